@@ -1,0 +1,75 @@
+# Gazette. `make demo` and `make test` need python3 (3.11 or newer), make and the package
+# registries; everything else they install themselves, below this folder.
+
+PYTHON ?= python3
+PORT ?= 0
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help demo test check setup format lint types synth lock clean
+
+help: ## What there is to run
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… chooses)
+	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
+
+test: setup ## Every test, from nothing
+	@$(BIN)/python -m pytest
+
+check: setup lint types ## Format, lint and types
+
+lint: setup
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+
+types: setup
+	@$(BIN)/mypy
+
+format: setup ## Format and fix what can be fixed
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
+	@$(BIN)/node node_modules/.bin/cdk synth --quiet $(if $(STAGE),-c stage=$(STAGE))
+
+lock: setup ## Pin every dependency anew
+	@for name in layers/dependencies/requirements requirements/dev requirements/engine; do \
+	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	    $$name.in --output-file $$name.txt || exit 1; \
+	done
+	@$(BIN)/npm install --package-lock-only
+
+setup: .venv/.ready .engine/.ready node_modules/.ready ## Install what the targets need
+
+.venv/bin/uv:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "make: $(PYTHON) is missing. Install Python 3.11 or newer, or say PYTHON=…" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: $(PYTHON) is too old. Say PYTHON=… for Python 3.11 or newer." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "make: $(PYTHON) cannot make environments. Install python3-venv." >&2; exit 1; }
+	@echo "setting up .venv"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+.venv/.ready: requirements/dev.txt pyproject.toml | .venv/bin/uv
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.engine/.ready: requirements/engine.txt | .venv/bin/uv
+	@echo "setting up .engine"
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .engine
+	@$(BIN)/uv pip sync --quiet --python .engine/bin/python --require-hashes requirements/engine.txt
+	@touch $@
+
+node_modules/.ready: package-lock.json .venv/.ready
+	@echo "setting up node_modules"
+	@$(BIN)/npm ci --silent --ignore-scripts
+	@touch $@
+
+clean: ## Remove everything that was built or installed
+	rm -rf .venv .engine node_modules build

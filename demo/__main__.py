@@ -1,0 +1,133 @@
+"""`python -m demo`: deploy, replay a real week, count, and say what became of every event."""
+
+import argparse
+import signal
+import sys
+import time
+
+import boto3
+from rich.console import Console
+from rich.table import Table
+
+from demo import campus, results
+from demo.audit import audit
+from demo.engine import ROOT, Engine, EngineError, deploy, running
+from demo.replay import register, replay
+from demo.ses import StandIn
+from demo.service import Service, ServiceError
+
+_FOLDER = ROOT / "build" / "demo"
+_PROBLEMS_SHOWN = 10
+
+
+def main() -> int:
+    """Run the demo. Exit status 0 only if nothing was lost and nothing was sent twice."""
+    arguments = _arguments()
+    console = Console(highlight=False)
+    try:
+        return _demo(console, port=arguments.port, keep=arguments.keep)
+    except (EngineError, ServiceError) as err:
+        console.print(f"demo: {err}", style="bold red", soft_wrap=True)
+        return 1
+    except KeyboardInterrupt:
+        console.print("demo: stopped")
+        return 130
+
+
+def _demo(console: Console, *, port: int, keep: bool) -> int:
+    began = time.monotonic()
+
+    def progress(text: str) -> None:
+        console.print(f"[dim]{time.monotonic() - began:6.1f} s[/dim]  {text}", soft_wrap=True)
+
+    messages = campus.messages()
+    with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
+        progress(f"engine at {engine.url}")
+        service = Service.at(engine, deploy(engine, _FOLDER))
+        progress("stage `local` deployed by the CDK command line")
+        registered = register(service)
+        progress(f"{campus.STUDENTS} students registered")
+        put = replay(
+            service,
+            messages,
+            registered=registered,
+            wait=time.sleep,
+            progress=lambda text: progress(f"{text}; {len(ses.accepted)} emails so far"),
+        )
+        findings = audit(messages, ses.accepted)
+        rows = _rows(engine)
+        report = {
+            "subscribers": rows["subscribers"],
+            "events_put": put,
+            "events_stored": rows["events"],
+            "runs_sent": rows["sent"],
+            "runs_skipped": rows["skipped"],
+            "emails_accepted": len(ses.accepted),
+            "events_in_emails": findings.events_in_emails,
+            "duplicate_emails": findings.duplicate_emails,
+            "repeated_events": findings.repeated_events,
+            "lost_events": findings.lost_events,
+            "quarantined": service.messages_in("quarantine"),
+            "wall_s": round(time.monotonic() - began, 1),
+        }
+        results.write(_FOLDER, ses.accepted, report)
+        _show(console, report, findings.problems)
+        if keep:
+            _keep(console, engine, ses)
+    return 0 if findings.clean and put == len(messages) else 1
+
+
+def _rows(engine: Engine) -> dict[str, int]:
+    """Counted in the tables: the system's own view, to hold against the emails."""
+    client = boto3.client(
+        "dynamodb",
+        endpoint_url=engine.url,
+        region_name=engine.environment["AWS_REGION"],
+        aws_access_key_id="test",
+        aws_secret_access_key="test",  # noqa: S106 -- the engine's fixed account
+    )
+    counted = {"subscribers": 0, "events": 0, "sent": 0, "skipped": 0}
+    for table in client.list_tables()["TableNames"]:
+        for page in client.get_paginator("scan").paginate(TableName=table):
+            if "-Subscribers" in table:
+                counted["subscribers"] += page["Count"]
+            elif "-Events" in table:
+                counted["events"] += page["Count"]
+            elif "-Runs" in table:
+                for item in page["Items"]:
+                    status = item["status"]["S"]
+                    counted[status] = counted.get(status, 0) + 1
+    return counted
+
+
+def _show(console: Console, report: dict[str, float], problems: list[str]) -> None:
+    table = Table(title="One real week, counted from the emails that arrived")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in report.items():
+        table.add_row(name, f"{value}")
+    console.print(table)
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        console.print(f"problem: {problem}", style="bold red")
+    if len(problems) > _PROBLEMS_SHOWN:
+        console.print(f"and {len(problems) - _PROBLEMS_SHOWN} more problems", style="bold red")
+    index = (_FOLDER / "index.html").relative_to(ROOT)
+    console.print(f"every email: {index}   figures: {index.with_name('report.json')}")
+
+
+def _keep(console: Console, engine: Engine, ses: StandIn) -> None:
+    console.print(f"engine: {engine.url} (AWS_ENDPOINT_URL, credentials test/test, us-east-1)")
+    console.print(f"inbox:  {ses.url}/")
+    console.print("Ctrl-C ends both.")
+    signal.sigwait({signal.SIGINT, signal.SIGTERM})
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="port of the engine (default: free)")
+    parser.add_argument("--keep", action="store_true", help="leave everything running at the end")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""The input: a real week of messages between students, and the people that they become."""
+
+import csv
+import gzip
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+STUDENTS = 1899
+DIGEST_HOUR = 8
+ZONES = (
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Tokyo",
+    "America/Los_Angeles",
+    "Asia/Kolkata",
+    "Australia/Sydney",
+    "Europe/London",
+    "America/Sao_Paulo",
+    "Africa/Nairobi",
+    "Pacific/Auckland",
+    "Pacific/Honolulu",
+    "Asia/Dubai",
+)
+
+_LOG = Path(__file__).parent / "data" / "collegemsg-week.csv.gz"
+_FIRST = (
+    "Ada Aiko Amir Ana Ann Ayo Bea Bo Carl Chen Dara Eli Elif Emma Eva Finn Hana Hugo Ida Ines "
+    "Ivan Jan Joao Jon Kai Lara Lea Lin Luca Mara Mia Milo Nils Noor Omar Otto Pia Rosa Sami Siri "
+    "Tara Theo Zoe"
+).split()
+_LAST = (
+    "Abe Ahmed Alves Amin Bauer Berg Braun Chen Costa Cruz Dahl Diaz Endo Falk Fuchs Garcia Gomez "
+    "Haas Hansen Ito Jansen Kaya Keller Khan Kim Klein Koch Lang Larsen Lopez Mori Moreno Nagy "
+    "Nowak Okafor Olsen Park Patel Reyes Rossi Sato Silva Tanaka Varga Vogel Weber Wolf"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One row of the log: `source` wrote to `target`. `day` is 0 for the first day."""
+
+    row: int
+    source: int
+    target: int
+    day: int
+    minute_of_day: int
+
+    @property
+    def conversation(self) -> str:
+        """The conversation of the two, whoever writes."""
+        low, high = sorted((self.source, self.target))
+        return f"{low}-{high}"
+
+
+def messages() -> list[Message]:
+    """The whole week, in the order of the log."""
+    with gzip.open(_LOG, "rt", encoding="ascii") as log:
+        rows = [(row, datetime.fromisoformat(row["at"])) for row in csv.DictReader(log)]
+    first = rows[0][1].date()
+    return [
+        Message(
+            row=int(row["row"]),
+            source=int(row["source"]),
+            target=int(row["target"]),
+            day=(at.date() - first).days,
+            minute_of_day=at.hour * 60 + at.minute,
+        )
+        for row, at in rows
+    ]
+
+
+def user_id(student: int) -> str:
+    """The student's id in Gazette."""
+    return f"student{student}"
+
+
+def address(student: int) -> str:
+    """The student's mailbox."""
+    return f"{user_id(student)}@campus.example"
+
+
+def name(student: int) -> str:
+    """A name of their own: no two students share one."""
+    return f"{_FIRST[student % len(_FIRST)]} {_LAST[student // len(_FIRST) % len(_LAST)]}"
+
+
+def zone(student: int) -> str:
+    """Where the student lives."""
+    return ZONES[student % len(ZONES)]
+
+
+def url(conversation: str) -> str:
+    """Where a conversation is read."""
+    return f"https://campus.example/conversations/{conversation}"
+
+
+def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
+    """The detail that registers a student."""
+    return {
+        "user_id": user_id(student),
+        "email": address(student),
+        "name": name(student),
+        "time_zone": zone(student),
+        "locale": "en",
+        "changed_at": now.isoformat(),
+        "digest": {"hour": DIGEST_HOUR},
+    }
+
+
+def event_created(message: Message, first_day: date) -> dict[str, Any]:
+    """The detail that a message becomes, moved to the days of the replay."""
+    at = datetime.combine(first_day, datetime.min.time(), UTC)
+    at += timedelta(days=message.day, minutes=message.minute_of_day)
+    return {
+        "id": f"message{message.row}",
+        "user_id": user_id(message.target),
+        "category": "message",
+        "entity": {
+            "type": "conversation",
+            "id": message.conversation,
+            "title": f"Your conversation with {name(message.source)}",
+            "url": url(message.conversation),
+        },
+        "actor": {"id": user_id(message.source), "name": name(message.source)},
+        "occurred_at": at.isoformat(),
+    }

@@ -1,0 +1,174 @@
+"""The embedded engine: an AWS emulator on loopback, with the real stacks deployed to it."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_ENGINE_PYTHON = ROOT / ".engine" / "bin" / "python"
+_CDK = ROOT / "node_modules" / ".bin" / "cdk"
+_STARTS_WITHIN = 60
+_REGION = "us-east-1"
+_ACCOUNT = "000000000000"
+
+
+class EngineError(Exception):
+    """The engine cannot be used. The text says in one line what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A running engine. `environment` sends every AWS client of a process to it."""
+
+    url: str
+    environment: Mapping[str, str]
+    log: Path
+
+
+@contextmanager
+def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
+    """Start the engine, on `port` or a free one, and end it by its process id.
+
+    `folder` takes its log and its temporary files. Raises EngineError.
+    """
+    _check_tools()
+    port = _free_port(port)
+    folder.mkdir(parents=True, exist_ok=True)
+    url = f"http://127.0.0.1:{port}"
+    log = folder / "engine.log"
+    temporary = folder / "engine"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    engine = Engine(url=url, environment=_client_environment(url), log=log)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(_ENGINE_PYTHON), "-m", "ministack"],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=_engine_environment(port, ses_url, temporary),
+            cwd=temporary,
+        )
+    try:
+        _wait_until_it_answers(process, engine)
+        yield engine
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def deploy(engine: Engine, folder: Path) -> dict[str, str]:
+    """Bootstrap, then deploy the stage `local` with the CDK command line. Returns its outputs."""
+    assembly = folder / "cdk.out"
+    outputs = folder / "outputs.json"
+    environment = {**os.environ, **engine.environment, "CDK_OUTDIR": str(assembly)}
+    environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
+    environment["CDK_CONTEXT_JSON"] = json.dumps({"stage": "local"})
+    environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
+    node = str(Path(sysconfig.get_path("scripts")) / "node")
+    cdk = [node, str(_CDK), "--no-notices", "--no-version-reporting", "--ci"]
+    _run([sys.executable, "-m", "infra.app"], environment, folder / "synth.log")
+    _run(
+        [*cdk, "bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"],
+        environment,
+        folder / "bootstrap.log",
+    )
+    _run(
+        [*cdk, "deploy", "--all", "--app", str(assembly), "--require-approval", "never"]
+        + ["--method", "direct", "--concurrency", "2", "--outputs-file", str(outputs)],
+        environment,
+        folder / "deploy.log",
+    )
+    stacks = json.loads(outputs.read_text())
+    return {name: value for stack in stacks.values() for name, value in stack.items()}
+
+
+def _check_tools() -> None:
+    for tool in (_ENGINE_PYTHON, _CDK):
+        if not tool.exists():
+            raise EngineError(f"{tool.relative_to(ROOT)} is missing. Run `make setup`.")
+
+
+def _free_port(port: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as err:
+            raise EngineError(
+                f"Port {port} on 127.0.0.1 is taken. Free it, choose another with PORT=…, or leave "
+                "PORT out to get a free one."
+            ) from err
+        return int(probe.getsockname()[1])
+
+
+def _client_environment(url: str) -> dict[str, str]:
+    return {
+        "AWS_ENDPOINT_URL": url,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": _REGION,
+        "AWS_REGION": _REGION,
+        "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
+    }
+
+
+def _engine_environment(port: int, ses_url: str, temporary: Path) -> dict[str, str]:
+    """Functions inherit it, so SES alone goes elsewhere; nothing of the caller's AWS set-up."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    inherited.pop("PYTHONPATH", None)
+    return {
+        **inherited,
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "MINISTACK_HOST": "127.0.0.1",
+        "TMPDIR": str(temporary),
+        "AWS_ENDPOINT_URL_SESV2": ses_url,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
+        "LOG_LEVEL": "WARNING",
+    }
+
+
+def _wait_until_it_answers(process: subprocess.Popen[bytes], engine: Engine) -> None:
+    ends_at = time.monotonic() + _STARTS_WITHIN
+    while time.monotonic() < ends_at:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{engine.url}/_ministack/health", timeout=1):  # noqa: S310
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise EngineError(f"The engine did not start; see {engine.log}.")
+
+
+def _run(command: list[str], environment: Mapping[str, str], log: Path) -> None:
+    with log.open("wb") as output:
+        result = subprocess.run(
+            command,
+            env=dict(environment),
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if result.returncode != 0:
+        last = log.read_text(errors="replace").strip().splitlines()[-1:]
+        raise EngineError(f"{log.stem} failed; see {log}. Last line: {''.join(last)}")

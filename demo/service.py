@@ -1,0 +1,121 @@
+"""The deployed stage as its users see it: services that put events, a clock, queues to watch."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import boto3
+
+from demo.engine import Engine
+
+if TYPE_CHECKING:
+    from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
+    from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_sqs import SQSClient
+
+_ENTRIES_A_CALL = 10
+_QUIET_FOR = 3
+_STAGE = "gazette-local"
+
+
+class ServiceError(Exception):
+    """The deployed stage did not do what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Clients of one deployed stage."""
+
+    bus: str
+    events: "EventBridgeClient"
+    functions: "LambdaClient"
+    queues: "SQSClient"
+
+    @classmethod
+    def at(cls, engine: Engine, outputs: Mapping[str, str]) -> "Service":
+        """The stage that was deployed to `engine`."""
+        session = boto3.Session(
+            aws_access_key_id=engine.environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=engine.environment["AWS_SECRET_ACCESS_KEY"],
+            region_name=engine.environment["AWS_REGION"],
+        )
+        return cls(
+            bus=outputs["BusName"],
+            events=session.client("events", endpoint_url=engine.url),
+            functions=session.client("lambda", endpoint_url=engine.url),
+            queues=session.client("sqs", endpoint_url=engine.url),
+        )
+
+    def put_events(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
+        """PutEvents, ten a call, repeating what the bus did not take. Returns how many."""
+        remaining = iter(details)
+        chunks = iter(lambda: list(islice(remaining, _ENTRIES_A_CALL)), [])
+        with ThreadPoolExecutor(2) as workers:
+            return sum(workers.map(lambda chunk: self._put(detail_type, chunk), chunks))
+
+    def tick(self, time_of_tick: datetime) -> None:
+        """What EventBridge Scheduler does every ten minutes."""
+        answer = self.functions.invoke(
+            FunctionName=f"{_STAGE}-fanout",
+            Payload=json.dumps({"time": time_of_tick.isoformat()}),
+        )
+        if "FunctionError" in answer:
+            raise ServiceError(f"fanout failed: {answer['Payload'].read().decode()}")
+
+    def messages_in(self, queue: str) -> int:
+        """Messages visible, hidden or in flight, as SQS counts them."""
+        attributes = self.queues.get_queue_attributes(
+            QueueUrl=self.queue_url(queue),
+            AttributeNames=[
+                "ApproximateNumberOfMessages",
+                "ApproximateNumberOfMessagesDelayed",
+                "ApproximateNumberOfMessagesNotVisible",
+            ],
+        )["Attributes"]
+        return sum(map(int, attributes.values()))
+
+    def queue_url(self, queue: str) -> str:
+        """The address of the stage's queue of that name."""
+        return self.queues.get_queue_url(QueueName=f"{_STAGE}-{queue}")["QueueUrl"]
+
+    def wait_until_drained(self, *queues: str, within: float = 120) -> None:
+        """Return when the queues have been seen empty a few times in a row."""
+        ends_at = time.monotonic() + within
+        quiet = 0
+        while quiet < _QUIET_FOR:
+            if any(self.messages_in(queue) for queue in queues):
+                quiet = 0
+            else:
+                quiet += 1
+            if time.monotonic() > ends_at:
+                counts = {queue: self.messages_in(queue) for queue in queues}
+                raise ServiceError(f"Messages are left after {within:.0f} s: {counts}")
+            time.sleep(0.05)
+
+    def _put(self, detail_type: str, details: list[Mapping[str, Any]]) -> int:
+        entries: list[PutEventsRequestEntryTypeDef] = [
+            {
+                "EventBusName": self.bus,
+                "Source": "campus.messages",
+                "DetailType": detail_type,
+                "Detail": json.dumps(detail),
+            }
+            for detail in details
+        ]
+        put = 0
+        while entries:
+            answer = self.events.put_events(Entries=entries)
+            refused = [
+                entry
+                for entry, result in zip(entries, answer["Entries"], strict=True)
+                if "ErrorCode" in result
+            ]
+            put += len(entries) - len(refused)
+            entries = refused
+        return put

@@ -1,0 +1,169 @@
+"""A stand-in for Amazon SES on loopback: speaks SESv2 SendEmail and keeps what it accepted.
+
+The embedded engine's own SES drops headers and tags, so SES alone is sent here, by way of
+AWS_ENDPOINT_URL_SESV2, which botocore reads. No code of Gazette knows of it.
+"""
+
+import html
+import json
+import re
+import threading
+import uuid
+from collections import deque
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+_TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
+_HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A message that was taken, as it arrived."""
+
+    message_id: str
+    to: str
+    tags: dict[str, str]
+    message: EmailMessage
+
+    def part(self, subtype: str) -> str:
+        """The `plain` or `html` alternative."""
+        part = self.message.get_body((subtype,))
+        return part.get_content() if part else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A scripted answer: an error of SES, or (`taken`) a message taken whose answer is lost."""
+
+    status: int
+    code: str
+    taken: bool = False
+
+
+class BadRequest(Exception):
+    """A request that SES would refuse."""
+
+
+class StandIn:
+    """The server. Start it as a context manager; `url` is where SESv2 is to be sent."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.accepted: list[Accepted] = []
+        self.requests = 0
+        self.script: deque[Answer] = deque()
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> "StandIn":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def send_email(self, request: dict[str, Any]) -> tuple[int, str, dict[str, Any]]:
+        """Status, error code (or empty) and body of the answer."""
+        with self._lock:
+            self.requests += 1
+            answer = self.script.popleft() if self.script else None
+        if answer and not answer.taken:
+            return answer.status, answer.code, {"message": f"scripted {answer.code}"}
+        try:
+            taken = _take(request)
+        except (BadRequest, KeyError, ValueError) as err:
+            return 400, "BadRequestException", {"message": str(err)}
+        with self._lock:
+            self.accepted.append(taken)
+        if answer:
+            return answer.status, answer.code, {"message": f"scripted {answer.code}"}
+        return 200, "", {"MessageId": taken.message_id}
+
+
+def _take(request: dict[str, Any]) -> Accepted:
+    """The message as MIME. Raises BadRequest for what SES documents that it refuses."""
+    content = request["Content"]["Simple"]
+    tags = {tag["Name"]: tag["Value"] for tag in request.get("EmailTags", [])}
+    for text in (*tags, *tags.values()):
+        if not _TAG.fullmatch(text):
+            raise BadRequest(f"Invalid tag: {text!r}")
+    message_id = f"{uuid.uuid4().hex}-000000"
+    message = EmailMessage(policy=SMTP)
+    message["From"] = request["FromEmailAddress"]
+    (recipient,) = request["Destination"]["ToAddresses"]
+    message["To"] = recipient
+    message["Subject"] = content["Subject"]["Data"]
+    message["Date"] = formatdate()
+    message["Message-ID"] = f"<{message_id}@email.amazonses.example>"
+    for header in content.get("Headers", []):
+        if not _HEADER_NAME.fullmatch(header["Name"]) or not header["Value"].isascii():
+            raise BadRequest(f"Invalid header: {header['Name']!r}")
+        message[header["Name"]] = header["Value"]
+    message["X-SES-MESSAGE-TAGS"] = ", ".join(f"{name}={value}" for name, value in tags.items())
+    message.set_content(content["Body"]["Text"]["Data"])
+    message.add_alternative(content["Body"]["Html"]["Data"], subtype="html")
+    return Accepted(message_id, recipient, tags, message)
+
+
+def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            if self.path != "/v2/email/outbound-emails":
+                self._answer(404, "NotFoundException", b"{}", "application/json")
+                return
+            status, code, answer = stand_in.send_email(json.loads(body))
+            self._answer(status, code, json.dumps(answer).encode(), "application/json")
+
+        def do_GET(self) -> None:
+            number = self.path.removeprefix("/messages/")
+            if self.path == "/":
+                page = _inbox(stand_in.accepted)
+            elif number.isdigit() and int(number) < len(stand_in.accepted):
+                page = stand_in.accepted[int(number)].part("html")
+            else:
+                self._answer(404, "NotFoundException", b"no such page", "text/plain")
+                return
+            self._answer(200, "", page.encode(), "text/html; charset=utf-8")
+
+        def _answer(self, status: int, code: str, body: bytes, content_type: str) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            if code:
+                self.send_header("x-amzn-errortype", code)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Quiet: the demo shows its own progress."""
+
+    return Handler
+
+
+def _inbox(accepted: list[Accepted]) -> str:
+    rows = "".join(
+        f'<tr><td>{html.escape(mail.to)}</td><td><a href="/messages/{number}">'
+        f"{html.escape(str(mail.message['Subject']))}</a></td></tr>"
+        for number, mail in enumerate(accepted)
+    )
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Inbox</title></head>'
+        f"<body><h1>{len(accepted)} emails</h1><table>{rows}</table></body></html>"
+    )

@@ -1,0 +1,34 @@
+"""Ticks of the clock, and the shards that each tick is cut into."""
+
+from datetime import datetime
+from typing import Any
+
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from gazette.bootstrap.fanout import build_fan_out, build_tick
+from gazette.observability import count, logger, observed
+
+
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """`{"time": …}` is a tick; anything with Records comes from the shard queue."""
+    with observed(context):
+        if "Records" not in event:
+            shards = build_tick()(datetime.fromisoformat(event["time"]))
+            logger().info("tick queued", time=event["time"], shards=shards)
+            return {"shards": shards}
+        processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+        return dict(process_partial_response(event, _fan_out, processor, context))
+
+
+def _fan_out(record: SQSRecord) -> None:
+    done = build_fan_out()(record.body)
+    count("due", done.queued)
+    logger().info(
+        "shard fanned out", shard=record.body, queued=done.queued, not_advanced=done.not_advanced
+    )

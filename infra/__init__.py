@@ -1,0 +1,1 @@
+"""The CDK app: one code base, one set of stacks per stage."""

@@ -1,0 +1,1 @@
+"""What is deployed beside the template: layers, function code and built templates."""

@@ -1,0 +1,154 @@
+"""The two layers, built on this machine without Docker."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsii
+from aws_cdk import BundlingOptions, DockerImage, ILocalBundling
+from aws_cdk import aws_lambda as lambda_
+
+from infra.assets.inline import build_templates
+
+ROOT = Path(__file__).parents[2]
+_REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
+_PACKAGE = ROOT / "layers" / "gazette" / "python" / "gazette"
+_TEMPLATES = ROOT / "templates"
+
+
+class BuildError(Exception):
+    """A layer that could not be built. The text says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the layers run. `platform` is uv's name for it, None for this machine."""
+
+    python: str
+    platform: str | None
+
+
+LAMBDA = Target(python="3.13", platform="aarch64-manylinux_2_28")
+HOST = Target(python=f"{sys.version_info.major}.{sys.version_info.minor}", platform=None)
+
+
+def dependencies_code(target: Target) -> lambda_.Code:
+    """The pinned third-party wheels, for `target`."""
+
+    def build(output: Path) -> None:
+        _install(output / "python", target)
+        _compile(output, target)
+
+    return _bundled(ROOT / "layers" / "dependencies", build, [_REQUIREMENTS], target)
+
+
+def core_code(target: Target) -> lambda_.Code:
+    """The package `gazette` and the built templates."""
+    sources = [*sorted(_PACKAGE.rglob("*.py")), *sorted(_files(_TEMPLATES)), Path(__file__)]
+
+    def build(output: Path) -> None:
+        shutil.copytree(
+            _PACKAGE,
+            output / "python" / "gazette",
+            ignore=shutil.ignore_patterns("__pycache__", "py.typed"),
+        )
+        build_templates(_TEMPLATES, output / "python" / "gazette_templates")
+        _compile(output, target)
+
+    return _bundled(ROOT / "layers" / "gazette", build, sources, target)
+
+
+def interpreter_for(target: Target) -> str | None:
+    """A Python of the target's version on this machine, which can write its .pyc files."""
+    if target.python == HOST.python:
+        return sys.executable
+    found = subprocess.run(
+        [_uv(), "python", "find", "--no-python-downloads", target.python],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if found.returncode == 0:
+        return found.stdout.strip()
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    return next((str(path) for path in pyenv.glob(f"{target.python}.*/bin/python")), None)
+
+
+def _install(folder: Path, target: Target) -> None:
+    platform = ["--python-platform", target.platform] if target.platform else []
+    result = subprocess.run(
+        [
+            *(_uv(), "pip", "install", "--quiet", "--require-hashes", "--only-binary", ":all:"),
+            *("--target", str(folder), "--python", sys.executable),
+            *("--python-version", target.python, *platform),
+            *("--requirement", str(_REQUIREMENTS)),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        raise BuildError(
+            f"uv could not install the dependencies layer for {target}:\n{result.stderr.strip()}"
+        )
+    shutil.rmtree(folder / "bin", ignore_errors=True)
+
+
+def _compile(folder: Path, target: Target) -> None:
+    """Write .pyc files that are valid without looking at the time stamps that zipping loses."""
+    interpreter = interpreter_for(target)
+    if interpreter is None:
+        return
+    subprocess.run(
+        [
+            *(interpreter, "-m", "compileall", "-q", "-j", "0"),
+            *("--invalidation-mode", "unchecked-hash", "-s", str(folder), "-p", "/opt"),
+            str(folder),
+        ],
+        check=True,
+    )
+
+
+def _bundled(
+    source: Path, build: "Any", inputs: Iterable[Path], target: Target
+) -> lambda_.Code:
+    digest = hashlib.sha256(f"{target} {interpreter_for(target)} {sys.version}".encode())
+    for path in inputs:
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return lambda_.Code.from_asset(
+        str(source),
+        asset_hash=digest.hexdigest(),
+        bundling=BundlingOptions(
+            image=DockerImage.from_registry("unused"), local=_LocalBundling(build)
+        ),
+    )
+
+
+@jsii.implements(ILocalBundling)
+class _LocalBundling:
+    """Runs a build here. A failure is raised: CDK would fall back to Docker and hide it."""
+
+    def __init__(self, build: "Any") -> None:
+        self._build = build
+
+    def try_bundle(self, output_dir: str, *_: object, **__: object) -> bool:
+        self._build(Path(output_dir))
+        return True
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def _uv() -> str:
+    uv = Path(sysconfig.get_path("scripts")) / "uv"
+    if not uv.exists():
+        raise BuildError(f"uv is not in {uv.parent}; run `make setup`.")
+    return str(uv)

@@ -1,0 +1,95 @@
+"""One step of the flow: function, queue, dead-letter queue, alarm, grants."""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+from aws_cdk.aws_lambda_event_sources import SqsEventSource
+from constructs import Construct
+
+from gazette.settings import Settings
+from infra.assets.layers import ROOT
+from infra.constructs.queues import WatchedQueue, step_queue
+from infra.stages import Stage
+from infra.topology import MAX_RECEIVES, VISIBILITY_FACTOR, Step
+
+
+class StepConstruct(Construct):
+    """`queue` is None for a step that nothing feeds by message."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        step: Step,
+        stage: Stage,
+        layers: Sequence[lambda_.ILayerVersion],
+        tables: Mapping[str, dynamodb.Table],
+        topic: sns.ITopic,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.step = step
+        self.queue = self._queue(stage, topic) if step.queue else None
+        name = f"gazette-{stage.name}-{step.name}"
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            function_name=name,
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=lambda_.Architecture.ARM_64,
+            code=lambda_.Code.from_asset(
+                str(ROOT / "functions" / step.name), exclude=["**", "!handler.py"]
+            ),
+            handler="handler.lambda_handler",
+            layers=list(layers),
+            timeout=Duration.seconds(step.timeout),
+            memory_size=step.memory,
+            tracing=lambda_.Tracing.ACTIVE,
+            log_group=logs.LogGroup(
+                self,
+                "Logs",
+                log_group_name=f"/aws/lambda/{name}",
+                retention=logs.RetentionDays.ONE_MONTH,
+                removal_policy=RemovalPolicy.DESTROY,
+            ),
+        )
+        if self.queue:
+            self.function.add_event_source(
+                SqsEventSource(
+                    self.queue,
+                    batch_size=step.batch_size,
+                    max_concurrency=stage.concurrency,
+                    report_batch_item_failures=True,
+                )
+            )
+        for table, table_actions in step.tables:
+            tables[table].grant(
+                self.function, *(f"dynamodb:{action}" for action in table_actions)
+            )
+
+    def configure(self, settings: Settings) -> None:
+        """Write the settings that the function reads."""
+        for variable, value in settings.to_env().items():
+            self.function.add_environment(variable, value)
+
+    def _queue(self, stage: Stage, topic: sns.ITopic) -> sqs.Queue:
+        name = f"gazette-{stage.name}-{self.step.queue}"
+        dead = WatchedQueue(
+            self,
+            "Dead",
+            name=f"{name}-dead",
+            topic=topic,
+            meaning=f"Messages that {self.step.name} could not work off; redriving them is safe.",
+        )
+        return step_queue(
+            self,
+            name=name,
+            visibility=Duration.seconds(self.step.timeout * VISIBILITY_FACTOR),
+            max_receives=MAX_RECEIVES,
+            dead=dead,
+        )

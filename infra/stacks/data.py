@@ -1,0 +1,49 @@
+"""The tables, in a stack of their own: the service can be deleted and deployed again."""
+
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from constructs import Construct
+
+from infra.stages import Stage
+from infra.topology import TABLES, Table
+
+
+class DataStack(Stack):
+    """`tables` by name."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, stage: Stage) -> None:
+        super().__init__(scope, construct_id, termination_protection=stage.retain)
+        self.tables = {table.name: self._table(table, stage) for table in TABLES}
+
+    def _table(self, table: Table, stage: Stage) -> dynamodb.Table:
+        built = dynamodb.Table(
+            self,
+            table.name.capitalize(),
+            partition_key=_string(table.partition_key),
+            sort_key=_string(table.sort_key) if table.sort_key else None,
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            time_to_live_attribute=table.ttl,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=stage.retain
+            ),
+            deletion_protection=stage.retain,
+            removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
+        )
+        if table.local_index:
+            name, sort_key = table.local_index
+            built.add_local_secondary_index(index_name=name, sort_key=_string(sort_key))
+        if table.sparse_index:
+            name, partition_key, sort_key = table.sparse_index
+            built.add_global_secondary_index(
+                index_name=name,
+                partition_key=_string(partition_key),
+                sort_key=_string(sort_key),
+                projection_type=dynamodb.ProjectionType.KEYS_ONLY
+                if table.sparse_index_keys_only
+                else dynamodb.ProjectionType.ALL,
+            )
+        return built
+
+
+def _string(name: str) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)

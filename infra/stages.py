@@ -1,0 +1,83 @@
+"""What differs between stages, as plain data read from cdk.json."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from email.headerregistry import Address
+from email.utils import parseaddr
+from typing import Any
+
+
+class StageError(Exception):
+    """A stage in cdk.json that cannot be deployed. The text names the field and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One installation. Durations are whole seconds.
+
+    `sender` is an address of a verified SES identity; `base_url` is where readers reach the
+    preferences function (default: its own function URL); `retain` keeps data when a stack is
+    deleted; `ticks` lets the clock start digests; `host_layers` builds for this machine instead
+    of Lambda's.
+    """
+
+    name: str
+    sender: str
+    list_id: str
+    base_url: str = ""
+    bus: str = "gazette"
+    alarm_email: str = ""
+    mail_provider: str = "ses"
+    smtp_host: str = ""
+    smtp_port: int = 465
+    smtp_security: str = "tls"
+    smtp_secret: str = ""
+    retain: bool = True
+    ticks: bool = True
+    host_layers: bool = False
+    shards: int = 16
+    lookback_slots: int = 2
+    spread: int = 540
+    check_after: int = 3600
+    settle_lag: int = 60
+    send_timeout: int = 10
+    commit_margin: int = 5
+    clock_skew: int = 5
+    max_groups: int = 20
+    event_retention_days: int = 90
+    run_retention_days: int = 180
+    concurrency: int = 20
+
+    @property
+    def sender_address(self) -> str:
+        """The address in `sender`, without the display name."""
+        return parseaddr(self.sender)[1]
+
+
+def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
+    """The stage `name` of cdk.json. Raises StageError."""
+    if name not in stages:
+        known = ", ".join(sorted(stages))
+        raise StageError(
+            f"There is no stage {name!r} in cdk.json; it has {known}. "
+            "Choose one with `-c stage=NAME` or add it under context.stages."
+        )
+    given = stages[name]
+    types = {field.name: field.type for field in fields(Stage) if field.name != "name"}
+    for field, value in given.items():
+        if field not in types:
+            raise StageError(f"Stage {name!r} in cdk.json: there is no setting {field!r}.")
+        if type(value) is not types[field]:
+            kind = getattr(types[field], "__name__", types[field])
+            raise StageError(f"Stage {name!r} in cdk.json: {field} must be of type {kind}.")
+    for field in ("sender", "list_id"):
+        if not given.get(field):
+            raise StageError(f"Stage {name!r} in cdk.json: {field} is missing.")
+    stage = Stage(name=name, **given)
+    try:
+        Address(addr_spec=stage.sender_address)
+    except ValueError as err:
+        raise StageError(f"Stage {name!r} in cdk.json: sender is not an address: {err}") from err
+    if not 1 <= stage.shards <= 256:
+        raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
+    return stage

@@ -1,0 +1,1 @@
+"""Gazette: digest emails on your own AWS account."""

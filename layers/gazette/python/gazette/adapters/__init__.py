@@ -1,0 +1,1 @@
+"""The outside: DynamoDB, SQS, SES, SMTP, templates and the event contract."""

@@ -1,0 +1,101 @@
+"""Events in DynamoDB: one row an event, read by window from a local index."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from gazette.adapters.tables import ConditionFailed, EventRow, bind, instant_text, translated
+from gazette.domain.errors import Unavailable
+from gazette.domain.model import Actor, Entity, Event, Window
+from gazette.domain.ports import Clock
+
+_ATTEMPTS = 3
+
+
+class DynamoEvents:
+    """The port `Events` on the table `events`.
+
+    `write_timeout`, in seconds, bounds one attempt to write: the settle lag of the readers
+    must be longer. The client does not repeat writes, because each attempt takes a new stamp.
+    """
+
+    def __init__(
+        self, table_name: str, *, retention: timedelta, write_timeout: float, clock: Clock
+    ) -> None:
+        bind(EventRow, table_name, attempts=1, read_timeout=write_timeout)
+        self._retention = retention
+        self._clock = clock
+
+    def store(self, event: Event, schedule: str) -> bool:
+        """One conditional PutItem, tried up to three times."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                return self._put(event, schedule)
+            except Unavailable:
+                if attempt == _ATTEMPTS:
+                    raise
+        raise AssertionError("unreachable")
+
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
+        """One strongly consistent Query per megabyte of events."""
+        if window.is_empty:
+            return
+        now = self._clock()
+        with translated():
+            rows = EventRow.stored_index.query(
+                user_id,
+                EventRow.stored.between(
+                    _stored(schedule, window.since), _stored(schedule, window.until)
+                ),
+                consistent_read=True,
+            )
+            for row in rows:
+                if row.stored > _stored(schedule, window.since) and row.expires_at > now:
+                    yield _event(row)
+
+    def _put(self, event: Event, schedule: str) -> bool:
+        now = self._clock()
+        row = EventRow(
+            user_id=event.user_id,
+            event_id=event.id,
+            stored=_stored(schedule, now),
+            body=_body(event),
+            expires_at=now + self._retention,
+        )
+        try:
+            with translated():
+                row.save(EventRow.event_id.does_not_exist())
+        except ConditionFailed:
+            return False
+        return True
+
+
+def _stored(schedule: str, instant: datetime) -> str:
+    return f"{schedule}#{instant_text(instant)}"
+
+
+def _body(event: Event) -> str:
+    return json.dumps(
+        {
+            "category": event.category,
+            "entity": [event.entity.type, event.entity.id, event.entity.title, event.entity.url],
+            "actor": [event.actor.id, event.actor.name],
+            "occurred_at": event.occurred_at.isoformat(),
+            "excerpt": event.excerpt,
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def _event(row: EventRow) -> Event:
+    body = json.loads(row.body)
+    return Event(
+        user_id=row.user_id,
+        id=row.event_id,
+        category=body["category"],
+        entity=Entity(*body["entity"]),
+        actor=Actor(*body["actor"]),
+        occurred_at=datetime.fromisoformat(body["occurred_at"]),
+        excerpt=body["excerpt"],
+    )

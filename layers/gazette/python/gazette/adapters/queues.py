@@ -1,0 +1,133 @@
+"""The SQS queues, and the messages on them: keys only, never content."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from gazette.domain.errors import InvalidEvent, Unavailable
+from gazette.domain.model import RunKey
+from gazette.domain.ports import QueuedRun, Shard
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+_MESSAGES_A_CALL = 10
+_REASON_CHARACTERS = 1000
+
+
+class SqsGenerateQueue:
+    """The port `GenerateQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, runs: Sequence[QueuedRun]) -> None:
+        """One SendMessageBatch."""
+        entries: list[SendMessageBatchRequestEntryTypeDef] = [
+            {
+                "Id": str(number),
+                "MessageBody": encode_run_key(run.key),
+                "DelaySeconds": int(run.delay.total_seconds()),
+            }
+            for number, run in enumerate(runs)
+        ]
+        _send(self._client, self._queue_url, entries)
+
+
+class SqsShardQueue:
+    """The port `ShardQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, shards: Iterable[Shard]) -> None:
+        """One SendMessageBatch per ten shards."""
+        remaining = iter(shards)
+        while ten := list(islice(remaining, _MESSAGES_A_CALL)):
+            _send(
+                self._client,
+                self._queue_url,
+                [{"Id": str(shard.number), "MessageBody": encode_shard(shard)} for shard in ten],
+            )
+
+
+class SqsQuarantine:
+    """The port `Quarantine`: the original body, the reason as the attribute `reason`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def keep(self, body: str, reason: str) -> None:
+        """One SendMessage."""
+        printable = re.sub(r"[^\x20-\uD7FF\uE000-\uFFFD]", "?", reason)[:_REASON_CHARACTERS]
+        try:
+            self._client.send_message(
+                QueueUrl=self._queue_url,
+                MessageBody=body,
+                MessageAttributes={"reason": {"DataType": "String", "StringValue": printable}},
+            )
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The quarantine queue did not take a message: {err}") from err
+
+
+def encode_run_key(key: RunKey) -> str:
+    """The body of a message on the generate queue."""
+    return json.dumps(
+        {"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence}
+    )
+
+
+def decode_run_key(body: str) -> RunKey:
+    """The run that a message on the generate queue names. Raises InvalidEvent."""
+    try:
+        fields = json.loads(body)
+        return RunKey(
+            str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"])
+        )
+    except (ValueError, KeyError, TypeError) as err:
+        raise InvalidEvent(
+            "A message on the generate queue must be a JSON object with user_id, schedule and "
+            f"sequence: {err!r}"
+        ) from err
+
+
+def encode_shard(shard: Shard) -> str:
+    """The body of a message on the shard queue."""
+    return json.dumps(
+        {"slots": [slot.isoformat() for slot in shard.slots], "shard": shard.number}
+    )
+
+
+def decode_shard(body: str) -> Shard:
+    """The shard that a message on the shard queue names. Raises InvalidEvent."""
+    try:
+        fields = json.loads(body)
+        slots = tuple(datetime.fromisoformat(slot) for slot in fields["slots"])
+        return Shard(slots, int(fields["shard"]))
+    except (ValueError, KeyError, TypeError) as err:
+        raise InvalidEvent(
+            f"A message on the shard queue must be a JSON object with slots and shard: {err!r}"
+        ) from err
+
+
+def _send(
+    client: "SQSClient", queue_url: str, entries: "list[SendMessageBatchRequestEntryTypeDef]"
+) -> None:
+    try:
+        answer = client.send_message_batch(QueueUrl=queue_url, Entries=entries)
+    except (BotoCoreError, ClientError) as err:
+        raise Unavailable(f"SQS did not take {len(entries)} messages: {err}") from err
+    failed = answer.get("Failed", [])
+    if failed:
+        raise Unavailable(
+            f"SQS refused {len(failed)} of {len(entries)} messages: {failed[0].get('Message')}"
+        )

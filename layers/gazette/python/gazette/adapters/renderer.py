@@ -1,0 +1,79 @@
+"""Jinja2 templates, already inlined at build time, become an edition."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from gazette.domain.compose import Digest
+from gazette.domain.model import Edition, Subscriber
+from gazette.domain.ports import Links
+
+_EMAIL = "digest"
+
+
+class JinjaRenderer:
+    """The port `Renderer` on a folder of built templates (see infra/assets/inline.py)."""
+
+    def __init__(self, templates: Path) -> None:
+        self._brand = json.loads((templates / "brand.json").read_text())
+        self._environment = environment(templates)
+
+    def render(self, digest: Digest, subscriber: Subscriber, links: Links) -> Edition:
+        """Subject on one line, HTML and text of the same content."""
+        zone = ZoneInfo(subscriber.time_zone)
+
+        def local(instant: datetime) -> str:
+            shown = instant.astimezone(zone)
+            return f"{shown.day} {shown:%B, %H:%M}"
+
+        values = {
+            "brand": self._brand,
+            "digest": digest,
+            "links": links,
+            "local": local,
+            "subscriber": subscriber,
+        }
+        subject, html, text = (
+            self._environment.get_template(f"{_EMAIL}/{name}").render(values)
+            for name in ("subject.txt", "body.html", "body.txt")
+        )
+        return Edition(subject=" ".join(subject.split()), html=html, text=text)
+
+
+def environment(templates: Path) -> Environment:
+    """How templates are read: undefined names are errors, HTML is escaped."""
+    return Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=lambda name: name is not None and name.endswith(".html"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+class JinjaPages:
+    """The port `Pages` on the same folder."""
+
+    def __init__(self, templates: Path) -> None:
+        self._brand = json.loads((templates / "brand.json").read_text())
+        self._environment = environment(templates)
+
+    def confirm_unsubscribe(self) -> str:
+        """Asks before anything happens."""
+        return self._page("confirm.html")
+
+    def unsubscribed(self) -> str:
+        """Says that it is done."""
+        return self._page("done.html")
+
+    def invalid_link(self, explanation: str) -> str:
+        """Says why a link does not work."""
+        return self._page("invalid.html", explanation=explanation)
+
+    def _page(self, name: str, **values: str) -> str:
+        template = self._environment.get_template(f"preferences/{name}")
+        return template.render(brand=self._brand, **values)

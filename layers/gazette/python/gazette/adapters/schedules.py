@@ -1,0 +1,109 @@
+"""Schedules in DynamoDB, with the sparse index of what is due."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pynamodb.expressions.condition import Condition
+
+from gazette.adapters.tables import ConditionFailed, ScheduleRow, bind, put_or_current, translated
+from gazette.domain.calendar import slot_id, slot_of
+from gazette.domain.identity import shard_of
+from gazette.domain.model import LocalHour, Schedule
+
+_PAGE = 100
+
+
+class DynamoSchedules:
+    """The port `Schedules` on the table `schedules`. `shards` must be what fan-out reads."""
+
+    def __init__(self, table_name: str, *, shards: int) -> None:
+        bind(ScheduleRow, table_name)
+        self._shards = shards
+
+    def get(self, user_id: str, name: str) -> Schedule | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                return _schedule(ScheduleRow.get(user_id, name, consistent_read=True))
+            except ScheduleRow.DoesNotExist:
+                return None
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        """One conditional PutItem."""
+        condition = (
+            ScheduleRow.user_id.does_not_exist() if replacing is None else _unchanged(replacing)
+        )
+        try:
+            return put_or_current(self._row(schedule), condition) is None
+        except LookupError:
+            return False
+
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+        """One Query of the index per hundred schedules."""
+        last_key = None
+        while True:
+            with translated():
+                page = ScheduleRow.due_index.query(
+                    _due(slot, shard), limit=_PAGE, last_evaluated_key=last_key
+                )
+                rows = list(page)
+            if rows:
+                yield [_schedule(row) for row in rows]
+            last_key = page.last_evaluated_key
+            if last_key is None:
+                return
+
+    def advance(self, schedule: Schedule, next_due_at: datetime) -> bool:
+        """One conditional PutItem."""
+        advanced = replace(schedule, next_due_at=next_due_at, sequence=schedule.sequence + 1)
+        return self.put(advanced, replacing=schedule)
+
+    def withdraw(self, user_id: str, name: str) -> None:
+        """One conditional UpdateItem."""
+        try:
+            with translated():
+                ScheduleRow(user_id, name).update(
+                    actions=[ScheduleRow.due.remove(), ScheduleRow.revision.add(1)],
+                    condition=ScheduleRow.user_id.exists(),
+                )
+        except ConditionFailed:
+            return
+
+    def _row(self, schedule: Schedule) -> ScheduleRow:
+        return ScheduleRow(
+            user_id=schedule.user_id,
+            name=schedule.name,
+            hour=schedule.wanted.hour,
+            minute=schedule.wanted.minute,
+            time_zone=schedule.wanted.time_zone,
+            next_due_at=schedule.next_due_at,
+            sequence=schedule.sequence,
+            revision=schedule.revision,
+            changed_at=schedule.changed_at,
+            due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards)),
+        )
+
+
+def _due(slot: datetime, shard: int) -> str:
+    return f"{slot_id(slot)}#{shard:03d}"
+
+
+def _unchanged(schedule: Schedule) -> Condition:
+    return (
+        (ScheduleRow.next_due_at == schedule.next_due_at)
+        & (ScheduleRow.sequence == schedule.sequence)
+        & (ScheduleRow.revision == schedule.revision)
+    )
+
+
+def _schedule(row: ScheduleRow) -> Schedule:
+    return Schedule(
+        user_id=row.user_id,
+        name=row.name,
+        wanted=LocalHour(int(row.hour), int(row.minute), row.time_zone),
+        next_due_at=row.next_due_at,
+        sequence=int(row.sequence),
+        revision=int(row.revision),
+        changed_at=row.changed_at,
+    )

@@ -1,0 +1,124 @@
+"""Amazon SES, API version 2: one SendEmail a message, never repeated."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    ProxyConnectionError,
+    SSLError,
+)
+
+from gazette.domain.lifecycle import (
+    Accepted,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+from gazette.domain.model import Mail
+
+if TYPE_CHECKING:
+    from mypy_boto3_sesv2 import SESV2Client
+
+_CONNECT_TIMEOUT = timedelta(seconds=2)
+
+_FOR_NOW = {"TooManyRequestsException", "ThrottlingException", "Throttling", "RequestThrottled"}
+_ACCOUNT = {
+    "AccountSuspendedException",
+    "SendingPausedException",
+    "MailFromDomainNotVerifiedException",
+    "LimitExceededException",
+    "NotFoundException",
+    "AccessDeniedException",
+    "UnrecognizedClientException",
+    "ExpiredTokenException",
+}
+_NEVER_CONNECTED = (
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ProxyConnectionError,
+    SSLError,
+)
+
+
+def ses_client(send_timeout: timedelta) -> "SESV2Client":
+    """A client whose every call is exactly one request and ends within `send_timeout`.
+
+    botocore repeats SendEmail by itself on time-outs, resets, 5xx and throttling, and SES has
+    no idempotency token: each repetition could be a second email.
+    """
+    return boto3.client(
+        "sesv2",
+        config=Config(
+            retries={"total_max_attempts": 1, "mode": "standard"},
+            connect_timeout=_CONNECT_TIMEOUT.total_seconds(),
+            read_timeout=(send_timeout - _CONNECT_TIMEOUT).total_seconds(),
+        ),
+    )
+
+
+class SesMailer:
+    """The port `Mailer` on SES."""
+
+    def __init__(self, client: "SESV2Client", *, sender: str, configuration_set: str) -> None:
+        self._client = client
+        self._sender = sender
+        self._configuration_set = configuration_set
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        """One SendEmail with `Simple` content, which SES turns into MIME at its own cost.
+
+        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+        """
+        try:
+            answer = self._client.send_email(
+                FromEmailAddress=self._sender,
+                Destination={"ToAddresses": [mail.to]},
+                Content={
+                    "Simple": {
+                        "Subject": {"Data": mail.edition.subject, "Charset": "UTF-8"},
+                        "Body": {
+                            "Html": {"Data": mail.edition.html, "Charset": "UTF-8"},
+                            "Text": {"Data": mail.edition.text, "Charset": "UTF-8"},
+                        },
+                        "Headers": [
+                            {"Name": name, "Value": value} for name, value in mail.headers
+                        ],
+                    }
+                },
+                EmailTags=[{"Name": name, "Value": value} for name, value in mail.tags],
+                ConfigurationSetName=self._configuration_set,
+            )
+        except ClientError as err:
+            return _refusal(err, attempt)
+        except ParamValidationError as err:
+            return RefusedForGood(attempt, str(err))
+        except _NEVER_CONNECTED as err:
+            return RefusedForNow(attempt, str(err))
+        except BotoCoreError as err:
+            return Uncertain(attempt, str(err))
+        return Accepted(attempt, answer["MessageId"])
+
+
+def _refusal(err: ClientError, attempt: int) -> SendOutcome:
+    """Only a modelled 4xx proves that SES did not take the message; a 5xx proves nothing."""
+    code = err.response["Error"]["Code"]
+    status = err.response["ResponseMetadata"]["HTTPStatusCode"]
+    detail = f"{code}: {err.response['Error'].get('Message', '')}"
+    if status >= 500 and code not in _FOR_NOW:
+        return Uncertain(attempt, detail)
+    if code in _FOR_NOW or status == 429:
+        return RefusedForNow(attempt, detail)
+    if code in _ACCOUNT or "not verified" in detail:
+        return RefusedAccount(attempt, detail)
+    return RefusedForGood(attempt, detail)

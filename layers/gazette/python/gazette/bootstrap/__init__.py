@@ -1,0 +1,1 @@
+"""Where steps meet adapters: one module a function, so that each imports only its own."""

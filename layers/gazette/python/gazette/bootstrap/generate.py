@@ -1,0 +1,91 @@
+"""The function `generate`, joined."""
+
+import json
+import secrets
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from aws_lambda_powertools.utilities.parameters import get_secret
+
+from gazette.adapters.events import DynamoEvents
+from gazette.adapters.links import SignedLinks
+from gazette.adapters.queues import decode_run_key
+from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.ses import SesMailer, ses_client
+from gazette.adapters.smtp import SmtpMailer, SmtpServer
+from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.bootstrap.clock import now
+from gazette.bootstrap.secrets import links_key
+from gazette.domain.lifecycle import Run
+from gazette.domain.ports import Mailer
+from gazette.settings import EVENT_WRITE_TIMEOUT_MS, GenerateSettings
+from gazette.steps.deliver import DeliveryLimits, deliver
+
+TimeLeft = Callable[[], timedelta]
+
+
+@cache
+def build() -> Callable[[str, TimeLeft], Run | None]:
+    """Takes the body of a message and what is left of the invocation. Built once per process."""
+    settings = GenerateSettings.from_env()
+    runs = DynamoRuns(
+        settings.runs_table, retention=timedelta(days=settings.run_retention_days)
+    )
+    subscribers = DynamoSubscribers(settings.subscribers_table)
+    events = DynamoEvents(
+        settings.events_table,
+        retention=timedelta(days=settings.event_retention_days),
+        write_timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
+        clock=now,
+    )
+    renderer = JinjaRenderer(Path(str(files("gazette_templates"))))
+    link_maker = SignedLinks(base_url=settings.base_url, key=links_key(settings.links_secret))
+    mailer = _mailer(settings)
+    limits = DeliveryLimits(
+        settle_lag=timedelta(seconds=settings.settle_lag),
+        send_timeout=timedelta(seconds=settings.send_timeout),
+        commit_margin=timedelta(seconds=settings.commit_margin),
+        clock_skew=timedelta(seconds=settings.clock_skew),
+        max_groups=settings.max_groups,
+    )
+
+    def run(body: str, time_left: TimeLeft) -> Run | None:
+        return deliver(
+            decode_run_key(body),
+            runs=runs,
+            subscribers=subscribers,
+            events=events,
+            renderer=renderer,
+            link_maker=link_maker,
+            mailer=mailer,
+            clock=now,
+            draw_nonce=lambda: secrets.token_hex(8),
+            time_left=time_left,
+            list_id=settings.list_id,
+            limits=limits,
+        )
+
+    return run
+
+
+def _mailer(settings: GenerateSettings) -> Mailer:
+    send_timeout = timedelta(seconds=settings.send_timeout)
+    if settings.mail_provider == "ses":
+        return SesMailer(
+            ses_client(send_timeout),
+            sender=settings.sender,
+            configuration_set=settings.configuration_set,
+        )
+    login = json.loads(str(get_secret(settings.smtp_secret))) if settings.smtp_secret else {}
+    server = SmtpServer(
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        security=settings.smtp_security,
+        username=login.get("username", ""),
+        password=login.get("password", ""),
+    )
+    return SmtpMailer(server, sender=settings.sender, timeout=send_timeout)

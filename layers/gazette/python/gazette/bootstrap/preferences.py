@@ -1,0 +1,46 @@
+"""The function `preferences`, joined."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
+
+from gazette.adapters.links import UNSUBSCRIBE
+from gazette.adapters.renderer import JinjaPages
+from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.schedules import DynamoSchedules
+from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.bootstrap.secrets import links_key
+from gazette.domain.ports import Pages
+from gazette.domain.tokens import verify
+from gazette.settings import PreferencesSettings
+from gazette.steps.unsubscribe import unsubscribe
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """`reader_of` returns the user id of a token or raises InvalidToken."""
+
+    pages: Pages
+    reader_of: Callable[[str], str]
+    unsubscribe: Callable[[str], bool]
+
+
+@cache
+def build() -> Preferences:
+    """Built once per process."""
+    settings = PreferencesSettings.from_env()
+    return Preferences(
+        pages=JinjaPages(Path(str(files("gazette_templates")))),
+        reader_of=partial(verify, purpose=UNSUBSCRIBE, key=links_key(settings.links_secret)),
+        unsubscribe=partial(
+            unsubscribe,
+            subscribers=DynamoSubscribers(settings.subscribers_table),
+            schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+            runs=DynamoRuns(
+                settings.runs_table, retention=timedelta(days=settings.run_retention_days)
+            ),
+        ),
+    )

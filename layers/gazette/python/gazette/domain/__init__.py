@@ -1,0 +1,1 @@
+"""What a digest is and how its delivery proceeds. Standard library only."""

@@ -1,0 +1,67 @@
+"""When a digest is due: local hours, clock changes and slots. Pure."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from gazette.domain.model import LocalHour
+
+SLOT = timedelta(minutes=10)
+
+
+def slot_of(instant: datetime) -> datetime:
+    """The start, in UTC, of the ten-minute slot that contains `instant`."""
+    utc = instant.astimezone(UTC)
+    return utc.replace(minute=utc.minute - utc.minute % 10, second=0, microsecond=0)
+
+
+def last_instant_of_slot(instant: datetime) -> datetime:
+    """The last microsecond of the slot that contains `instant`."""
+    return slot_of(instant) + SLOT - timedelta(microseconds=1)
+
+
+def slot_id(slot: datetime) -> str:
+    """A slot as it is written in keys and logs, such as `2026-11-22T06:10Z`."""
+    return f"{slot.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
+
+
+def next_occurrence(wanted: LocalHour, *, after: datetime) -> datetime:
+    """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
+
+    A local time that a clock change skips is due at the first moment that exists; one that
+    occurs twice is due the first time; a local date that does not exist is passed over.
+    """
+    zone = ZoneInfo(wanted.time_zone)
+    day = after.astimezone(zone).date() - timedelta(days=1)
+    while True:
+        due = _occurrence_on(day, wanted, zone)
+        if due is not None and due > after:
+            return due
+        day += timedelta(days=1)
+
+
+def _occurrence_on(day: date, wanted: LocalHour, zone: ZoneInfo) -> datetime | None:
+    """`wanted` on `day` as an instant in UTC, or None where that date does not exist."""
+    naive = datetime.combine(day, time(wanted.hour, wanted.minute))
+    due = naive.replace(tzinfo=zone).astimezone(UTC)
+    if due.astimezone(zone).replace(tzinfo=None) == naive:
+        return due
+    due = _first_moment_after_gap(naive, zone)
+    return due if due.astimezone(zone).date() == day else None
+
+
+def _first_moment_after_gap(naive: datetime, zone: ZoneInfo) -> datetime:
+    """The instant at which the clocks of `zone` jump over `naive`.
+
+    Read with the offset that was valid before the gap (fold=0), `naive` is an instant after
+    the jump; with the one valid after it (fold=1), an instant before (PEP 495).
+    """
+    after = naive.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    before = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    offset_after = after.astimezone(zone).utcoffset()
+    while after - before > timedelta(seconds=1):
+        middle = (before + (after - before) / 2).replace(microsecond=0)
+        if middle.astimezone(zone).utcoffset() == offset_after:
+            after = middle
+        else:
+            before = middle
+    return after

@@ -1,0 +1,21 @@
+"""The errors of Gazette: one tree, and one type for each way to act on it."""
+
+
+class GazetteError(Exception):
+    """Anything that Gazette itself reports. The text is written for a person."""
+
+
+class InvalidEvent(GazetteError):
+    """A message from a service that does not fit the contract. The text names the field."""
+
+
+class InvalidToken(GazetteError):
+    """A link whose token was not signed by this installation, or was altered on the way."""
+
+
+class NotYet(GazetteError):
+    """A run that cannot go on now: its message must be kept and tried again later."""
+
+
+class Unavailable(GazetteError):
+    """A service behind a port did not answer, or answered that it is overloaded."""

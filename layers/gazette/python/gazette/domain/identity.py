@@ -1,0 +1,42 @@
+"""Names that are derived, never drawn: run ids and shards. Both are stable for ever."""
+
+import re
+import zlib
+from urllib.parse import unquote
+
+from gazette.domain.model import RunKey
+
+USER_ID = re.compile(r"[\x21-\x7e]{1,64}")
+SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
+
+
+def run_id(key: RunKey) -> str:
+    """The id of a run in tags, logs and headers, such as `1899-daily-17`.
+
+    Only `[A-Za-z0-9_-]`, the alphabet of SES message tags, and under their 256 characters: each
+    other byte of the user id becomes `_` and two hex digits, so that ids never collide and can
+    be read back. https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_MessageTag.html
+    """
+    return f"{_escape(key.user_id)}-{key.schedule}-{key.sequence}"
+
+
+def parse_run_id(text: str) -> RunKey:
+    """The run that `text` names. Raises ValueError for anything that `run_id` does not make."""
+    escaped, schedule, sequence = text.split("-")
+    key = RunKey(_unescape(escaped), schedule, int(sequence))
+    if run_id(key) != text or not SCHEDULE_NAME.fullmatch(schedule):
+        raise ValueError(f"{text!r} is not a run id")
+    return key
+
+
+def shard_of(user_id: str, shards: int) -> int:
+    """The shard, 0 to `shards` - 1, that a subscriber's schedules are due in."""
+    return zlib.crc32(user_id.encode()) % shards
+
+
+def _escape(user_id: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]", lambda found: f"_{ord(found[0]):02x}", user_id)
+
+
+def _unescape(escaped: str) -> str:
+    return unquote(re.sub(r"_([0-9a-f]{2})", r"%\1", escaped))

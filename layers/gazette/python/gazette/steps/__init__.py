@@ -1,0 +1,1 @@
+"""One use case each; everything they touch comes in as keyword arguments."""

@@ -1,0 +1,188 @@
+"""Deliver one run: the only way in which Gazette sends."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from gazette.domain.compose import compose
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import run_id
+from gazette.domain.lifecycle import (
+    Cancel,
+    Claim,
+    DeadlinePassed,
+    Ignored,
+    NotAttempted,
+    Reason,
+    Run,
+    Signal,
+    Skip,
+    Status,
+    transition,
+)
+from gazette.domain.model import Edition, Mail, RunKey, Subscriber, SubscriberStatus, Window
+from gazette.domain.ports import (
+    Clock,
+    Events,
+    LinkMaker,
+    Links,
+    Mailer,
+    Renderer,
+    Runs,
+    Subscribers,
+)
+
+_BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryLimits:
+    """The times that keep a run from being sent twice.
+
+    `settle_lag`: how far a window ends before now, longer than the longest event write plus
+    clock skew. `send_timeout`: the longest that a call of the provider takes. `commit_margin`:
+    what must be left of the invocation after it. `clock_skew`: added to a claim's deadline.
+    """
+
+    settle_lag: timedelta
+    send_timeout: timedelta
+    commit_margin: timedelta
+    clock_skew: timedelta
+    max_groups: int
+
+
+def deliver(
+    key: RunKey,
+    *,
+    runs: Runs,
+    subscribers: Subscribers,
+    events: Events,
+    renderer: Renderer,
+    link_maker: LinkMaker,
+    mailer: Mailer,
+    clock: Clock,
+    draw_nonce: Callable[[], str],
+    time_left: Callable[[], timedelta],
+    list_id: str,
+    limits: DeliveryLimits,
+) -> Run | None:
+    """Bring the run to an end, or say why not now. Returns it as stored; None: no such run.
+
+    Read, group, rank and render first; then claim, send and commit, so that the lock is held
+    only around the call. `time_left` is what remains of this invocation. Raises NotYet where
+    the message must be kept: an earlier run is unsettled, another worker holds this one, too
+    little time is left, or the provider refused for now.
+    """
+    chain = runs.chain(key)
+    if not chain or chain[0].key != key:
+        return None
+    run = _settle_if_overdue(chain[0], runs=runs, clock=clock)
+    if run.status.is_final:
+        return run
+    if run.status in {Status.SENDING, Status.UNKNOWN}:
+        raise NotYet(f"Run {run_id(key)} is {run.status}: its outcome has to be settled first.")
+    _settle_predecessors(chain[1:], runs=runs, clock=clock)
+
+    subscriber = subscribers.get(key.user_id)
+    if subscriber is None:
+        return _apply(run, Skip(Reason.UNKNOWN_SUBSCRIBER), runs=runs)
+    if subscriber.status is SubscriberStatus.UNSUBSCRIBED:
+        return _apply(run, Skip(Reason.UNSUBSCRIBED), runs=runs)
+
+    window = _window(run, chain[1:], now=clock(), settle_lag=limits.settle_lag)
+    digest = compose(
+        events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups
+    )
+    if not digest.groups:
+        return _apply(run, Skip(Reason.EMPTY), runs=runs)
+    links = link_maker.links(key.user_id)
+    edition = renderer.render(digest, subscriber, links)
+
+    needed = limits.send_timeout + limits.commit_margin
+    if time_left() < needed:
+        raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
+    deadline = clock() + time_left() + limits.clock_skew
+    claim = Claim(window=window, deadline=deadline, nonce=draw_nonce())
+    claimed = _apply(run, claim, runs=runs)
+    if claimed.status is not Status.SENDING or claimed.nonce != claim.nonce:
+        raise NotYet(f"Run {run_id(key)} changed while it was being prepared.")
+    if time_left() < needed or clock() + limits.send_timeout > deadline:
+        _apply(claimed, NotAttempted(claimed.attempt), runs=runs)
+        raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
+    mail = _address(claimed, edition, subscriber, links, list_id)
+    outcome = mailer.send(mail, claimed.attempt)
+    committed = _apply(claimed, outcome, runs=runs)
+    if not committed.status.is_final:
+        raise NotYet(f"Run {run_id(key)} is {committed.status}: {committed.reason}.")
+    return committed
+
+
+def _apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
+    """Store what `signal` makes of the run; where somebody else was first, of what they stored.
+
+    A claim is made on what was read and on nothing else: it is not repeated.
+    """
+    while True:
+        after = transition(run, signal)
+        if isinstance(after, Ignored):
+            return run
+        stored = runs.swap(run, after)
+        if stored == after or isinstance(signal, Claim):
+            return stored
+        run = stored
+
+
+def _settle_if_overdue(run: Run, *, runs: Runs, clock: Clock) -> Run:
+    """A claimant whose deadline has passed is gone: what became of its call is unknown."""
+    if run.status is Status.SENDING and run.deadline is not None and clock() > run.deadline:
+        return _apply(run, DeadlinePassed(), runs=runs)
+    return run
+
+
+def _settle_predecessors(older: Sequence[Run], *, runs: Runs, clock: Clock) -> None:
+    """Before a window is computed, every older run must have ended (rule 3)."""
+    for predecessor in older:
+        settled = _settle_if_overdue(predecessor, runs=runs, clock=clock)
+        if settled.status is Status.PENDING or (
+            settled.status is Status.RETRYING and not settled.uncertain
+        ):
+            settled = _apply(settled, Cancel(Reason.SUPERSEDED), runs=runs)
+        if not settled.status.is_final or (
+            settled.uncertain and settled.status is not Status.SENT
+        ):
+            raise NotYet(
+                f"The earlier run {run_id(settled.key)} is {settled.status}: "
+                "until it is settled, nobody knows which events were sent."
+            )
+
+
+def _window(run: Run, older: Sequence[Run], *, now: datetime, settle_lag: timedelta) -> Window:
+    """From the end of the last sent window; `until` as the first claim fixed it (rule 2)."""
+    since = max(
+        (
+            sent.window.until
+            for sent in older
+            if sent.status is Status.SENT and sent.window is not None
+        ),
+        default=_BEGINNING,
+    )
+    if run.window is not None:
+        return Window(since, run.window.until)
+    return Window(since, max(since, now - settle_lag))
+
+
+def _address(
+    run: Run, edition: Edition, subscriber: Subscriber, links: Links, list_id: str
+) -> Mail:
+    """One-click unsubscribe: RFC 8058. List-Id: RFC 2919. Auto-Submitted: RFC 3834."""
+    return Mail(
+        to=subscriber.email,
+        edition=edition,
+        headers=(
+            ("List-Unsubscribe", f"<{links.unsubscribe}>"),
+            ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
+            ("List-Id", f"<{list_id}>"),
+            ("Auto-Submitted", "auto-generated"),
+        ),
+        tags=(("run", run_id(run.key)), ("attempt", str(run.attempt))),
+    )

@@ -1,0 +1,109 @@
+"""From a tick to one message per due run: tick, then shards, then runs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence, slot_of
+from gazette.domain.lifecycle import Run
+from gazette.domain.model import RunKey, Schedule
+from gazette.domain.ports import (
+    Clock,
+    GenerateQueue,
+    QueuedRun,
+    Runs,
+    Schedules,
+    Shard,
+    ShardQueue,
+)
+
+_MESSAGES_A_CALL = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FanoutLimits:
+    """`spread`: longest random delay of a message. `check_after`: when the sweep looks at a run.
+
+    `lookback`: how many earlier slots each tick reads again, because the due index is
+    eventually consistent and a tick can be missed.
+    """
+
+    shards: int
+    lookback: int
+    spread: timedelta
+    check_after: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class FannedOut:
+    """What one shard came to: messages queued, and schedules that somebody else had moved."""
+
+    queued: int
+    not_advanced: int
+
+
+def tick(time: datetime, *, shard_queue: ShardQueue, limits: FanoutLimits) -> int:
+    """Queue every shard of the slot that `time` lies in and of those before it.
+
+    Returns the number of shards. A tick that comes twice or late does no harm.
+    """
+    slot = slot_of(time)
+    slots = tuple(slot - SLOT * back for back in range(limits.lookback, -1, -1))
+    shard_queue.send(Shard(slots, number) for number in range(limits.shards))
+    return limits.shards
+
+
+def fan_out(
+    shard: Shard,
+    *,
+    schedules: Schedules,
+    runs: Runs,
+    generate_queue: GenerateQueue,
+    clock: Clock,
+    random: Callable[[], float],
+    limits: FanoutLimits,
+) -> FannedOut:
+    """Start every run that is due in the shard's slots, page by page, at flat memory.
+
+    Per ten schedules: run rows if absent, then one call that queues those not yet final, then
+    the schedules move on. A crash anywhere repeats from the due index and starts nothing twice.
+    `random` returns a number from 0 to 1.
+    """
+    queued = not_advanced = 0
+    for slot in shard.slots:
+        for page in schedules.due(slot, shard.number):
+            for start in range(0, len(page), _MESSAGES_A_CALL):
+                due = page[start : start + _MESSAGES_A_CALL]
+                started = [
+                    _start(schedule, runs=runs, clock=clock, limits=limits) for schedule in due
+                ]
+                messages = _messages(started, random=random, limits=limits)
+                if messages:
+                    generate_queue.send(messages)
+                queued += len(messages)
+                not_advanced += sum(
+                    not _advance(schedule, schedules=schedules, clock=clock) for schedule in due
+                )
+    return FannedOut(queued, not_advanced)
+
+
+def _start(schedule: Schedule, *, runs: Runs, clock: Clock, limits: FanoutLimits) -> Run:
+    key = RunKey(schedule.user_id, schedule.name, schedule.sequence)
+    check_at = clock() + limits.spread + limits.check_after
+    return runs.create(Run(key=key, due_at=schedule.next_due_at, check_at=check_at))
+
+
+def _messages(
+    started: Sequence[Run], *, random: Callable[[], float], limits: FanoutLimits
+) -> list[QueuedRun]:
+    """Also for a run that was there already: its message may be what the crash prevented."""
+    return [
+        QueuedRun(run.key, delay=timedelta(seconds=int(limits.spread.total_seconds() * random())))
+        for run in started
+        if not run.status.is_final
+    ]
+
+
+def _advance(schedule: Schedule, *, schedules: Schedules, clock: Clock) -> bool:
+    after = max(schedule.next_due_at, last_instant_of_slot(clock()))
+    return schedules.advance(schedule, next_occurrence(schedule.wanted, after=after))

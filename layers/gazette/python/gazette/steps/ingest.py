@@ -1,0 +1,104 @@
+"""Take one message from the bus: store it, or keep it in quarantine with the reason."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+from typing import assert_never
+
+from gazette.domain.calendar import last_instant_of_slot, next_occurrence
+from gazette.domain.commands import ChangeSubscriber, Command, CreateEvent
+from gazette.domain.errors import InvalidEvent, NotYet
+from gazette.domain.model import DAILY, LocalHour, Schedule, SubscriberStatus
+from gazette.domain.ports import Clock, Events, Quarantine, Schedules, Subscribers
+
+_CONFLICTS = 5
+
+
+class Ingested(StrEnum):
+    """What became of a message."""
+
+    STORED = "stored"
+    DUPLICATE = "duplicate"
+    SUBSCRIBER_CHANGED = "subscriber_changed"
+    OUTDATED = "outdated"
+    QUARANTINED = "quarantined"
+
+
+def ingest(
+    body: str,
+    *,
+    decode: Callable[[str], Command],
+    subscribers: Subscribers,
+    schedules: Schedules,
+    events: Events,
+    quarantine: Quarantine,
+    clock: Clock,
+) -> Ingested:
+    """Apply one message. Safe to repeat, in any order and at any time.
+
+    `decode` raises InvalidEvent for what does not fit the contract. Raises Unavailable where a
+    port does: the message must then be delivered again.
+    """
+    try:
+        command = decode(body)
+    except InvalidEvent as err:
+        quarantine.keep(body, str(err))
+        return Ingested.QUARANTINED
+    match command:
+        case CreateEvent():
+            stored = events.store(command.event, DAILY)
+            return Ingested.STORED if stored else Ingested.DUPLICATE
+        case ChangeSubscriber():
+            return _change_subscriber(
+                command, subscribers=subscribers, schedules=schedules, clock=clock
+            )
+        case _:
+            assert_never(command)
+
+
+def _change_subscriber(
+    command: ChangeSubscriber, *, subscribers: Subscribers, schedules: Schedules, clock: Clock
+) -> Ingested:
+    """Profile first, then schedule: a crash between them is mended by the redelivery."""
+    stored = subscribers.save(command.subscriber)
+    if stored.changed_at > command.subscriber.changed_at:
+        return Ingested.OUTDATED
+    if stored.status is SubscriberStatus.ACTIVE:
+        _set_schedule(command, schedules=schedules, clock=clock)
+    return Ingested.SUBSCRIBER_CHANGED
+
+
+def _set_schedule(command: ChangeSubscriber, *, schedules: Schedules, clock: Clock) -> None:
+    """Bring the daily schedule to the wanted hour; fan-out may move it at the same time."""
+    user_id, changed_at = command.subscriber.user_id, command.subscriber.changed_at
+    for _ in range(_CONFLICTS):
+        current = schedules.get(user_id, DAILY)
+        if current is None:
+            wanted = Schedule(
+                user_id=user_id,
+                name=DAILY,
+                wanted=command.digest_at,
+                next_due_at=_first_due(command.digest_at, clock),
+                sequence=1,
+                revision=1,
+                changed_at=changed_at,
+            )
+        elif current.changed_at > changed_at or current.wanted == command.digest_at:
+            return
+        else:
+            wanted = replace(
+                current,
+                wanted=command.digest_at,
+                next_due_at=_first_due(command.digest_at, clock),
+                revision=current.revision + 1,
+                changed_at=changed_at,
+            )
+        if schedules.put(wanted, replacing=current):
+            return
+    raise NotYet(f"The schedule of {user_id} kept changing. The message will be delivered again.")
+
+
+def _first_due(wanted: LocalHour, clock: Clock) -> datetime:
+    """The first occurrence in a slot after the open one, which fan-out may have read already."""
+    return next_occurrence(wanted, after=last_instant_of_slot(clock()))
