@@ -13,8 +13,8 @@ from demo import campus, results
 from demo.audit import audit
 from demo.engine import ROOT, Engine, EngineError, deploy, running
 from demo.replay import register, replay
-from demo.ses import StandIn
 from demo.service import Service, ServiceError
+from demo.ses import StandIn
 
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10

@@ -25,16 +25,16 @@ ZONES = (
 )
 
 _LOG = Path(__file__).parent / "data" / "collegemsg-week.csv.gz"
-_FIRST = (
-    "Ada Aiko Amir Ana Ann Ayo Bea Bo Carl Chen Dara Eli Elif Emma Eva Finn Hana Hugo Ida Ines "
-    "Ivan Jan Joao Jon Kai Lara Lea Lin Luca Mara Mia Milo Nils Noor Omar Otto Pia Rosa Sami Siri "
-    "Tara Theo Zoe"
-).split()
-_LAST = (
-    "Abe Ahmed Alves Amin Bauer Berg Braun Chen Costa Cruz Dahl Diaz Endo Falk Fuchs Garcia Gomez "
-    "Haas Hansen Ito Jansen Kaya Keller Khan Kim Klein Koch Lang Larsen Lopez Mori Moreno Nagy "
-    "Nowak Okafor Olsen Park Patel Reyes Rossi Sato Silva Tanaka Varga Vogel Weber Wolf"
-).split()
+_FIRST = """
+    Ada Aiko Amir Ana Ann Ayo Bea Bo Carl Chen Dara Eli Elif Emma Eva Finn Hana Hugo Ida Ines
+    Ivan Jan Joao Jon Kai Lara Lea Lin Luca Mara Mia Milo Nils Noor Omar Otto Pia Rosa Sami Siri
+    Tara Theo Zoe
+""".split()
+_LAST = """
+    Abe Ahmed Alves Amin Bauer Berg Braun Chen Costa Cruz Dahl Diaz Endo Falk Fuchs Garcia Gomez
+    Haas Hansen Ito Jansen Kaya Keller Khan Kim Klein Koch Lang Larsen Lopez Mori Moreno Nagy
+    Nowak Okafor Olsen Park Patel Reyes Rossi Sato Silva Tanaka Varga Vogel Weber Wolf
+""".split()
 
 
 @dataclass(frozen=True, slots=True)

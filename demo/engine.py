@@ -89,8 +89,10 @@ def deploy(engine: Engine, folder: Path) -> dict[str, str]:
         folder / "bootstrap.log",
     )
     _run(
-        [*cdk, "deploy", "--all", "--app", str(assembly), "--require-approval", "never"]
-        + ["--method", "direct", "--concurrency", "2", "--outputs-file", str(outputs)],
+        [
+            *(*cdk, "deploy", "--all", "--app", str(assembly), "--require-approval", "never"),
+            *("--method", "direct", "--concurrency", "2", "--outputs-file", str(outputs)),
+        ],
         environment,
         folder / "deploy.log",
     )

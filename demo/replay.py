@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from demo import campus
-from demo.service import Service
 from gazette.domain.calendar import SLOT, next_occurrence, slot_of
 from gazette.domain.model import LocalHour
+
+from demo import campus
+from demo.service import Service
 
 _SETTLE_SECONDS = 2.2
 """A little more than the settle lag of the stage `local`: what was put before is then visible."""

@@ -10,7 +10,6 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from gazette.bootstrap.fanout import build_fan_out, build_tick
 from gazette.observability import count, logger, observed
 

@@ -11,7 +11,6 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from gazette.bootstrap.generate import TimeLeft, build
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import run_id

@@ -9,7 +9,6 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from gazette.bootstrap.ingest import build
 from gazette.observability import count, logger, observed
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import LambdaFunctionUrlResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
 from gazette.observability import count, logger, observed
@@ -44,7 +43,7 @@ def leave(token: str) -> Response[str]:
     return _page(200, preferences.pages.unsubscribed())
 
 
-@app.exception_handler(InvalidToken)
+@app.exception_handler(InvalidToken)  # type: ignore[untyped-decorator] # not annotated there
 def explain(why: InvalidToken) -> Response[str]:
     """A link that was cut off or altered."""
     return _page(404, build().pages.invalid_link(str(why)))

@@ -116,9 +116,7 @@ def _compile(folder: Path, target: Target) -> None:
     )
 
 
-def _bundled(
-    source: Path, build: "Any", inputs: Iterable[Path], target: Target
-) -> lambda_.Code:
+def _bundled(source: Path, build: "Any", inputs: Iterable[Path], target: Target) -> lambda_.Code:
     digest = hashlib.sha256(f"{target} {interpreter_for(target)} {sys.version}".encode())
     for path in inputs:
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())

@@ -10,8 +10,8 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
-
 from gazette.settings import Settings
+
 from infra.assets.layers import ROOT
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stages import Stage
@@ -68,9 +68,7 @@ class StepConstruct(Construct):
                 )
             )
         for table, table_actions in step.tables:
-            tables[table].grant(
-                self.function, *(f"dynamodb:{action}" for action in table_actions)
-            )
+            tables[table].grant(self.function, *(f"dynamodb:{action}" for action in table_actions))
 
     def configure(self, settings: Settings) -> None:
         """Write the settings that the function reads."""

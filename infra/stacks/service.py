@@ -16,13 +16,13 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
-
 from gazette.settings import (
     FanoutSettings,
     GenerateSettings,
     IngestSettings,
     PreferencesSettings,
 )
+
 from infra.assets.layers import HOST, LAMBDA, core_code, dependencies_code, interpreter_for
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct

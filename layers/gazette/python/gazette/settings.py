@@ -35,8 +35,8 @@ class Settings:
             if variable not in environ:
                 raise InvalidSetting(f"{variable} is not set; the CDK stack writes it.")
             try:
-                values[field.name] = int(environ[variable]) if field.type is int else (
-                    environ[variable]
+                values[field.name] = (
+                    int(environ[variable]) if field.type is int else (environ[variable])
                 )
             except ValueError as err:
                 raise InvalidSetting(

@@ -81,18 +81,14 @@ class SqsQuarantine:
 
 def encode_run_key(key: RunKey) -> str:
     """The body of a message on the generate queue."""
-    return json.dumps(
-        {"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence}
-    )
+    return json.dumps({"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence})
 
 
 def decode_run_key(body: str) -> RunKey:
     """The run that a message on the generate queue names. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
-        return RunKey(
-            str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"])
-        )
+        return RunKey(str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"]))
     except (ValueError, KeyError, TypeError) as err:
         raise InvalidEvent(
             "A message on the generate queue must be a JSON object with user_id, schedule and "
@@ -102,9 +98,7 @@ def decode_run_key(body: str) -> RunKey:
 
 def encode_shard(shard: Shard) -> str:
     """The body of a message on the shard queue."""
-    return json.dumps(
-        {"slots": [slot.isoformat() for slot in shard.slots], "shard": shard.number}
-    )
+    return json.dumps({"slots": [slot.isoformat() for slot in shard.slots], "shard": shard.number})
 
 
 def decode_shard(body: str) -> Shard:

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from gazette.domain.compose import Digest
 from gazette.domain.model import Edition, Subscriber
@@ -47,7 +47,7 @@ def environment(templates: Path) -> Environment:
     """How templates are read: undefined names are errors, HTML is escaped."""
     return Environment(
         loader=FileSystemLoader(templates),
-        autoescape=lambda name: name is not None and name.endswith(".html"),
+        autoescape=select_autoescape(enabled_extensions=("html",), default=False),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

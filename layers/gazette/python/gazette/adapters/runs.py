@@ -30,7 +30,9 @@ class DynamoRuns:
         with translated():
             rows = RunRow.query(
                 key.user_id,
-                RunRow.run.between(_sort_key(key.schedule, 0), _sort_key(key.schedule, key.sequence)),
+                RunRow.run.between(
+                    _sort_key(key.schedule, 0), _sort_key(key.schedule, key.sequence)
+                ),
                 consistent_read=True,
                 scan_index_forward=False,
                 page_size=_PAGE,
@@ -58,9 +60,7 @@ class DynamoRuns:
             run=_sort_key(run.key.schedule, run.key.sequence),
             due_at=run.due_at,
             check_at=run.check_at,
-            open=None
-            if run.status.is_final
-            else f"{shard_of(run.key.user_id, _OPEN_SHARDS):02d}",
+            open=None if run.status.is_final else f"{shard_of(run.key.user_id, _OPEN_SHARDS):02d}",
             status=run.status.value,
             reason=run.reason.value,
             attempt=run.attempt,

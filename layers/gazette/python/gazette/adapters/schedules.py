@@ -90,11 +90,12 @@ def _due(slot: datetime, shard: int) -> str:
 
 
 def _unchanged(schedule: Schedule) -> Condition:
-    return (
+    unchanged: Condition = (
         (ScheduleRow.next_due_at == schedule.next_due_at)
         & (ScheduleRow.sequence == schedule.sequence)
         & (ScheduleRow.revision == schedule.revision)
     )
+    return unchanged
 
 
 def _schedule(row: ScheduleRow) -> Schedule:

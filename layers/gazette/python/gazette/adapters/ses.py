@@ -57,7 +57,7 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
     botocore repeats SendEmail by itself on time-outs, resets, 5xx and throttling, and SES has
     no idempotency token: each repetition could be a second email.
     """
-    return boto3.client(
+    client: SESV2Client = boto3.client(
         "sesv2",
         config=Config(
             retries={"total_max_attempts": 1, "mode": "standard"},
@@ -65,6 +65,7 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
             read_timeout=(send_timeout - _CONNECT_TIMEOUT).total_seconds(),
         ),
     )
+    return client
 
 
 class SesMailer:
@@ -91,9 +92,7 @@ class SesMailer:
                             "Html": {"Data": mail.edition.html, "Charset": "UTF-8"},
                             "Text": {"Data": mail.edition.text, "Charset": "UTF-8"},
                         },
-                        "Headers": [
-                            {"Name": name, "Value": value} for name, value in mail.headers
-                        ],
+                        "Headers": [{"Name": name, "Value": value} for name, value in mail.headers],
                     }
                 },
                 EmailTags=[{"Name": name, "Value": value} for name, value in mail.tags],

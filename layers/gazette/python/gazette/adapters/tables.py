@@ -20,8 +20,12 @@ from pynamodb.attributes import (
 from pynamodb.constants import STRING
 from pynamodb.exceptions import PynamoDBException, VerboseClientError
 from pynamodb.expressions.condition import Condition
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjection
-from pynamodb.indexes import LocalSecondaryIndex
+from pynamodb.indexes import (
+    AllProjection,
+    GlobalSecondaryIndex,
+    KeysOnlyProjection,
+    LocalSecondaryIndex,
+)
 from pynamodb.models import Model
 
 from gazette.domain.errors import Unavailable
@@ -170,12 +174,12 @@ def bind(
     PynamoDB keeps one connection a model and does not look at its Meta again: a new binding
     has to drop it.
     """
-    meta: Any = model.Meta  # type: ignore[attr-defined]
+    meta: Any = model.Meta
     meta.table_name = table_name
     meta.max_retry_attempts = attempts - 1
     meta.connect_timeout_seconds = min(read_timeout, 1.0)
     meta.read_timeout_seconds = read_timeout
-    model._connection = None  # noqa: SLF001
+    model._connection = None
 
 
 class ConditionFailed(Exception):
@@ -219,7 +223,7 @@ def put_or_current(row: RowT, condition: Condition) -> RowT | None:
     request = row.get_save_kwargs_from_instance(condition, "ALL_OLD")
     try:
         with translated():
-            row._get_connection().connection.dispatch("PutItem", request)  # noqa: SLF001
+            row._get_connection().connection.dispatch("PutItem", request)
     except ConditionFailed as found:
         if found.item is None:
             raise LookupError(f"There is no such row in {request['TableName']}.") from found

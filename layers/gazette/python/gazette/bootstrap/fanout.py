@@ -33,9 +33,7 @@ def build_fan_out() -> Callable[[str], FannedOut]:
     """Takes the body of a message of the shard queue. Built once per process."""
     settings = FanoutSettings.from_env()
     schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
-    runs = DynamoRuns(
-        settings.runs_table, retention=timedelta(days=settings.run_retention_days)
-    )
+    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
     generate_queue = SqsGenerateQueue(boto3.client("sqs"), settings.generate_queue_url)
     limits = _limits(settings)
 

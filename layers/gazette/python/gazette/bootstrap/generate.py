@@ -32,9 +32,7 @@ TimeLeft = Callable[[], timedelta]
 def build() -> Callable[[str, TimeLeft], Run | None]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = GenerateSettings.from_env()
-    runs = DynamoRuns(
-        settings.runs_table, retention=timedelta(days=settings.run_retention_days)
-    )
+    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
     subscribers = DynamoSubscribers(settings.subscribers_table)
     events = DynamoEvents(
         settings.events_table,

@@ -90,9 +90,7 @@ def deliver(
         return _apply(run, Skip(Reason.UNSUBSCRIBED), runs=runs)
 
     window = _window(run, chain[1:], now=clock(), settle_lag=limits.settle_lag)
-    digest = compose(
-        events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups
-    )
+    digest = compose(events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups)
     if not digest.groups:
         return _apply(run, Skip(Reason.EMPTY), runs=runs)
     links = link_maker.links(key.user_id)
@@ -147,9 +145,7 @@ def _settle_predecessors(older: Sequence[Run], *, runs: Runs, clock: Clock) -> N
             settled.status is Status.RETRYING and not settled.uncertain
         ):
             settled = _apply(settled, Cancel(Reason.SUPERSEDED), runs=runs)
-        if not settled.status.is_final or (
-            settled.uncertain and settled.status is not Status.SENT
-        ):
+        if not settled.status.is_final or (settled.uncertain and settled.status is not Status.SENT):
             raise NotYet(
                 f"The earlier run {run_id(settled.key)} is {settled.status}: "
                 "until it is settled, nobody knows which events were sent."
