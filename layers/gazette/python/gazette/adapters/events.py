@@ -12,46 +12,28 @@ from gazette.domain.ports import Clock
 _ATTEMPTS = 3
 
 
-class DynamoEvents:
-    """The port `Events` on the table `events`.
+class DynamoEventWriter:
+    """The port `EventWriter` on the table `events`.
 
-    `write_timeout`, in seconds, bounds one attempt to write: the settle lag of the readers
-    must be longer. The client does not repeat writes, because each attempt takes a new stamp.
+    `timeout`, in seconds, bounds one attempt to write: the settle lag of the readers must be
+    longer. The client does not repeat writes, because each attempt takes a stamp of its own.
     """
 
     def __init__(
-        self, table_name: str, *, retention: timedelta, write_timeout: float, clock: Clock
+        self, table_name: str, *, retention: timedelta, timeout: float, clock: Clock
     ) -> None:
-        bind(EventRow, table_name, attempts=1, read_timeout=write_timeout)
+        bind(EventRow, table_name, attempts=1, read_timeout=timeout)
         self._retention = retention
         self._clock = clock
 
     def store(self, event: Event, schedule: str) -> bool:
         """One conditional PutItem, tried up to three times."""
-        for attempt in range(1, _ATTEMPTS + 1):
+        for _ in range(_ATTEMPTS - 1):
             try:
                 return self._put(event, schedule)
             except Unavailable:
-                if attempt == _ATTEMPTS:
-                    raise
-        raise AssertionError("unreachable")
-
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
-        """One strongly consistent Query per megabyte of events."""
-        if window.is_empty:
-            return
-        now = self._clock()
-        with translated():
-            rows = EventRow.stored_index.query(
-                user_id,
-                EventRow.stored.between(
-                    _stored(schedule, window.since), _stored(schedule, window.until)
-                ),
-                consistent_read=True,
-            )
-            for row in rows:
-                if row.stored > _stored(schedule, window.since) and row.expires_at > now:
-                    yield _event(row)
+                continue
+        return self._put(event, schedule)
 
     def _put(self, event: Event, schedule: str) -> bool:
         now = self._clock()
@@ -68,6 +50,30 @@ class DynamoEvents:
         except ConditionFailed:
             return False
         return True
+
+
+class DynamoEventReader:
+    """The port `EventReader` on the table `events`."""
+
+    def __init__(self, table_name: str, *, clock: Clock) -> None:
+        bind(EventRow, table_name)
+        self._clock = clock
+
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
+        """One strongly consistent Query per megabyte of events; none for an empty window."""
+        if window.is_empty:
+            return
+        now = self._clock()
+        after = _stored(schedule, window.since)
+        with translated():
+            rows = EventRow.stored_index.query(
+                user_id,
+                EventRow.stored.between(after, _stored(schedule, window.until)),
+                consistent_read=True,
+            )
+            for row in rows:
+                if row.stored > after and row.expires_at > now:
+                    yield _event(row)
 
 
 def _stored(schedule: str, instant: datetime) -> str:

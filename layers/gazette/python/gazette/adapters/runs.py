@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from gazette.adapters.tables import RunRow, bind, put_or_current, translated
 from gazette.domain.identity import shard_of
-from gazette.domain.lifecycle import Reason, Run, Status
 from gazette.domain.model import RunKey, Window
+from gazette.domain.run import Reason, Run, Status
 
 _OPEN_SHARDS = 16
 _PAGE = 16

@@ -16,7 +16,8 @@ from botocore.exceptions import (
     SSLError,
 )
 
-from gazette.domain.lifecycle import (
+from gazette.domain.model import Mail
+from gazette.domain.signals import (
     Accepted,
     RefusedAccount,
     RefusedForGood,
@@ -24,7 +25,6 @@ from gazette.domain.lifecycle import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.model import Mail
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client

@@ -9,7 +9,8 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
-from gazette.domain.lifecycle import (
+from gazette.domain.model import Mail
+from gazette.domain.signals import (
     Accepted,
     RefusedAccount,
     RefusedForGood,
@@ -17,7 +18,6 @@ from gazette.domain.lifecycle import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.model import Mail
 
 
 @dataclass(frozen=True, slots=True)

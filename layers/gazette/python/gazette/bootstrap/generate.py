@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aws_lambda_powertools.utilities.parameters import get_secret
 
-from gazette.adapters.events import DynamoEvents
+from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.links import SignedLinks
 from gazette.adapters.queues import decode_run_key
 from gazette.adapters.renderer import JinjaRenderer
@@ -20,9 +20,9 @@ from gazette.adapters.smtp import SmtpMailer, SmtpServer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import links_key
-from gazette.domain.lifecycle import Run
 from gazette.domain.ports import Mailer
-from gazette.settings import EVENT_WRITE_TIMEOUT_MS, GenerateSettings
+from gazette.domain.run import Run
+from gazette.settings import GenerateSettings
 from gazette.steps.deliver import DeliveryLimits, deliver
 
 TimeLeft = Callable[[], timedelta]
@@ -34,12 +34,7 @@ def build() -> Callable[[str, TimeLeft], Run | None]:
     settings = GenerateSettings.from_env()
     runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
     subscribers = DynamoSubscribers(settings.subscribers_table)
-    events = DynamoEvents(
-        settings.events_table,
-        retention=timedelta(days=settings.event_retention_days),
-        write_timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
-        clock=now,
-    )
+    events = DynamoEventReader(settings.events_table, clock=now)
     renderer = JinjaRenderer(Path(str(files("gazette_templates"))))
     link_maker = SignedLinks(base_url=settings.base_url, key=links_key(settings.links_secret))
     mailer = _mailer(settings)

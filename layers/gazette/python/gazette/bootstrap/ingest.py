@@ -7,7 +7,7 @@ from functools import cache, partial
 import boto3
 
 from gazette.adapters.contract import decode
-from gazette.adapters.events import DynamoEvents
+from gazette.adapters.events import DynamoEventWriter
 from gazette.adapters.queues import SqsQuarantine
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -25,10 +25,10 @@ def build() -> Callable[[str], Ingested]:
         decode=decode,
         subscribers=DynamoSubscribers(settings.subscribers_table),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        events=DynamoEvents(
+        events=DynamoEventWriter(
             settings.events_table,
             retention=timedelta(days=settings.event_retention_days),
-            write_timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
+            timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
             clock=now,
         ),
         quarantine=SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url),

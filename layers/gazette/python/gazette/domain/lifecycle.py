@@ -1,218 +1,36 @@
 """The life of a run: a total function from (run, signal) to the run that follows.
 
-The rules that it implements, each with the failure that it prevents, are numbered in
-docs/protocol.md. Nothing here does I/O: a step reads a run, asks `transition`, and stores the
-answer with a condition on what it read.
+Nothing here does I/O: a step reads a run, asks `transition`, and stores the answer with a
+condition on what it read. The rules that are named by number are in docs/protocol.md.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
-from enum import StrEnum
 from typing import assert_never
 
-from gazette.domain.model import RunKey, Window
+from gazette.domain.model import Window
+from gazette.domain.run import Reason, Run, Status
+from gazette.domain.signals import (
+    Accepted,
+    Cancel,
+    Carry,
+    Claim,
+    DeadlinePassed,
+    Evidence,
+    GraceOver,
+    NotAttempted,
+    Policy,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    Reopen,
+    Signal,
+    Skip,
+    Stop,
+    Uncertain,
+)
 
 MAX_REFUSALS = 5
 """Refused attempts after which a run has failed. Refusals of the whole account do not count."""
-
-
-class Status(StrEnum):
-    """Where a run stands. `sent`, `failed`, `skipped` and `cancelled` are final."""
-
-    PENDING = "pending"
-    SENDING = "sending"
-    RETRYING = "retrying"
-    UNKNOWN = "unknown"
-    SENT = "sent"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    CANCELLED = "cancelled"
-
-    @property
-    def is_final(self) -> bool:
-        """True where only evidence of acceptance still moves the run."""
-        return self in {Status.SENT, Status.FAILED, Status.SKIPPED, Status.CANCELLED}
-
-
-class Reason(StrEnum):
-    """Why a run has its status: what `explain` and the reports print."""
-
-    DUE = "due"
-    CLAIMED = "claimed"
-    ACCEPTED = "accepted"
-    EVIDENCE = "evidence"
-    ASSUMED = "assumed"
-    REFUSED_FOR_NOW = "refused_for_now"
-    REFUSED_FOR_GOOD = "refused_for_good"
-    REFUSED_ACCOUNT = "refused_account"
-    ATTEMPTS_EXHAUSTED = "attempts_exhausted"
-    NOT_ATTEMPTED = "not_attempted"
-    UNCERTAIN = "uncertain"
-    DEADLINE_PASSED = "deadline_passed"
-    POLICY_RESEND = "policy_resend"
-    CARRIED = "carried"
-    CARRIED_INTO = "carried_into"
-    SUPERSEDED = "superseded"
-    EMPTY = "empty"
-    UNSUBSCRIBED = "unsubscribed"
-    UNKNOWN_SUBSCRIBER = "unknown_subscriber"
-
-
-class Policy(StrEnum):
-    """What the adopter chose to do with a run whose outcome stays unknown."""
-
-    RESEND = "resend"
-    CARRY_OVER = "carry_over"
-    ASSUME_SENT = "assume_sent"
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The one delivery of one digest.
-
-    `attempt` counts claims and never goes back; `refusals` counts those that the provider
-    refused; `uncertain` holds the attempts that it may have accepted. `epoch` is raised by
-    whoever stops the run, so that a claim made on what was read before the stop fails. `until`
-    is fixed by the first claim; `nonce` belongs to the claim that wrote it; `deadline` is the
-    instant before which nobody but the claimant may act. `check_at` is when the sweep looks.
-    """
-
-    key: RunKey
-    due_at: datetime
-    check_at: datetime
-    status: Status = Status.PENDING
-    reason: Reason = Reason.DUE
-    attempt: int = 0
-    refusals: int = 0
-    epoch: int = 0
-    uncertain: frozenset[int] = frozenset()
-    resent: bool = False
-    window: Window | None = None
-    deadline: datetime | None = None
-    nonce: str = ""
-    message_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A worker is about to call the provider."""
-
-    window: Window
-    deadline: datetime
-    nonce: str
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """The provider took this attempt's message."""
-
-    attempt: int
-    message_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedForNow:
-    """The provider surely refused the attempt and may take another: throttled, not connected."""
-
-    attempt: int
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedForGood:
-    """The provider surely refused the attempt and would refuse it again."""
-
-    attempt: int
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedAccount:
-    """The provider refuses everything from this account now: nobody's attempt."""
-
-    attempt: int
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NotAttempted:
-    """The claimant gave the run back without having called the provider."""
-
-    attempt: int
-
-
-@dataclass(frozen=True, slots=True)
-class Uncertain:
-    """The provider may have taken this attempt's message: time-out after write, reset, 5xx."""
-
-    attempt: int
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlinePassed:
-    """The claimant can no longer be alive."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The provider reported an event for this run: it took a message of it, some time ago."""
-
-    message_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class GraceOver:
-    """No evidence came in time, and the channel that would have brought it is alive."""
-
-    policy: Policy
-
-
-@dataclass(frozen=True, slots=True)
-class Skip:
-    """There is nothing to send, or nobody to send it to."""
-
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    """Somebody no longer wants this run."""
-
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True)
-class Carry:
-    """The next run of the schedule takes this one's events over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reopen:
-    """The occurrence is wanted again, after a change of preferences on the same day."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Something that a worker may have read before its claim has changed."""
-
-
-SendOutcome = Accepted | RefusedForNow | RefusedForGood | RefusedAccount | Uncertain
-"""What one call of the provider can come to. Each leads to a different act."""
-
-Signal = (
-    SendOutcome
-    | Claim
-    | NotAttempted
-    | DeadlinePassed
-    | Evidence
-    | GraceOver
-    | Skip
-    | Cancel
-    | Carry
-    | Reopen
-    | Stop
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.compose import Digest
-from gazette.domain.lifecycle import Run, SendOutcome
 from gazette.domain.model import (
     Edition,
     Event,
@@ -21,6 +20,8 @@ from gazette.domain.model import (
     SubscriberStatus,
     Window,
 )
+from gazette.domain.run import Run
+from gazette.domain.signals import SendOutcome
 
 Clock = Callable[[], datetime]
 """Returns the instant now, timezone-aware."""
@@ -84,8 +85,8 @@ class Schedules(Protocol):
         """Take the schedule out of the due index; it is kept, and fan-out no longer sees it."""
 
 
-class Events(Protocol):
-    """A reader's events, by the window in which they were stored."""
+class EventWriter(Protocol):
+    """Keeps events."""
 
     def store(self, event: Event, schedule: str) -> bool:
         """Store unless the id is there already (then False, and nothing changes).
@@ -93,6 +94,10 @@ class Events(Protocol):
         The storage time is taken anew for each attempt to write. When this returns, every
         later read of a window that contains the storage time sees the event.
         """
+
+
+class EventReader(Protocol):
+    """A reader's events, by the window in which they were stored."""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
         """The events stored in `(since, until]`, oldest first, strongly consistent."""

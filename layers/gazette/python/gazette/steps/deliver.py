@@ -7,23 +7,11 @@ from datetime import UTC, datetime, timedelta
 from gazette.domain.compose import compose
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import run_id
-from gazette.domain.lifecycle import (
-    Cancel,
-    Claim,
-    DeadlinePassed,
-    Ignored,
-    NotAttempted,
-    Reason,
-    Run,
-    Signal,
-    Skip,
-    Status,
-    transition,
-)
+from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.model import Edition, Mail, RunKey, Subscriber, SubscriberStatus, Window
 from gazette.domain.ports import (
     Clock,
-    Events,
+    EventReader,
     LinkMaker,
     Links,
     Mailer,
@@ -31,6 +19,8 @@ from gazette.domain.ports import (
     Runs,
     Subscribers,
 )
+from gazette.domain.run import Reason, Run, Status
+from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, Signal, Skip
 
 _BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -56,7 +46,7 @@ def deliver(
     *,
     runs: Runs,
     subscribers: Subscribers,
-    events: Events,
+    events: EventReader,
     renderer: Renderer,
     link_maker: LinkMaker,
     mailer: Mailer,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence, slot_of
-from gazette.domain.lifecycle import Run
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports import (
     Clock,
@@ -16,6 +15,7 @@ from gazette.domain.ports import (
     Shard,
     ShardQueue,
 )
+from gazette.domain.run import Run
 
 _MESSAGES_A_CALL = 10
 

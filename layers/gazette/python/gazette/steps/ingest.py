@@ -10,7 +10,7 @@ from gazette.domain.calendar import last_instant_of_slot, next_occurrence
 from gazette.domain.commands import ChangeSubscriber, Command, CreateEvent
 from gazette.domain.errors import InvalidEvent, NotYet
 from gazette.domain.model import DAILY, LocalHour, Schedule, SubscriberStatus
-from gazette.domain.ports import Clock, Events, Quarantine, Schedules, Subscribers
+from gazette.domain.ports import Clock, EventWriter, Quarantine, Schedules, Subscribers
 
 _CONFLICTS = 5
 
@@ -31,7 +31,7 @@ def ingest(
     decode: Callable[[str], Command],
     subscribers: Subscribers,
     schedules: Schedules,
-    events: Events,
+    events: EventWriter,
     quarantine: Quarantine,
     clock: Clock,
 ) -> Ingested:

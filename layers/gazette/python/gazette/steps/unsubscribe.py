@@ -1,8 +1,9 @@
 """A reader leaves: the stop is written, and then made known to whoever is about to send."""
 
-from gazette.domain.lifecycle import Ignored, Stop, transition
+from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.model import DAILY, RunKey, SubscriberStatus
 from gazette.domain.ports import Runs, Schedules, Subscribers
+from gazette.domain.signals import Stop
 
 
 def unsubscribe(

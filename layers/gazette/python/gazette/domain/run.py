@@ -1,0 +1,76 @@
+"""The one delivery of one digest: its status, its reason, and what a claim has fixed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from gazette.domain.model import RunKey, Window
+
+
+class Status(StrEnum):
+    """Where a run stands. `sent`, `failed`, `skipped` and `cancelled` are final."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    RETRYING = "retrying"
+    UNKNOWN = "unknown"
+    SENT = "sent"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """True where only evidence of acceptance still moves the run."""
+        return self in {Status.SENT, Status.FAILED, Status.SKIPPED, Status.CANCELLED}
+
+
+class Reason(StrEnum):
+    """Why a run has its status: what `explain` and the reports print."""
+
+    DUE = "due"
+    CLAIMED = "claimed"
+    ACCEPTED = "accepted"
+    EVIDENCE = "evidence"
+    ASSUMED = "assumed"
+    REFUSED_FOR_NOW = "refused_for_now"
+    REFUSED_FOR_GOOD = "refused_for_good"
+    REFUSED_ACCOUNT = "refused_account"
+    ATTEMPTS_EXHAUSTED = "attempts_exhausted"
+    NOT_ATTEMPTED = "not_attempted"
+    UNCERTAIN = "uncertain"
+    DEADLINE_PASSED = "deadline_passed"
+    POLICY_RESEND = "policy_resend"
+    CARRIED = "carried"
+    CARRIED_INTO = "carried_into"
+    SUPERSEDED = "superseded"
+    EMPTY = "empty"
+    UNSUBSCRIBED = "unsubscribed"
+    UNKNOWN_SUBSCRIBER = "unknown_subscriber"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The one delivery of one digest.
+
+    `attempt` counts claims and never goes back; `refusals` counts those that the provider
+    refused; `uncertain` holds the attempts that it may have accepted. `epoch` is raised by
+    whoever stops the run, so that a claim made on what was read before the stop fails. `until`
+    is fixed by the first claim; `nonce` belongs to the claim that wrote it; `deadline` is the
+    instant before which nobody but the claimant may act. `check_at` is when the sweep looks.
+    """
+
+    key: RunKey
+    due_at: datetime
+    check_at: datetime
+    status: Status = Status.PENDING
+    reason: Reason = Reason.DUE
+    attempt: int = 0
+    refusals: int = 0
+    epoch: int = 0
+    uncertain: frozenset[int] = frozenset()
+    resent: bool = False
+    window: Window | None = None
+    deadline: datetime | None = None
+    nonce: str = ""
+    message_id: str = ""

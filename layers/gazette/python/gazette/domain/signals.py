@@ -1,0 +1,138 @@
+"""What can happen to a run: said by a worker, the provider, the sweep or somebody who stops it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from gazette.domain.model import Window
+from gazette.domain.run import Reason
+
+
+class Policy(StrEnum):
+    """What the adopter chose to do with a run whose outcome stays unknown."""
+
+    RESEND = "resend"
+    CARRY_OVER = "carry_over"
+    ASSUME_SENT = "assume_sent"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A worker is about to call the provider."""
+
+    window: Window
+    deadline: datetime
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The provider took this attempt's message."""
+
+    attempt: int
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedForNow:
+    """The provider surely refused the attempt and may take another: throttled, not connected."""
+
+    attempt: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedForGood:
+    """The provider surely refused the attempt and would refuse it again."""
+
+    attempt: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedAccount:
+    """The provider refuses everything from this account now: nobody's attempt."""
+
+    attempt: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotAttempted:
+    """The claimant gave the run back without having called the provider."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uncertain:
+    """The provider may have taken this attempt's message: time-out after write, reset, 5xx."""
+
+    attempt: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlinePassed:
+    """The claimant can no longer be alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The provider reported an event for this run: it took a message of it, some time ago."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraceOver:
+    """No evidence came in time, and the channel that would have brought it is alive."""
+
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """There is nothing to send, or nobody to send it to."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Somebody no longer wants this run."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """The next run of the schedule takes this one's events over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reopen:
+    """The occurrence is wanted again, after a change of preferences on the same day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Something that a worker may have read before its claim has changed."""
+
+
+SendOutcome = Accepted | RefusedForNow | RefusedForGood | RefusedAccount | Uncertain
+"""What one call of the provider can come to. Each leads to a different act."""
+
+Signal = (
+    SendOutcome
+    | Claim
+    | NotAttempted
+    | DeadlinePassed
+    | Evidence
+    | GraceOver
+    | Skip
+    | Cancel
+    | Carry
+    | Reopen
+    | Stop
+)
