@@ -37,4 +37,5 @@ def observed(context: LambdaContext) -> Iterator[None]:
     try:
         yield
     finally:
-        metrics().flush_metrics()
+        if metrics().metric_set:
+            metrics().flush_metrics()

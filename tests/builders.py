@@ -1,0 +1,122 @@
+"""Values for tests: valid by default, changed where a test says so."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from gazette.domain.model import (
+    DAILY,
+    Actor,
+    Edition,
+    Entity,
+    Event,
+    LocalHour,
+    Mail,
+    RunKey,
+    Schedule,
+    Subscriber,
+    Window,
+)
+from gazette.domain.run import Run
+
+NOW = datetime(2026, 11, 22, 7, 3, tzinfo=UTC)
+KEY = RunKey("ann", DAILY, 1)
+
+
+@dataclass
+class SettableClock:
+    """A clock that tests move."""
+
+    now: datetime = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_time(self, **units: float) -> None:
+        """Move on by a timedelta."""
+        self.now += timedelta(**units)
+
+
+def an_event(
+    event_id: str = "e1",
+    *,
+    user_id: str = "ann",
+    category: str = "comment",
+    entity_id: str = "post1",
+    actor: str = "Bo",
+    occurred_at: datetime = NOW,
+    excerpt: str = "",
+) -> Event:
+    """A comment on a post."""
+    return Event(
+        user_id=user_id,
+        id=event_id,
+        category=category,
+        entity=Entity(
+            "post", entity_id, f"Title of {entity_id}", f"https://example.com/{entity_id}"
+        ),
+        actor=Actor(actor.lower(), actor),
+        occurred_at=occurred_at,
+        excerpt=excerpt,
+    )
+
+
+def a_subscriber(
+    user_id: str = "ann", *, changed_at: datetime = NOW, email: str = "ann@example.com"
+) -> Subscriber:
+    """An active reader in Berlin."""
+    return Subscriber(
+        user_id=user_id,
+        email=email,
+        name="Ann",
+        locale="en",
+        time_zone="Europe/Berlin",
+        changed_at=changed_at,
+    )
+
+
+def a_schedule(
+    user_id: str = "ann",
+    *,
+    next_due_at: datetime = datetime(2026, 11, 22, 7, 0, tzinfo=UTC),
+    sequence: int = 1,
+    revision: int = 1,
+) -> Schedule:
+    """Daily at eight in Berlin."""
+    return Schedule(
+        user_id=user_id,
+        name=DAILY,
+        wanted=LocalHour(8, 0, "Europe/Berlin"),
+        next_due_at=next_due_at,
+        sequence=sequence,
+        revision=revision,
+        changed_at=NOW,
+    )
+
+
+def a_run(sequence: int = 1, *, user_id: str = "ann") -> Run:
+    """A pending run."""
+    return Run(
+        key=RunKey(user_id, DAILY, sequence),
+        due_at=NOW,
+        check_at=NOW + timedelta(hours=1),
+    )
+
+
+def a_window(*, hours: int = 24, until: datetime = NOW) -> Window:
+    """The `hours` before `until`."""
+    return Window(until - timedelta(hours=hours), until)
+
+
+def a_mail(to: str = "ann@example.com") -> Mail:
+    """A small digest with the headers and tags of a real one."""
+    return Mail(
+        to=to,
+        edition=Edition("3 new comments from Bo", "<p>Grüße</p>", "Grüße\n.\nfrom Bo\n"),
+        headers=(
+            ("List-Unsubscribe", "<https://example.com/unsubscribe/token>"),
+            ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
+            ("List-Id", "<digest.example.com>"),
+            ("Auto-Submitted", "auto-generated"),
+        ),
+        tags=(("run", "ann-daily-1"), ("attempt", "1")),
+    )

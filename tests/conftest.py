@@ -1,0 +1,39 @@
+"""What all tests share."""
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from infra.assets.inline import build_templates
+from tests.builders import SettableClock
+
+ROOT = Path(__file__).parents[1]
+
+# jsii starts the Node of this environment, not one that happens to be on the path.
+os.environ["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.fixture(scope="session")
+def built_templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The templates as the layer ships them."""
+    target = tmp_path_factory.mktemp("layer") / "gazette_templates"
+    build_templates(ROOT / "templates", target)
+    return target
+
+
+@pytest.fixture
+def templates_on_path(built_templates: Path) -> Iterator[None]:
+    """Importable as in a function."""
+    sys.path.insert(0, str(built_templates.parent))
+    yield
+    sys.path.remove(str(built_templates.parent))
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    """A clock that stands until it is moved."""
+    return SettableClock()

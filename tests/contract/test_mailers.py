@@ -1,0 +1,218 @@
+"""What every mailer promises, held against the fake, SES on loopback, and SMTP on loopback."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import SMTP as SMTP_POLICY
+from typing import cast
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
+from gazette.adapters.ses import SesMailer, ses_client
+from gazette.adapters.smtp import SmtpMailer, SmtpServer
+from gazette.domain.ports import Mailer
+from gazette.domain.signals import (
+    Accepted,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+
+from demo.ses import Answer, StandIn
+from tests.builders import a_mail
+from tests.fakes import FakeMailer
+
+SENDER = "Gazette <digest@example.com>"
+TIMEOUT = timedelta(seconds=5)
+
+pytestmark = pytest.mark.enable_socket
+
+
+@dataclass
+class SmtpInbox:
+    """An SMTP server that keeps what it took and answers as the script says."""
+
+    taken: list[EmailMessage] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
+    drops_after_data: bool = False
+
+    async def handle_RCPT(
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        answer = self.answers.get("RCPT", "250 OK")
+        if answer.startswith("2"):
+            envelope.rcpt_tos.append(address)
+        return answer
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        message = message_from_bytes(cast("bytes", envelope.content), policy=SMTP_POLICY)
+        self.taken.append(message)
+        if self.drops_after_data:
+            cast("asyncio.Transport", server.transport).abort()
+            await asyncio.sleep(0)
+        return self.answers.get("DATA", "250 taken")
+
+
+@pytest.fixture
+def ses(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as stand_in:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", stand_in.url)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield stand_in
+
+
+@pytest.fixture
+def smtp() -> Iterator[tuple[SmtpInbox, SmtpServer]]:
+    inbox = SmtpInbox()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    controller = Controller(
+        inbox,
+        hostname="127.0.0.1",
+        port=port,
+        authenticator=lambda *_: AuthResult(success=False, handled=False),
+        auth_require_tls=False,
+    )
+    controller.start()
+    yield inbox, SmtpServer("127.0.0.1", port, "none", "", "")
+    controller.stop()
+
+
+def ses_mailer() -> SesMailer:
+    return SesMailer(ses_client(TIMEOUT), sender=SENDER, configuration_set="digest")
+
+
+@pytest.fixture(params=["fake", "ses", "smtp"])
+def mailer(request: pytest.FixtureRequest) -> Mailer:
+    if request.param == "fake":
+        return FakeMailer()
+    if request.param == "ses":
+        request.getfixturevalue("ses")
+        return ses_mailer()
+    _, server = request.getfixturevalue("smtp")
+    return SmtpMailer(server, sender=SENDER, timeout=TIMEOUT)
+
+
+def test_a_message_that_is_taken_has_an_id_and_its_attempt(mailer: Mailer) -> None:
+    outcome = mailer.send(a_mail(), 3)
+    assert isinstance(outcome, Accepted)
+    assert outcome.attempt == 3
+    assert outcome.message_id
+
+
+def arrived(message: EmailMessage) -> None:
+    mail = a_mail()
+    assert message["From"] == SENDER
+    assert message["To"] == mail.to
+    assert message["Subject"] == mail.edition.subject
+    for name, value in mail.headers:
+        assert message.get_all(name) == [value]
+    assert message["X-SES-MESSAGE-TAGS"] == "run=ann-daily-1, attempt=1"
+    plain, html = (message.get_body((kind,)) for kind in ("plain", "html"))
+    assert plain is not None
+    assert html is not None
+    assert plain.get_content().replace("\r\n", "\n") == mail.edition.text
+    assert html.get_content().strip() == mail.edition.html
+
+
+def test_ses_gets_both_parts_all_headers_and_the_tags(ses: StandIn) -> None:
+    ses_mailer().send(a_mail(), 1)
+    (taken,) = ses.accepted
+    assert taken.tags == {"run": "ann-daily-1", "attempt": "1"}
+    arrived(taken.message)
+
+
+def test_smtp_gets_both_parts_all_headers_and_the_tags(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    """The text has a line of one dot, which SMTP would take for the end."""
+    inbox, server = smtp
+    SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    (message,) = inbox.taken
+    arrived(message)
+    assert message["Date"]
+    assert message["Message-ID"].endswith("@example.com>")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Answer(429, "TooManyRequestsException"), RefusedForNow),
+        (Answer(400, "ThrottlingException"), RefusedForNow),
+        (Answer(400, "MessageRejected"), RefusedForGood),
+        (Answer(400, "BadRequestException"), RefusedForGood),
+        (Answer(400, "AccountSuspendedException"), RefusedAccount),
+        (Answer(400, "SendingPausedException"), RefusedAccount),
+        (Answer(400, "LimitExceededException"), RefusedAccount),
+        (Answer(404, "NotFoundException"), RefusedAccount),
+        (Answer(403, "AccessDeniedException"), RefusedAccount),
+        (Answer(500, "InternalFailure"), Uncertain),
+        (Answer(503, "ServiceUnavailable"), Uncertain),
+        (Answer(500, "InternalFailure", taken=True), Uncertain),
+    ],
+)
+def test_each_answer_of_ses_is_told_apart_after_exactly_one_request(
+    ses: StandIn, answer: Answer, expected: type[SendOutcome]
+) -> None:
+    """botocore by itself would make three requests of most of these."""
+    ses.script.append(answer)
+    outcome = ses_mailer().send(a_mail(), 1)
+    assert isinstance(outcome, expected)
+    assert ses.requests == 1
+    assert len(ses.accepted) == int(answer.taken)
+
+
+def test_a_provider_that_cannot_be_reached_has_surely_not_taken_it(
+    ses: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
+    assert isinstance(ses_mailer().send(a_mail(), 1), RefusedForNow)
+    nobody = SmtpServer("127.0.0.1", 9, "none", "", "")
+    outcome = SmtpMailer(nobody, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    assert isinstance(outcome, RefusedForNow)
+
+
+@pytest.mark.parametrize("command", ["RCPT", "DATA"])
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("451 try later", RefusedForNow), ("550 no such mailbox", RefusedForGood)],
+)
+def test_each_refusal_of_smtp_is_told_apart(
+    smtp: tuple[SmtpInbox, SmtpServer],
+    command: str,
+    answer: str,
+    expected: Callable[..., SendOutcome],
+) -> None:
+    inbox, server = smtp
+    inbox.answers[command] = answer
+    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    assert outcome == expected(1, answer)
+
+
+def test_a_connection_that_drops_after_the_message_is_uncertain(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    inbox, server = smtp
+    inbox.drops_after_data = True
+    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    assert isinstance(outcome, Uncertain)
+    assert len(inbox.taken) == 1
+
+
+def test_a_login_that_is_refused_concerns_the_whole_account(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    _, server = smtp
+    wrong = SmtpServer(server.host, server.port, "none", "user", "wrong")
+    outcome = SmtpMailer(wrong, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    assert outcome == RefusedAccount(1, "login: 535")

@@ -1,0 +1,186 @@
+"""The real stacks, deployed by the CDK command line to the embedded engine, and used."""
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from gazette.domain.calendar import last_instant_of_slot, next_occurrence
+from gazette.domain.model import LocalHour
+
+from demo.engine import ROOT, Engine, deploy, running
+from demo.service import Service
+from demo.ses import Accepted, StandIn
+
+pytestmark = pytest.mark.enable_socket
+
+_SETTLE_SECONDS = 2.2
+_WANTED = LocalHour(8, 0, "Europe/Berlin")
+
+
+@dataclass
+class Deployed:
+    engine: Engine
+    outputs: dict[str, str]
+    service: Service
+    ses: StandIn
+
+    def settle(self) -> None:
+        """Everything that was put is stored, and old enough to be in a digest."""
+        self.service.wait_until_drained("ingest")
+        time.sleep(_SETTLE_SECONDS)
+
+    def tick(self, due: datetime) -> None:
+        """Let the clock strike, and the digests go out."""
+        self.service.tick(due)
+        self.service.wait_until_drained("shard", "generate")
+
+    def inbox(self, user: str) -> list[Accepted]:
+        return [mail for mail in self.ses.accepted if mail.to == f"{user}@example.com"]
+
+    def request(self, path: str, body: bytes | None = None) -> tuple[int, str]:
+        """What a browser or a mail program asks of the function's URL."""
+        host = urlsplit(self.outputs["PreferencesUrl"]).netloc
+        request = urllib.request.Request(
+            f"{self.engine.url}{path}",
+            data=body,
+            headers={"Host": host, "Content-Type": "application/x-www-form-urlencoded"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as err:
+            return err.code, err.read().decode()
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    folder = tmp_path_factory.mktemp("engine")
+    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
+        outputs = deploy(engine, folder)
+        yield Deployed(engine, outputs, Service.at(engine, outputs), ses)
+
+
+def a_profile(user: str) -> dict[str, Any]:
+    return {
+        "user_id": user,
+        "email": f"{user}@example.com",
+        "name": user.title(),
+        "time_zone": _WANTED.time_zone,
+        "changed_at": datetime.now(UTC).isoformat(),
+        "digest": {"hour": _WANTED.hour, "minute": _WANTED.minute},
+    }
+
+
+def a_comment(user: str, number: int) -> dict[str, Any]:
+    return {
+        "id": f"comment{number}",
+        "user_id": user,
+        "category": "comment",
+        "entity": {
+            "type": "post",
+            "id": "p1",
+            "title": "On <digests>",
+            "url": "https://example.com/p1",
+        },
+        "actor": {"id": f"u{number}", "name": f"Reader {number}"},
+        "occurred_at": datetime.now(UTC).isoformat(),
+        "excerpt": "Well said.",
+    }
+
+
+def next_due() -> datetime:
+    return next_occurrence(_WANTED, after=last_instant_of_slot(datetime.now(UTC)))
+
+
+def test_events_become_one_email_however_often_everything_is_repeated(deployed: Deployed) -> None:
+    put = deployed.service.put_events
+    assert put("event.created", [a_comment("ann", 0)]) == 1, "before its subscriber"
+    assert put("subscriber.changed", [a_profile("ann")] * 2) == 2
+    assert put("event.created", [a_comment("ann", number) for number in range(3)] * 2) == 6
+    deployed.settle()
+    due = next_due()
+    for _ in range(2):
+        deployed.tick(due)
+    (mail,) = deployed.inbox("ann")
+    assert mail.message["Subject"].startswith("3 new comments from Reader 2, Reader 1 and Reader 0")
+    assert "3 updates since your last email" in mail.part("plain")
+    assert "On &lt;digests&gt;" in mail.part("html")
+    assert mail.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert mail.tags == {"run": "ann-daily-1", "attempt": "1"}
+
+    deployed.tick(due + timedelta(days=1))
+    assert len(deployed.inbox("ann")) == 1, "nothing new, no email"
+
+
+def test_a_wrong_detail_waits_in_quarantine_with_a_reason_that_names_the_field(
+    deployed: Deployed,
+) -> None:
+    wrong = a_comment("ann", 1)
+    wrong["entity"]["url"] = "javascript:alert(1)"
+    deployed.service.put_events("event.created", [wrong])
+    deployed.service.put_events("event.vanished", [{}])
+    deployed.service.wait_until_drained("ingest")
+    messages: list[str] = []
+    url = deployed.service.queue_url("quarantine")
+    while taken := deployed.service.queues.receive_message(
+        QueueUrl=url, MessageAttributeNames=["All"], MaxNumberOfMessages=10
+    ).get("Messages"):
+        messages += [message["MessageAttributes"]["reason"]["StringValue"] for message in taken]
+    assert len(messages) == 2
+    assert any("detail.entity.url" in reason for reason in messages)
+    assert any("'event.vanished' is not one of" in reason for reason in messages)
+
+
+def test_one_click_in_a_real_email_stops_the_next_digest(deployed: Deployed) -> None:
+    put = deployed.service.put_events
+    put("subscriber.changed", [a_profile("bo")])
+    put("event.created", [a_comment("bo", 1)])
+    deployed.settle()
+    due = next_due()
+    deployed.tick(due)
+    (mail,) = deployed.inbox("bo")
+    link = urlsplit(mail.message["List-Unsubscribe"].strip("<>")).path
+
+    status, page = deployed.request(link)
+    assert (status, "Nothing has changed yet" in page) == (200, True)
+    status, page = deployed.request(link, b"List-Unsubscribe=One-Click")
+    assert (status, "You are unsubscribed" in page) == (200, True)
+
+    put("event.created", [a_comment("bo", 2)])
+    deployed.settle()
+    deployed.tick(due + timedelta(days=1))
+    assert len(deployed.inbox("bo")) == 1
+
+
+def test_nothing_was_left_on_a_dead_letter_queue(deployed: Deployed) -> None:
+    for queue in ("ingest-dead", "shard-dead", "generate-dead", "undelivered"):
+        assert deployed.service.messages_in(queue) == 0
+
+
+def test_a_taken_port_stops_the_demo_with_one_line_that_says_what_to_do() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = subprocess.run(
+            [sys.executable, "-m", "demo", "--port", str(port)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert result.returncode == 1
+    (line,) = result.stdout.strip().splitlines()
+    assert line.startswith(f"demo: Port {port} on 127.0.0.1 is taken.")
+    assert "PORT=" in line
+    assert not result.stderr

@@ -1,0 +1,310 @@
+"""Deliver: the order of its calls, and what each refusal, race and gap leads to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from gazette.adapters.links import SignedLinks
+from gazette.domain.errors import NotYet
+from gazette.domain.model import DAILY, RunKey, SubscriberStatus, Window
+from gazette.domain.run import Reason, Run, Status
+from gazette.domain.signals import (
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+from gazette.steps.deliver import DeliveryLimits, deliver
+
+from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
+from tests.fakes import FakeEvents, FakeMailer, FakeRenderer, FakeRuns, FakeSubscribers
+
+LAG = timedelta(seconds=60)
+
+
+@dataclass
+class World:
+    """Everything that one worker touches; `left` is what remains of its invocation."""
+
+    clock: SettableClock
+    left: timedelta = timedelta(seconds=60)
+    runs: FakeRuns = field(default_factory=FakeRuns)
+    subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
+    mailer: FakeMailer = field(default_factory=FakeMailer)
+    nonces: int = 0
+
+    def __post_init__(self) -> None:
+        self.events = FakeEvents(self.clock)
+        self.subscribers.save(a_subscriber())
+        self.runs.create(a_run())
+
+    def draw_nonce(self) -> str:
+        self.nonces += 1
+        return f"nonce{self.nonces}"
+
+    def deliver(
+        self, key: RunKey = KEY, *, time_left: Callable[[], timedelta] | None = None
+    ) -> Run:
+        run = deliver(
+            key,
+            runs=self.runs,
+            subscribers=self.subscribers,
+            events=self.events,
+            renderer=FakeRenderer(),
+            link_maker=SignedLinks(base_url="https://example.com", key=b"key"),
+            mailer=self.mailer,
+            clock=self.clock,
+            draw_nonce=self.draw_nonce,
+            time_left=time_left or (lambda: self.left),
+            list_id="digest.example.com",
+            limits=DeliveryLimits(
+                settle_lag=LAG,
+                send_timeout=timedelta(seconds=10),
+                commit_margin=timedelta(seconds=5),
+                clock_skew=timedelta(seconds=5),
+                max_groups=20,
+            ),
+        )
+        assert run is not None
+        assert run == self.runs.rows[run.key]
+        return run
+
+    def texts(self) -> list[str]:
+        return [mail.edition.text for mail, _ in self.mailer.accepted]
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+@pytest.fixture
+def ready(world: World) -> World:
+    """One event has been stored and the lag has passed."""
+    world.events.store(an_event(), DAILY)
+    world.clock.pass_time(minutes=5)
+    return world
+
+
+def test_a_due_run_becomes_one_email(ready: World) -> None:
+    run = ready.deliver()
+    assert (run.status, run.reason, run.attempt) == (Status.SENT, Reason.ACCEPTED, 1)
+    assert run.message_id == "message1"
+    assert len(ready.mailer.accepted) == 1
+
+
+def test_the_email_carries_what_its_readers_need(ready: World) -> None:
+    ready.deliver()
+    mail, _ = ready.mailer.accepted[0]
+    headers = dict(mail.headers)
+    assert mail.to == "ann@example.com"
+    assert headers["List-Unsubscribe"].startswith("<https://example.com/unsubscribe/")
+    assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert headers["List-Id"] == "<digest.example.com>"
+    assert headers["Auto-Submitted"] == "auto-generated"
+    assert dict(mail.tags) == {"run": "ann-daily-1", "attempt": "1"}
+
+
+def test_a_message_that_comes_again_sends_nothing(ready: World) -> None:
+    first = ready.deliver()
+    assert ready.deliver() == first
+    assert ready.mailer.calls == 1
+
+
+def test_a_message_that_names_no_run_creates_none(world: World) -> None:
+    with pytest.raises(AssertionError):
+        world.deliver(RunKey("ann", DAILY, 2))
+    assert list(world.runs.rows) == [KEY]
+
+
+def test_a_run_without_events_is_skipped_with_its_reason(world: World) -> None:
+    run = world.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.EMPTY)
+    assert world.mailer.calls == 0
+
+
+def test_a_reader_who_left_gets_nothing(ready: World) -> None:
+    ready.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    assert ready.deliver().reason is Reason.UNSUBSCRIBED
+    assert ready.mailer.calls == 0
+
+
+def test_events_for_somebody_unknown_wait(ready: World) -> None:
+    del ready.subscribers.rows["ann"]
+    assert ready.deliver().reason is Reason.UNKNOWN_SUBSCRIBER
+
+
+def test_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -> None:
+    ready.events.store(an_event("young", entity_id="young"), DAILY)
+    ready.deliver()
+    assert "young" not in ready.texts()[0]
+    ready.runs.create(a_run(2))
+    ready.clock.pass_time(days=1)
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert "young: 1" in ready.texts()[1]
+    assert "post1" not in ready.texts()[1]
+
+
+def test_what_a_failed_run_did_not_send_is_in_the_next(ready: World) -> None:
+    ready.mailer.script.append(RefusedForGood(1, "rejected"))
+    assert ready.deliver().status is Status.FAILED
+    ready.runs.create(a_run(2))
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert "post1: 1" in ready.texts()[0]
+
+
+@pytest.mark.parametrize("outcome", [RefusedForNow(1, "slow"), RefusedAccount(1, "paused")])
+def test_a_refusal_for_now_keeps_the_message(ready: World, outcome: SendOutcome) -> None:
+    ready.mailer.script.append(outcome)
+    with pytest.raises(NotYet):
+        ready.deliver()
+    assert ready.runs.rows[KEY].status is Status.RETRYING
+    assert ready.deliver().attempt == 2
+
+
+def test_a_retry_sends_the_window_of_the_first_claim(ready: World) -> None:
+    ready.mailer.script.append(RefusedForNow(1, "slow"))
+    with pytest.raises(NotYet):
+        ready.deliver()
+    ready.events.store(an_event("later", entity_id="later"), DAILY)
+    ready.clock.pass_time(minutes=10)
+    ready.deliver()
+    assert "later" not in ready.texts()[0]
+
+
+def test_an_uncertain_send_is_not_repeated(ready: World) -> None:
+    ready.mailer.script.append(Uncertain(1, "read timeout"))
+    for _ in range(3):
+        with pytest.raises(NotYet):
+            ready.deliver()
+    assert ready.mailer.calls == 1
+    assert ready.runs.rows[KEY].status is Status.UNKNOWN
+
+
+def test_a_second_worker_never_sends(ready: World) -> None:
+    """It finds the claim of the first, whatever it had read before."""
+    claimed = replace(
+        a_run(), status=Status.SENDING, attempt=1, nonce="other", deadline=NOW + timedelta(hours=1)
+    )
+    ready.runs.rows[KEY] = claimed
+    with pytest.raises(NotYet):
+        ready.deliver()
+    assert ready.mailer.calls == 0
+    assert ready.runs.rows[KEY] == claimed
+
+
+def test_a_claim_made_by_another_between_read_and_claim_wins(ready: World) -> None:
+    original = ready.runs.swap
+
+    def raced(before: Run, after: Run) -> Run:
+        original(before, replace(after, nonce="other"))
+        return original(before, after)
+
+    ready.runs.swap = raced  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        ready.deliver()
+    assert ready.mailer.calls == 0
+
+
+def test_a_claim_whose_answer_was_lost_is_recognised(ready: World) -> None:
+    """botocore repeats the write; its second answer is a failed condition with our own row."""
+    original = ready.runs.swap
+
+    def repeated(before: Run, after: Run) -> Run:
+        original(before, after)
+        return original(before, after)
+
+    ready.runs.swap = repeated  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_a_stop_between_read_and_claim_wins(ready: World) -> None:
+    """An unsubscribe raises the epoch, so the claim made on what was read before fails."""
+    original = ready.runs.swap
+
+    def stopped(before: Run, after: Run) -> Run:
+        ready.runs.rows[KEY] = replace(ready.runs.rows[KEY], epoch=1)
+        return original(before, after)
+
+    ready.runs.swap = stopped  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        ready.deliver()
+    assert ready.mailer.calls == 0
+
+
+def test_no_claim_is_made_without_the_time_to_finish(ready: World) -> None:
+    ready.left = timedelta(seconds=14)
+    with pytest.raises(NotYet):
+        ready.deliver()
+    assert ready.runs.rows[KEY] == a_run()
+
+
+def test_a_worker_that_stalled_after_its_claim_does_not_send(ready: World) -> None:
+    """The time is looked at again right before the call, and the run is given back."""
+    remaining = iter([timedelta(seconds=60), timedelta(seconds=60), timedelta(seconds=3)])
+    with pytest.raises(NotYet):
+        ready.deliver(time_left=lambda: next(remaining))
+    assert ready.mailer.calls == 0
+    run = ready.runs.rows[KEY]
+    assert (run.status, run.reason) == (Status.RETRYING, Reason.NOT_ATTEMPTED)
+
+
+def test_the_deadline_lies_after_the_end_of_the_invocation(ready: World) -> None:
+    run = ready.deliver()
+    assert run.deadline == ready.clock() + timedelta(seconds=60 + 5)
+
+
+def test_a_claimant_past_its_deadline_leaves_the_outcome_unknown(ready: World) -> None:
+    ready.runs.rows[KEY] = replace(
+        a_run(), status=Status.SENDING, attempt=1, nonce="gone", deadline=NOW
+    )
+    with pytest.raises(NotYet):
+        ready.deliver()
+    run = ready.runs.rows[KEY]
+    assert (run.status, run.reason) == (Status.UNKNOWN, Reason.DEADLINE_PASSED)
+    assert run.uncertain == {1}
+
+
+@pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
+def test_an_older_run_that_nobody_sent_is_superseded(ready: World, status: Status) -> None:
+    ready.runs.rows[KEY] = replace(a_run(), status=status)
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+    older = ready.runs.rows[KEY]
+    assert (older.status, older.reason) == (Status.CANCELLED, Reason.SUPERSEDED)
+    assert ready.deliver().status is Status.CANCELLED
+    assert ready.mailer.calls == 1
+
+
+@pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
+def test_a_run_waits_for_an_older_one_that_may_have_been_sent(ready: World, status: Status) -> None:
+    """Trace a: else the same events would go out twice."""
+    ready.runs.rows[KEY] = replace(
+        a_run(),
+        status=status,
+        attempt=1,
+        deadline=NOW + timedelta(hours=1),
+        uncertain=frozenset({1}) if status is Status.UNKNOWN else frozenset(),
+    )
+    ready.runs.create(a_run(2))
+    with pytest.raises(NotYet):
+        ready.deliver(RunKey("ann", DAILY, 2))
+    assert ready.mailer.calls == 0
+
+
+def test_a_window_begins_where_the_greatest_sent_window_ended(ready: World) -> None:
+    ready.runs.rows[KEY] = replace(
+        a_run(), status=Status.SENT, window=Window(datetime(2026, 1, 1, tzinfo=UTC), NOW)
+    )
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+
+
+def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: World) -> None:
+    later = NOW + timedelta(hours=2)
+    ready.runs.rows[KEY] = replace(a_run(), status=Status.SENT, window=Window(NOW, later))
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY

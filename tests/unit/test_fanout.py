@@ -1,0 +1,144 @@
+"""Fan-out: every due schedule starts one run, whatever is repeated or breaks off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from gazette.domain.errors import Unavailable
+from gazette.domain.model import DAILY, RunKey, Schedule
+from gazette.domain.ports import QueuedRun, Shard
+from gazette.domain.run import Reason, Run, Status
+from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick
+
+from tests.builders import KEY, NOW, SettableClock, a_schedule
+from tests.fakes import FakeGenerateQueue, FakeRuns, FakeSchedules, FakeShardQueue
+
+SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
+TOMORROW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
+LIMITS = FanoutLimits(
+    shards=4, lookback=2, spread=timedelta(seconds=540), check_after=timedelta(hours=1)
+)
+
+
+@dataclass
+class World:
+    clock: SettableClock
+    schedules: FakeSchedules = field(default_factory=FakeSchedules)
+    runs: FakeRuns = field(default_factory=FakeRuns)
+    queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
+    drawn: float = 0.5
+
+    def fan_out(self) -> FannedOut:
+        return fan_out(
+            Shard((SLOT,), 0),
+            schedules=self.schedules,
+            runs=self.runs,
+            generate_queue=self.queue,
+            clock=self.clock,
+            random=lambda: self.drawn,
+            limits=LIMITS,
+        )
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    world = World(clock)
+    world.schedules.put(a_schedule(), replacing=None)
+    return world
+
+
+def test_a_tick_queues_every_shard_with_the_slots_before_it() -> None:
+    queue = FakeShardQueue()
+    assert tick(SLOT + timedelta(minutes=3), shard_queue=queue, limits=LIMITS) == 4
+    assert [shard.number for shard in queue.sent] == [0, 1, 2, 3]
+    assert {shard.slots for shard in queue.sent} == {
+        (SLOT - timedelta(minutes=20), SLOT - timedelta(minutes=10), SLOT)
+    }
+
+
+def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: World) -> None:
+    assert world.fan_out() == FannedOut(queued=1, not_advanced=0)
+    run = world.runs.rows[KEY]
+    assert (run.status, run.due_at) == (Status.PENDING, SLOT)
+    assert run.check_at == NOW + timedelta(seconds=540) + timedelta(hours=1)
+    assert world.queue.sent == [QueuedRun(KEY, timedelta(seconds=270))]
+    moved = world.schedules.rows["ann", DAILY]
+    assert (moved.next_due_at, moved.sequence) == (TOMORROW, 2)
+
+
+@pytest.mark.parametrize(("drawn", "seconds"), [(0.0, 0), (0.999999, 539)])
+def test_the_random_delay_stays_within_the_spread(world: World, drawn: float, seconds: int) -> None:
+    world.drawn = drawn
+    world.fan_out()
+    assert world.queue.sent[0].delay == timedelta(seconds=seconds)
+
+
+def test_the_same_shard_again_starts_nothing(world: World) -> None:
+    world.fan_out()
+    assert world.fan_out() == FannedOut(queued=0, not_advanced=0)
+    assert len(world.runs.rows) == 1
+
+
+def test_a_crash_after_the_row_is_mended_by_the_message(world: World) -> None:
+    """Trace j: the row alone must not make the repetition skip the message."""
+
+    def refuse(runs: Sequence[QueuedRun]) -> None:
+        raise Unavailable("SQS")
+
+    queue, world.queue = world.queue, FakeGenerateQueue()
+    world.queue.send = refuse  # type: ignore[method-assign]
+    with pytest.raises(Unavailable):
+        world.fan_out()
+    assert world.schedules.rows["ann", DAILY].next_due_at == SLOT
+    world.queue = queue
+    world.fan_out()
+    assert [queued.key for queued in queue.sent] == [KEY]
+
+
+def test_a_crash_before_the_advance_repeats_the_same_run(world: World) -> None:
+    before = world.schedules.rows["ann", DAILY]
+    world.fan_out()
+    world.schedules.rows["ann", DAILY] = before
+    world.fan_out()
+    assert list(world.runs.rows) == [KEY]
+    assert [queued.key for queued in world.queue.sent] == [KEY, KEY]
+
+
+def test_a_run_that_has_ended_gets_no_message(world: World) -> None:
+    ended = Run(
+        key=KEY, due_at=SLOT, check_at=NOW, status=Status.SENT, reason=Reason.ACCEPTED, attempt=1
+    )
+    world.runs.create(ended)
+    assert world.fan_out().queued == 0
+    assert world.schedules.rows["ann", DAILY].sequence == 2
+
+
+def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: World) -> None:
+    original = world.schedules.advance
+    changed = replace(a_schedule(next_due_at=NOW + timedelta(hours=5)), revision=2)
+
+    def raced(schedule: Schedule, next_due_at: datetime) -> bool:
+        world.schedules.rows["ann", DAILY] = changed
+        return original(schedule, next_due_at)
+
+    world.schedules.advance = raced  # type: ignore[method-assign]
+    assert world.fan_out().not_advanced == 1
+    assert world.schedules.rows["ann", DAILY] == changed
+
+
+def test_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
+    """Trace k: after an outage of two days the next occurrence lies after now."""
+    world.clock.pass_time(days=2)
+    world.fan_out()
+    assert world.schedules.rows["ann", DAILY].next_due_at == TOMORROW + timedelta(days=2)
+
+
+def test_thirty_five_schedules_take_four_calls_of_the_queue(world: World) -> None:
+    for number in range(34):
+        world.schedules.put(a_schedule(f"user{number}"), replacing=None)
+    world.schedules.page = 35
+    assert world.fan_out().queued == 35
+    assert world.queue.calls == 4
+    assert {queued.key for queued in world.queue.sent} == set(world.runs.rows)
+    assert RunKey("user33", DAILY, 1) in world.runs.rows
