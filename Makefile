@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test check setup format lint types synth lock clean
+.PHONY: help demo test check setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,9 @@ format: setup ## Format and fix what can be fixed
 
 synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
 	@$(BIN)/node node_modules/.bin/cdk synth --quiet $(if $(STAGE),-c stage=$(STAGE))
+
+deploy: setup ## Deploy the stage STAGE (default prod) to the AWS account of your credentials
+	@$(BIN)/node node_modules/.bin/cdk deploy --all $(if $(STAGE),-c stage=$(STAGE))
 
 lock: setup ## Pin every dependency anew
 	@for name in layers/dependencies/requirements requirements/dev requirements/engine; do \

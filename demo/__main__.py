@@ -24,6 +24,7 @@ def main() -> int:
     """Run the demo. Exit status 0 only if nothing was lost and nothing was sent twice."""
     arguments = _arguments()
     console = Console(highlight=False)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _demo(console, port=arguments.port, keep=arguments.keep)
     except (EngineError, ServiceError) as err:
@@ -119,7 +120,7 @@ def _keep(console: Console, engine: Engine, ses: StandIn) -> None:
     console.print(f"engine: {engine.url} (AWS_ENDPOINT_URL, credentials test/test, us-east-1)")
     console.print(f"inbox:  {ses.url}/")
     console.print("Ctrl-C ends both.")
-    signal.sigwait({signal.SIGINT, signal.SIGTERM})
+    signal.pause()
 
 
 def _arguments() -> argparse.Namespace:

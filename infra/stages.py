@@ -36,7 +36,7 @@ class Stage:
     ticks: bool = True
     host_layers: bool = False
     shards: int = 16
-    lookback_slots: int = 2
+    lookback_slots: int = 6
     spread: int = 540
     check_after: int = 3600
     settle_lag: int = 60
@@ -80,4 +80,6 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: sender is not an address: {err}") from err
     if not 1 <= stage.shards <= 256:
         raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
+    if stage.mail_provider == "smtp" and not stage.smtp_host:
+        raise StageError(f"Stage {name!r} in cdk.json: mail_provider smtp needs smtp_host.")
     return stage

@@ -83,7 +83,7 @@ FANOUT = Step(
 )
 GENERATE = Step(
     name="generate",
-    timeout=60,
+    timeout=120,  # ten runs in a row, each at its send time-out, and the last commit
     memory=1024,
     queue="generate",
     tables=(

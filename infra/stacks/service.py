@@ -222,7 +222,7 @@ class ServiceStack(Stack):
                 input=scheduler.ScheduleTargetInput.from_object(
                     {"time": scheduler.ContextAttribute.scheduled_time}
                 ),
-                max_event_age=Duration.minutes(30),
+                max_event_age=Duration.hours(24),
                 dead_letter_queue=self._watched(
                     "ticks-undelivered", "Ticks of the clock that did not reach fanout."
                 ),

@@ -1,0 +1,17 @@
+"""Each stage is synthesised once: it takes seconds."""
+
+import pytest
+
+from tests.infra.synthesis import Synthesis, synthesise
+
+
+@pytest.fixture(scope="session")
+def prod(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+    """The stage prod, its layers not built."""
+    return synthesise("prod", tmp_path_factory.mktemp("prod"), bundled=False)
+
+
+@pytest.fixture(scope="session")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+    """The stage local, its layers built for this machine."""
+    return synthesise("local", tmp_path_factory.mktemp("local"), bundled=True)

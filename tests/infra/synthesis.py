@@ -1,0 +1,162 @@
+"""A synthesised stage, read the way CloudFormation reads it."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import App
+
+from infra.app import build, context
+
+Properties = dict[str, Any]
+
+_HASH = re.compile(r"(?:[0-9A-F]{8})+\b")
+
+
+def without_hash(text: str) -> str:
+    """Names as a person wrote them: CDK puts a hash of the path behind them."""
+    return _HASH.sub("", text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """One allowed action on one resource, and the condition that it stands under."""
+
+    action: str
+    resource: str
+    condition: Properties
+
+
+class Template:
+    """`resources` by logical id, without the hash that CDK puts behind the name.
+
+    References are written out: `{Name}` for Ref, `{Name.Arn}` for an attribute. What another
+    stack exports reads as it does there.
+    """
+
+    def __init__(self, raw: Properties, *, imports: Mapping[str, str]) -> None:
+        self._imports = imports
+        self.raw = raw
+        self.resources: dict[str, Properties] = {
+            without_hash(name): self._plain(resource) for name, resource in raw["Resources"].items()
+        }
+        if len(self.resources) != len(raw["Resources"]):
+            raise ValueError("two resources have one name when the hash is taken off")
+        self.exports: dict[str, str] = {
+            output["Export"]["Name"]: self._plain(output["Value"])
+            for output in raw.get("Outputs", {}).values()
+            if "Export" in output
+        }
+
+    def of_type(self, kind: str) -> dict[str, Properties]:
+        """The properties of every resource of a type, such as `AWS::SQS::Queue`."""
+        return {
+            name: resource.get("Properties", {})
+            for name, resource in self.resources.items()
+            if resource["Type"] == kind
+        }
+
+    def grants(self, role: str) -> list[Grant]:
+        """What the policies attached to a role allow, one action and one resource at a time."""
+        return [
+            grant
+            for policy in self.of_type("AWS::IAM::Policy").values()
+            if f"{{{role}}}" in policy["Roles"]
+            for statement in policy["PolicyDocument"]["Statement"]
+            if statement["Effect"] == "Allow"
+            for grant in _grants(statement)
+        ]
+
+    def _plain(self, value: Any) -> Any:
+        match value:
+            case {"Ref": str(name)}:
+                return f"{{{without_hash(name)}}}"
+            case {"Fn::GetAtt": [str(name), str(attribute)]}:
+                return f"{{{without_hash(name)}.{attribute}}}"
+            case {"Fn::ImportValue": str(name)}:
+                return self._imports[name]
+            case {"Fn::Join": [str(separator), list(parts)]}:
+                return separator.join(self._plain(part) for part in parts)
+            case dict():
+                return {key: self._plain(item) for key, item in value.items()}
+            case list():
+                return [self._plain(item) for item in value]
+            case _:
+                return value
+
+
+def _grants(statement: Properties) -> Iterator[Grant]:
+    for action in _listed(statement["Action"]):
+        for resource in _listed(statement["Resource"]):
+            yield Grant(action=action, resource=resource, condition=statement.get("Condition", {}))
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesis:
+    """Both stacks of a stage. `protected`: names of stacks that refuse to be deleted."""
+
+    stage: str
+    folder: Path
+    data: Template
+    service: Template
+    protected: frozenset[str]
+
+    def function(self, step: str) -> tuple[str, Properties]:
+        """Logical id and properties of the function of a step."""
+        return _named(
+            self.service.of_type("AWS::Lambda::Function"),
+            "FunctionName",
+            f"gazette-{self.stage}-{step}",
+        )
+
+    def queue(self, name: str) -> tuple[str, Properties]:
+        """Logical id and properties of a queue."""
+        return _named(
+            self.service.of_type("AWS::SQS::Queue"), "QueueName", f"gazette-{self.stage}-{name}"
+        )
+
+    def grants(self, step: str) -> list[Grant]:
+        """What the function of a step may do."""
+        _, function = self.function(step)
+        return self.service.grants(function["Role"].removeprefix("{").removesuffix(".Arn}"))
+
+    def layer(self, name: str) -> Path:
+        """The folder that was bundled for a layer."""
+        content = self.service.of_type("AWS::Lambda::LayerVersion")[name]["Content"]
+        return self.folder / f"asset.{content['S3Key'].removesuffix('.zip')}"
+
+
+def _named(
+    resources: Mapping[str, Properties], attribute: str, value: str
+) -> tuple[str, Properties]:
+    return next(
+        (name, properties)
+        for name, properties in resources.items()
+        if properties.get(attribute) == value
+    )
+
+
+def synthesise(stage: str, folder: Path, *, bundled: bool) -> Synthesis:
+    """Synthesise a stage of cdk.json into `folder`, with or without building the layers."""
+    bundling: Properties = {} if bundled else {"aws:cdk:bundling-stacks": []}
+    app = App(context={**context(), "stage": stage, **bundling}, outdir=str(folder))
+    stacks = build(app)
+    app.synth()
+    data, service = (
+        json.loads((folder / f"{stack.stack_name}.template.json").read_text()) for stack in stacks
+    )
+    kept = Template(data, imports={})
+    return Synthesis(
+        stage=stage,
+        folder=folder,
+        data=kept,
+        service=Template(service, imports=kept.exports),
+        protected=frozenset(stack.stack_name for stack in stacks if stack.termination_protection),
+    )

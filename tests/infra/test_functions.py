@@ -1,0 +1,104 @@
+"""Functions: where they run, and what they are told."""
+
+import re
+from dataclasses import fields
+
+from gazette import settings
+from gazette.settings import Settings
+
+from infra.topology import STEPS, Step
+from tests.infra.synthesis import Properties, Synthesis
+
+
+def test_there_is_one_function_per_step_and_no_other(prod: Synthesis) -> None:
+    """CDK adds functions of its own for custom resources; here nothing needs one."""
+    functions = prod.service.of_type("AWS::Lambda::Function").values()
+    assert {function["FunctionName"] for function in functions} == {
+        f"gazette-prod-{step.name}" for step in STEPS
+    }
+
+
+def test_every_function_runs_python_3_13_on_arm64_with_both_layers(prod: Synthesis) -> None:
+    for step in STEPS:
+        _, function = prod.function(step.name)
+        assert function["Runtime"] == "python3.13"
+        assert function["Architectures"] == ["arm64"]
+        assert sorted(function["Layers"]) == ["{Core}", "{Dependencies}"]
+        assert function["Handler"] == "handler.lambda_handler"
+
+
+def test_every_function_has_the_time_and_the_memory_of_its_step(prod: Synthesis) -> None:
+    for step in STEPS:
+        _, function = prod.function(step.name)
+        assert (function["Timeout"], function["MemorySize"]) == (step.timeout, step.memory)
+
+
+def test_every_function_writes_to_a_log_group_that_forgets(prod: Synthesis) -> None:
+    groups = prod.service.of_type("AWS::Logs::LogGroup")
+    for step in STEPS:
+        _, function = prod.function(step.name)
+        group = groups[function["LoggingConfig"]["LogGroup"].strip("{}")]
+        assert group["LogGroupName"] == f"/aws/lambda/gazette-prod-{step.name}"
+        assert group["RetentionInDays"] == 30
+
+
+def test_no_function_reserves_concurrency(prod: Synthesis) -> None:
+    """Throttled receives would count against the messages and end in dead-letter queues."""
+    for step in STEPS:
+        _, function = prod.function(step.name)
+        assert "ReservedConcurrentExecutions" not in function
+
+
+def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:
+    for step in STEPS:
+        told = _environment(prod, step)
+        kind = _settings_of(step)
+        assert set(told) == {f"GAZETTE_{field.name.upper()}" for field in fields(kind)}
+        assert kind.from_env(told).to_env() == told
+
+
+def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(
+    prod: Synthesis,
+) -> None:
+    for step in STEPS:
+        told = {
+            value for name, value in _environment(prod, step).items() if name.endswith("_TABLE")
+        }
+        assert told == {f"{{{table.capitalize()}}}" for table, _ in step.tables}
+
+
+def test_every_function_is_told_of_the_queues_that_it_may_send_to_and_of_no_other(
+    prod: Synthesis,
+) -> None:
+    for step in STEPS:
+        told = {
+            value for name, value in _environment(prod, step).items() if name.endswith("_QUEUE_URL")
+        }
+        allowed = {
+            grant.resource.replace(".Arn", "")
+            for grant in prod.grants(step.name)
+            if grant.action == "sqs:SendMessage"
+        }
+        assert told == allowed
+
+
+def test_generate_is_told_where_preferences_answers(prod: Synthesis) -> None:
+    _, generate = prod.function("generate")
+    variables: Properties = generate["Environment"]["Variables"]
+    url = re.fullmatch(r"\{(\w+)\.FunctionUrl\}", variables["GAZETTE_BASE_URL"])
+    assert url
+    name, _ = prod.function("preferences")
+    assert (
+        prod.service.of_type("AWS::Lambda::Url")[url[1]]["TargetFunctionArn"] == f"{{{name}.Arn}}"
+    )
+
+
+def _environment(synthesis: Synthesis, step: Step) -> dict[str, str]:
+    _, function = synthesis.function(step.name)
+    return dict(function["Environment"]["Variables"])
+
+
+def _settings_of(step: Step) -> type[Settings]:
+    kind = getattr(settings, f"{step.name.capitalize()}Settings")
+    assert issubclass(kind, Settings)
+    return kind

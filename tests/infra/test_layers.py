@@ -1,0 +1,114 @@
+"""The layers that were really built, for this machine."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.topology import STEPS
+from tests.infra.synthesis import Synthesis
+
+_UNCHECKED_HASH = 1
+"""The flags of a .pyc that is valid whatever its source says (PEP 552)."""
+
+_LAMBDA_LIMIT = 250 * 1024 * 1024
+"""Function and layers, unzipped, in bytes.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+
+
+@pytest.fixture(scope="session")
+def core(local: Synthesis) -> Path:
+    return local.layer("Core") / "python"
+
+
+@pytest.fixture(scope="session")
+def dependencies(local: Synthesis) -> Path:
+    return local.layer("Dependencies") / "python"
+
+
+def test_the_core_layer_holds_the_package_and_the_templates_and_nothing_else(core: Path) -> None:
+    assert {entry.name for entry in core.iterdir()} == {"gazette", "gazette_templates"}
+    assert (core / "gazette" / "domain" / "model.py").is_file()
+
+
+def test_the_core_layer_holds_every_module_of_the_package(core: Path) -> None:
+    source = Path(__file__).parents[2] / "layers" / "gazette" / "python" / "gazette"
+    assert _modules(core / "gazette") == _modules(source)
+
+
+def test_every_folder_with_modules_is_a_package(core: Path) -> None:
+    """A folder without `__init__.py` merges with whatever has its name on the path."""
+    folders = {module.parent for module in core.rglob("*.py")}
+    assert {folder for folder in folders if not (folder / "__init__.py").is_file()} == set()
+
+
+def test_no_test_is_shipped(core: Path) -> None:
+    shipped = [path.relative_to(core) for path in core.rglob("*")]
+    assert [path for path in shipped if re.search(r"\btests?\b|test_|conftest", str(path))] == []
+
+
+@pytest.mark.parametrize("layer", ["core", "dependencies"])
+def test_every_module_is_compiled_and_needs_no_look_at_its_source(
+    layer: str, request: pytest.FixtureRequest
+) -> None:
+    """Zipping loses time stamps, so a .pyc that is checked against them is thrown away."""
+    folder: Path = request.getfixturevalue(layer)
+    modules = list(folder.rglob("*.py"))
+    assert modules
+    for module in modules:
+        compiled = module.parent / "__pycache__" / f"{module.stem}.{_tag()}.pyc"
+        with compiled.open("rb") as file:
+            header = file.read(8)
+        assert int.from_bytes(header[4:], "little") == _UNCHECKED_HASH, compiled
+
+
+def _tag() -> str:
+    return f"cpython-{sys.version_info.major}{sys.version_info.minor}"
+
+
+def test_the_styles_of_an_email_are_inlined_and_its_tags_are_not_lost(core: Path) -> None:
+    body = (core / "gazette_templates" / "digest" / "body.html").read_text()
+    source = (Path(__file__).parents[2] / "templates" / "digest" / "body.html").read_text()
+    assert re.search(r"<body[^>]* style=", body)
+    assert re.search(r'<a class="title"[^>]* style="[^"]*\{\{ brand\.accent \}\}', body)
+    style = re.search(r"<style>(.*?)</style>", body, re.DOTALL)
+    assert style
+    assert style[1].lstrip().startswith("@media")
+    assert "jinja" not in body
+    assert set(re.findall(r"\{%.*?%\}", source)) <= set(re.findall(r"\{%.*?%\}", body))
+
+
+def test_the_dependencies_layer_holds_what_the_functions_import(dependencies: Path) -> None:
+    for package in ("pynamodb", "jinja2", "aws_lambda_powertools", "boto3", "pydantic", "tzdata"):
+        assert (dependencies / package / "__init__.py").is_file(), package
+
+
+def test_the_dependencies_layer_holds_nothing_that_only_builds_or_tests(
+    dependencies: Path,
+) -> None:
+    shipped = {entry.name for entry in dependencies.iterdir()}
+    building = {"premailer", "lxml", "cssutils", "aws_cdk", "constructs", "jsii", "moto", "pytest"}
+    assert shipped & building == set()
+    assert "gazette" not in shipped
+
+
+def test_the_layers_fit_into_a_function(core: Path, dependencies: Path) -> None:
+    size = sum(
+        path.stat().st_size
+        for layer in (core, dependencies)
+        for path in layer.rglob("*")
+        if path.is_file()
+    )
+    assert size < _LAMBDA_LIMIT
+
+
+def test_a_function_is_shipped_as_its_handler_alone(local: Synthesis) -> None:
+    for step in STEPS:
+        _, function = local.function(step.name)
+        asset = local.folder / f"asset.{function['Code']['S3Key'].removesuffix('.zip')}"
+        assert [path.name for path in asset.rglob("*")] == ["handler.py"]
+
+
+def _modules(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")}

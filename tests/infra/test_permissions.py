@@ -1,0 +1,177 @@
+"""Who may do what: nothing beyond what the topology says."""
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from infra.topology import STEPS, Step
+from tests.infra.synthesis import Grant, Synthesis
+
+_WILDCARDS = {
+    ("xray:PutTelemetryRecords", "*"): "X-Ray has no resources to name",
+    ("xray:PutTraceSegments", "*"): "X-Ray has no resources to name",
+    ("dynamodb:", "{Schedules.Arn}/index/*"): "all indexes of a table that is granted by name",
+    ("dynamodb:", "{Events.Arn}/index/*"): "all indexes of a table that is granted by name",
+    ("dynamodb:", "{Runs.Arn}/index/*"): "all indexes of a table that is granted by name",
+    (
+        "ses:SendEmail",
+        "arn:{AWS::Partition}:ses:{AWS::Region}:{AWS::AccountId}:identity/*",
+    ): "the identity is the address or its domain, and in the sandbox also the recipient's; "
+    "a condition names the sender",
+    ("lambda:InvokeFunction", "{FanoutFunction.Arn}:*"): "versions of the one function",
+}
+"""Action, or the start of one, and resource, with the reason why a wildcard is right."""
+
+
+def test_no_action_is_a_wildcard(prod: Synthesis) -> None:
+    assert [grant for grant in _all(prod) if "*" in grant.action] == []
+
+
+def test_no_resource_is_a_wildcard_without_a_reason(prod: Synthesis) -> None:
+    used = set()
+    for grant in _all(prod):
+        if "*" not in grant.resource:
+            continue
+        reasons = [
+            (action, resource)
+            for action, resource in _WILDCARDS
+            if grant.action.startswith(action) and grant.resource == resource
+        ]
+        assert reasons, grant
+        used.update(reasons)
+    assert used == set(_WILDCARDS)
+
+
+def test_every_function_has_of_aws_managed_policies_only_the_one_that_writes_its_logs(
+    prod: Synthesis,
+) -> None:
+    policies = {
+        policy
+        for role in prod.service.of_type("AWS::IAM::Role").values()
+        for policy in role.get("ManagedPolicyArns", [])
+    }
+    assert policies == {
+        "arn:{AWS::Partition}:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"
+    }
+
+
+def test_every_function_has_a_role_of_its_own(prod: Synthesis) -> None:
+    roles = {prod.function(step.name)[1]["Role"] for step in STEPS}
+    assert len(roles) == len(STEPS)
+
+
+def test_no_role_has_policies_but_those_that_are_checked_here(prod: Synthesis) -> None:
+    for role in prod.service.of_type("AWS::IAM::Role").values():
+        assert "Policies" not in role
+    assert not prod.service.of_type("AWS::IAM::ManagedPolicy")
+    assert not prod.service.of_type("AWS::IAM::RolePolicy")
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_a_function_may_do_on_each_table_what_the_topology_says(
+    prod: Synthesis, step: Step
+) -> None:
+    granted: dict[str, set[str]] = defaultdict(set)
+    for grant in prod.grants(step.name):
+        if grant.action.startswith("dynamodb:"):
+            table = re.fullmatch(r"\{(\w+)\.Arn\}(?:/index/\*)?", grant.resource)
+            assert table, grant
+            granted[table[1].lower()].add(grant.action.removeprefix("dynamodb:"))
+    assert granted == {table: set(actions) for table, actions in step.tables}
+
+
+def test_a_function_takes_messages_from_its_own_queue_only(prod: Synthesis) -> None:
+    for step in STEPS:
+        taken = {
+            grant.resource
+            for grant in prod.grants(step.name)
+            if grant.action in {"sqs:ReceiveMessage", "sqs:DeleteMessage"}
+        }
+        own = {f"{{{prod.queue(step.queue)[0]}.Arn}}"} if step.queue else set()
+        assert taken == own
+
+
+def test_only_generate_sends_email_and_only_as_the_sender(prod: Synthesis) -> None:
+    senders = {
+        step.name: [grant for grant in prod.grants(step.name) if grant.action.startswith("ses:")]
+        for step in STEPS
+    }
+    grants = senders.pop("generate")
+    assert grants
+    assert not any(senders.values())
+    for grant in grants:
+        assert grant.action == "ses:SendEmail"
+        assert grant.condition == {"StringEquals": {"ses:FromAddress": "digest@example.com"}}
+
+
+def test_only_who_signs_or_verifies_links_reads_the_key(prod: Synthesis) -> None:
+    readers = {
+        step.name
+        for step in STEPS
+        for grant in prod.grants(step.name)
+        if grant.action.startswith("secretsmanager:")
+    }
+    told = {
+        step.name
+        for step in STEPS
+        if "GAZETTE_LINKS_SECRET" in prod.function(step.name)[1]["Environment"]["Variables"]
+    }
+    assert readers == told == {"generate", "preferences"}
+
+
+def test_nobody_writes_the_key(prod: Synthesis) -> None:
+    actions = {grant.action for grant in _all(prod) if "{LinksKey}" in grant.resource}
+    assert actions == {"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}
+
+
+def test_only_preferences_is_open_to_the_world_and_only_by_its_url(prod: Synthesis) -> None:
+    preferences, _ = prod.function("preferences")
+    public = [
+        permission
+        for permission in prod.service.of_type("AWS::Lambda::Permission").values()
+        if permission["Principal"] == "*"
+    ]
+    assert public
+    for permission in public:
+        assert permission["FunctionName"] == f"{{{preferences}.Arn}}"
+        assert permission.get("FunctionUrlAuthType") or permission.get("InvokedViaFunctionUrl")
+
+
+def test_only_the_bus_puts_messages_on_a_queue_from_outside(prod: Synthesis) -> None:
+    allowed = {
+        (statement["Resource"], str(statement["Principal"]), str(statement["Condition"]))
+        for policy in prod.service.of_type("AWS::SQS::QueuePolicy").values()
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+    }
+    bus = str({"Service": "events.amazonaws.com"})
+    rule = str({"ArnEquals": {"aws:SourceArn": "{AllEvents.Arn}"}})
+    assert allowed == {("{IngestQueue.Arn}", bus, rule), ("{Undelivered.Arn}", bus, rule)}
+
+
+@pytest.mark.xfail(
+    reason="enforce_ssl replaces the topic's default policy by one that allows nobody", strict=True
+)
+def test_alarms_may_publish_to_their_topic(prod: Synthesis) -> None:
+    """A topic policy takes the place of the default one, which let the account's alarms in.
+
+    https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
+    """
+    statements = [
+        statement
+        for policy in prod.service.of_type("AWS::SNS::TopicPolicy").values()
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+    ]
+    assert [statement["Principal"] for statement in statements] == [
+        {"Service": "cloudwatch.amazonaws.com"}
+    ]
+
+
+def _all(synthesis: Synthesis) -> list[Grant]:
+    return [
+        grant
+        for role in synthesis.service.of_type("AWS::IAM::Role")
+        for grant in synthesis.service.grants(role)
+    ]

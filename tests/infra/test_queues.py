@@ -1,0 +1,103 @@
+"""Queues: nothing is lost in one, and nothing waits in one unseen."""
+
+from infra.topology import MAX_RECEIVES, STEPS
+from tests.infra.synthesis import Properties, Synthesis
+
+_FED = [step for step in STEPS if step.queue]
+_FORTNIGHT = 14 * 24 * 3600
+
+
+def test_every_queue_is_kept_for_14_days_the_longest_that_sqs_allows(prod: Synthesis) -> None:
+    kept = {
+        name: queue["MessageRetentionPeriod"]
+        for name, queue in prod.service.of_type("AWS::SQS::Queue").items()
+    }
+    assert kept == dict.fromkeys(kept, _FORTNIGHT)
+
+
+def test_every_queue_that_feeds_a_function_has_a_dead_letter_queue_of_its_own(
+    prod: Synthesis,
+) -> None:
+    dead = []
+    for step in _FED:
+        _, queue = prod.queue(str(step.queue))
+        name, _ = prod.queue(f"{step.queue}-dead")
+        assert queue["RedrivePolicy"] == {
+            "deadLetterTargetArn": f"{{{name}.Arn}}",
+            "maxReceiveCount": MAX_RECEIVES,
+        }
+        dead.append(name)
+    assert len(set(dead)) == len(_FED)
+
+
+def test_every_queue_that_feeds_a_function_hides_a_message_for_six_time_outs(
+    prod: Synthesis,
+) -> None:
+    for step in _FED:
+        _, queue = prod.queue(str(step.queue))
+        _, function = prod.function(step.name)
+        assert queue["VisibilityTimeout"] >= 6 * function["Timeout"], step.name
+
+
+def test_every_function_with_a_queue_reports_partial_failures_and_is_bounded_by_its_mapping(
+    prod: Synthesis,
+) -> None:
+    mappings = list(prod.service.of_type("AWS::Lambda::EventSourceMapping").values())
+    assert sorted(mappings, key=_function) == sorted(
+        (
+            {
+                "BatchSize": step.batch_size,
+                "EventSourceArn": f"{{{prod.queue(str(step.queue))[0]}.Arn}}",
+                "FunctionName": f"{{{prod.function(step.name)[0]}}}",
+                "FunctionResponseTypes": ["ReportBatchItemFailures"],
+                "ScalingConfig": {"MaximumConcurrency": 20},
+            }
+            for step in _FED
+        ),
+        key=_function,
+    )
+
+
+def _function(mapping: Properties) -> str:
+    return str(mapping["FunctionName"])
+
+
+def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: Synthesis) -> None:
+    queues = prod.service.of_type("AWS::SQS::Queue")
+    emptied = {
+        mapping["EventSourceArn"].removeprefix("{").removesuffix(".Arn}")
+        for mapping in prod.service.of_type("AWS::Lambda::EventSourceMapping").values()
+    }
+    alarms = {
+        alarm["Dimensions"][0]["Value"]: alarm
+        for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
+        if alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
+    }
+    assert {queue["QueueName"] for name, queue in queues.items() if name not in emptied} == {
+        *(f"gazette-prod-{step.queue}-dead" for step in _FED),
+        "gazette-prod-quarantine",
+        "gazette-prod-undelivered",
+        "gazette-prod-ticks-undelivered",
+    }
+    for name in queues.keys() - emptied:
+        alarm = alarms[f"{{{name}.QueueName}}"]
+        assert alarm["AlarmActions"] == ["{Alarms}"], name
+        assert alarm["AlarmDescription"], name
+        assert (alarm["ComparisonOperator"], alarm["Threshold"], alarm["EvaluationPeriods"]) == (
+            "GreaterThanThreshold",
+            0,
+            1,
+        ), name
+        assert (alarm["Statistic"], alarm["Period"]) == ("Maximum", 60), name
+
+
+def test_every_queue_refuses_whoever_comes_without_tls(prod: Synthesis) -> None:
+    refusing = {
+        statement["Resource"]
+        for policy in prod.service.of_type("AWS::SQS::QueuePolicy").values()
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Deny"
+        and statement["Action"] == "sqs:*"
+        and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    }
+    assert refusing == {f"{{{name}.Arn}}" for name in prod.service.of_type("AWS::SQS::Queue")}

@@ -1,0 +1,81 @@
+"""What others know to be wrong: cfn-lint and cdk-nag."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from aws_cdk import App, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from infra.app import build, context
+from tests.infra.synthesis import Synthesis, without_hash
+
+_LINT_IGNORED = {
+    "W3005": "CDK writes DependsOn also where a GetAtt says it already; it does no harm",
+}
+
+_FIXED_LINKS = "Replacing the key breaks the links of every email sent so far."
+_ALL_INDEXES = "All indexes of one table, which is granted by name and by action."
+_NAG_ACKNOWLEDGED = {
+    "AwsSolutions-SMG4": _FIXED_LINKS,
+    "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
+    "AWSLambdaBasicExecutionRole]": "It may write logs and nothing else.",
+    "AwsSolutions-IAM5[Resource::*]": "X-Ray has no resources to name.",
+    "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttSchedulesArn/index/*]": (
+        _ALL_INDEXES
+    ),
+    "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttEventsArn/index/*]": (
+        _ALL_INDEXES
+    ),
+    "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttRunsArn/index/*]": (
+        _ALL_INDEXES
+    ),
+    "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:"
+    "identity/*]": "The identity may be the address or its domain; a condition names the sender.",
+    "AwsSolutions-IAM5[Resource::<FanoutFunction.Arn>:*]": "Versions of the one function.",
+    "AwsSolutions-L1": "The layers are built and tested for Python 3.13.",
+    "AwsSolutions-SQS3": "These are where undelivered and refused messages end; each has an alarm.",
+}
+"""Rule, with the reason why what it found is right here."""
+
+
+def test_cfn_lint_finds_nothing(prod: Synthesis, tmp_path: Path) -> None:
+    paths = []
+    for name, template in (("data", prod.data), ("service", prod.service)):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(template.raw))
+        paths.append(str(path))
+    found = subprocess.run(
+        [
+            *(sys.executable, "-m", "cfnlint", "--format", "parseable"),
+            *("--ignore-checks", *_LINT_IGNORED, "--", *paths),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.stdout == ""
+    assert found.returncode == 0, found.stderr
+
+
+def test_cdk_nag_finds_only_what_is_acknowledged(tmp_path: Path) -> None:
+    app = App(
+        context={**context(), "stage": "prod", "aws:cdk:bundling-stacks": []}, outdir=str(tmp_path)
+    )
+    build(app)
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    with pytest.raises(RuntimeError, match="Validation failed"):
+        app.synth()
+    report = json.loads((tmp_path / "validation-report.json").read_text())
+    (nag,) = (
+        plugin for plugin in report["pluginReports"] if plugin["pluginName"] == "AwsSolutions"
+    )
+    found = {_rule(violation["ruleName"]) for violation in nag["violations"]}
+    assert found == _NAG_ACKNOWLEDGED.keys()
+
+
+def _rule(name: str) -> str:
+    return without_hash(name.replace("Arn", " Arn")).replace(" Arn", "Arn")

@@ -1,0 +1,162 @@
+"""Stages: what cdk.json says, nothing else, and clear words when it is wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.app import context
+from infra.stages import StageError, read_stage
+from tests.infra.synthesis import Properties, Synthesis, Template, without_hash
+
+_ROOT = Path(__file__).parents[2]
+_VALID = {"sender": "Gazette <digest@example.com>", "list_id": "digest.example.com"}
+
+_FOLLOWS = {
+    "sender": {"GAZETTE_SENDER", "ses:FromAddress"},
+    "list_id": {"GAZETTE_LIST_ID"},
+    "retain": {
+        "DeletionPolicy",
+        "UpdateReplacePolicy",
+        "DeletionProtectionEnabled",
+        "PointInTimeRecoveryEnabled",
+    },
+    "ticks": {"State"},
+    "host_layers": {"S3Key"},
+    "shards": {"GAZETTE_SHARDS"},
+    "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
+    "spread": {"GAZETTE_SPREAD"},
+    "settle_lag": {"GAZETTE_SETTLE_LAG"},
+    "concurrency": {"MaximumConcurrency"},
+}
+"""The properties that a field of a stage decides, for the fields in which local differs."""
+
+
+def test_local_differs_from_prod_only_in_what_cdk_json_says(
+    prod: Synthesis, local: Synthesis
+) -> None:
+    stages = context()["stages"]
+    one, other = (asdict(read_stage(name, stages)) for name in ("prod", "local"))
+    assert {field for field in one if one[field] != other[field]} == {"name", *_FOLLOWS}
+
+    differing = {
+        path[-1]
+        for pair in ((prod.data, local.data), (prod.service, local.service))
+        for path in _differences(_unnamed(pair[0], "prod"), _unnamed(pair[1], "local"))
+    }
+    assert differing == set().union(*_FOLLOWS.values())
+
+
+def _unnamed(template: Template, stage: str) -> Properties:
+    text = json.dumps(template.resources)
+    for name in (stage, stage.capitalize()):
+        text = text.replace(f"gazette-{name}", "gazette-stage").replace(f"Gazette{name}", "Gazette")
+    return dict(json.loads(text))
+
+
+def _differences(one: Properties, other: Properties) -> set[tuple[str, ...]]:
+    leaves, others = dict(_leaves(one)), dict(_leaves(other))
+    return {path for path in {*leaves, *others} if leaves.get(path, None) != others.get(path, None)}
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _leaves(item, (*path, name))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _leaves(item, (*path, str(number)))
+    else:
+        yield path, without_hash(value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ({"list_id": "digest.example.com"}, "sender is missing"),
+        ({"sender": "digest@example.com"}, "list_id is missing"),
+        ({**_VALID, "sender": "digest at example.com"}, "sender is not an address"),
+        ({**_VALID, "shard": 4}, "there is no setting 'shard'"),
+        ({**_VALID, "name": "other"}, "there is no setting 'name'"),
+        ({**_VALID, "shards": "4"}, "shards must be of type int"),
+        ({**_VALID, "shards": True}, "shards must be of type int"),
+        ({**_VALID, "retain": 1}, "retain must be of type bool"),
+        ({**_VALID, "shards": 0}, "shards must be 1 to 256"),
+        ({**_VALID, "shards": 257}, "shards must be 1 to 256"),
+    ],
+)
+def test_a_wrong_stage_is_refused_with_its_name_and_the_field(
+    stage: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(StageError) as refused:
+        read_stage("canary", {"canary": stage})
+    assert "'canary'" in str(refused.value)
+    assert words in str(refused.value)
+
+
+def test_an_unknown_stage_ends_in_one_line_that_names_it_and_the_known_ones(
+    tmp_path: Path,
+) -> None:
+    ended = _run_app(tmp_path, {"stage": "nope"})
+    assert ended.returncode != 0
+    (line,) = ended.stderr.splitlines()
+    assert "'nope'" in line
+    assert "local, prod" in line
+
+
+@pytest.mark.xfail(reason="main() does not catch InvalidSetting", strict=True)
+def test_a_setting_out_of_range_ends_in_one_line_that_names_it(tmp_path: Path) -> None:
+    ended = _run_app(tmp_path, _canary(spread=1000))
+    assert ended.returncode != 0
+    (line,) = ended.stderr.splitlines()
+    assert "spread" in line.lower()
+
+
+@pytest.mark.xfail(reason="read_stage() leaves concurrency to CDK's traceback", strict=True)
+def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(tmp_path: Path) -> None:
+    ended = _run_app(tmp_path, _canary(concurrency=1))
+    assert ended.returncode != 0
+    (line,) = ended.stderr.splitlines()
+    assert "concurrency" in line.lower()
+
+
+@pytest.mark.xfail(reason="jsii hands a BuildError back as a RuntimeError", strict=True)
+def test_a_layer_that_cannot_be_built_ends_in_the_words_of_uv(tmp_path: Path) -> None:
+    ended = _run_app(
+        tmp_path,
+        {"stage": "local"},
+        {"UV_OFFLINE": "1", "UV_CACHE_DIR": str(tmp_path / "nothing-in-it")},
+    )
+    assert ended.returncode != 0
+    assert ended.stderr.startswith("gazette: uv could not install the dependencies layer")
+    assert "Traceback" not in ended.stderr
+
+
+def _canary(**wrong: int) -> dict[str, Any]:
+    stages = {"canary": {**_VALID, **wrong}}
+    return {"stage": "canary", "stages": stages, "aws:cdk:bundling-stacks": []}
+
+
+def _run_app(
+    folder: Path, given: dict[str, Any], environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the app as the CDK command line does."""
+    return subprocess.run(
+        [sys.executable, "-m", "infra.app"],
+        cwd=_ROOT,
+        env={
+            **os.environ,
+            **(environment or {}),
+            "CDK_CONTEXT_JSON": json.dumps(given),
+            "CDK_OUTDIR": str(folder / "cdk.out"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )

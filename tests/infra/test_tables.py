@@ -1,0 +1,126 @@
+"""Tables: as the code expects them, and hard to lose."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+from gazette.adapters.tables import EventRow, RunRow, ScheduleRow, SubscriberRow
+from pynamodb.attributes import TTLAttribute
+from pynamodb.models import Model
+
+from tests.infra.synthesis import Properties, Synthesis
+
+_MODELS: dict[str, type[Model]] = {
+    "Subscribers": SubscriberRow,
+    "Schedules": ScheduleRow,
+    "Events": EventRow,
+    "Runs": RunRow,
+}
+
+
+def test_there_is_one_table_per_model_and_no_other(prod: Synthesis) -> None:
+    assert prod.data.of_type("AWS::DynamoDB::Table").keys() == _MODELS.keys()
+
+
+@pytest.mark.parametrize("name", _MODELS)
+def test_keys_and_indexes_are_those_of_the_model(prod: Synthesis, name: str) -> None:
+    table = prod.data.of_type("AWS::DynamoDB::Table")[name]
+    schema = _MODELS[name]._get_schema()
+    assert _keys(table["KeySchema"]) == _keys(schema["key_schema"])
+    assert _indexes(table.get("GlobalSecondaryIndexes", [])) == _indexes(
+        schema["global_secondary_indexes"]
+    )
+    assert _indexes(table.get("LocalSecondaryIndexes", [])) == _indexes(
+        schema["local_secondary_indexes"]
+    )
+
+
+@pytest.mark.parametrize("name", _MODELS)
+def test_what_a_key_or_an_index_needs_has_the_type_of_the_model(prod: Synthesis, name: str) -> None:
+    table = prod.data.of_type("AWS::DynamoDB::Table")[name]
+    attributes = _MODELS[name].get_attributes().values()
+    types = {attribute.attr_name: attribute.attr_type for attribute in attributes}
+    for defined in table["AttributeDefinitions"]:
+        assert types[defined["AttributeName"]] == defined["AttributeType"]
+
+
+@pytest.mark.parametrize("name", _MODELS)
+def test_rows_expire_by_the_attribute_of_the_model(prod: Synthesis, name: str) -> None:
+    table = prod.data.of_type("AWS::DynamoDB::Table")[name]
+    expiring = [
+        attribute.attr_name
+        for attribute in _MODELS[name].get_attributes().values()
+        if isinstance(attribute, TTLAttribute)
+    ]
+    assert table.get("TimeToLiveSpecification") == (
+        {"AttributeName": expiring[0], "Enabled": True} if expiring else None
+    )
+
+
+def test_events_and_runs_expire_and_people_do_not(prod: Synthesis) -> None:
+    tables = prod.data.of_type("AWS::DynamoDB::Table")
+    assert {name for name, table in tables.items() if "TimeToLiveSpecification" in table} == {
+        "Events",
+        "Runs",
+    }
+
+
+def test_the_keys_are_these(prod: Synthesis) -> None:
+    """Literal: a change here moves the data of everybody who runs this."""
+    tables = prod.data.of_type("AWS::DynamoDB::Table")
+    assert {name: _keys(table["KeySchema"]) for name, table in tables.items()} == {
+        "Subscribers": {"HASH": "user_id"},
+        "Schedules": {"HASH": "user_id", "RANGE": "name"},
+        "Events": {"HASH": "user_id", "RANGE": "event_id"},
+        "Runs": {"HASH": "user_id", "RANGE": "run"},
+    }
+    assert {
+        name: _indexes(
+            [*table.get("GlobalSecondaryIndexes", []), *table.get("LocalSecondaryIndexes", [])]
+        )
+        for name, table in tables.items()
+    } == {
+        "Subscribers": {},
+        "Schedules": {"due": ({"HASH": "due", "RANGE": "user_id"}, "ALL")},
+        "Events": {"stored": ({"HASH": "user_id", "RANGE": "stored"}, "ALL")},
+        "Runs": {"open": ({"HASH": "open", "RANGE": "check_at"}, "KEYS_ONLY")},
+    }
+
+
+def test_every_table_is_paid_by_use(prod: Synthesis) -> None:
+    for table in prod.data.of_type("AWS::DynamoDB::Table").values():
+        assert table["BillingMode"] == "PAY_PER_REQUEST"
+        assert "ProvisionedThroughput" not in table
+
+
+def test_every_table_of_prod_can_be_restored_and_is_not_deleted_by_a_mistake(
+    prod: Synthesis,
+) -> None:
+    for name, table in prod.data.of_type("AWS::DynamoDB::Table").items():
+        assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+        assert table["DeletionProtectionEnabled"] is True
+        resource = prod.data.resources[name]
+        assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
+    assert prod.protected == {"GazetteDataProd"}
+
+
+def test_every_table_of_local_goes_when_its_stack_goes(local: Synthesis) -> None:
+    for name, table in local.data.of_type("AWS::DynamoDB::Table").items():
+        assert table["DeletionProtectionEnabled"] is False
+        assert local.data.resources[name]["DeletionPolicy"] == "Delete"
+    assert local.protected == set()
+
+
+def _keys(schema: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    return {key["KeyType"]: key["AttributeName"] for key in schema}
+
+
+def _indexes(indexes: Iterable[Properties | Any]) -> dict[str, tuple[dict[str, str], str]]:
+    """CloudFormation's indexes, or PynamoDB's, which spells the names in lower case."""
+    return {
+        index.get("IndexName") or index["index_name"]: (
+            _keys(index.get("KeySchema") or index["key_schema"]),
+            (index.get("Projection") or index["projection"])["ProjectionType"],
+        )
+        for index in indexes
+    }

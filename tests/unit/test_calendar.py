@@ -1,0 +1,232 @@
+"""Occurrences in every time zone, checked by searching instants instead of by the same sums."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from gazette.domain.calendar import (
+    SLOT,
+    last_instant_of_slot,
+    next_occurrence,
+    slot_id,
+    slot_of,
+)
+from gazette.domain.model import LocalHour
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SECOND = timedelta(seconds=1)
+DAY = timedelta(days=1)
+NAMED_FOR_A_REASON = (
+    "Africa/Casablanca",
+    "America/Nuuk",
+    "America/Sao_Paulo",
+    "Antarctica/Troll",
+    "Asia/Gaza",
+    "Asia/Kathmandu",
+    "Australia/Lord_Howe",
+    "Europe/Berlin",
+    "Europe/Dublin",
+    "Pacific/Apia",
+    "Pacific/Chatham",
+    "Pacific/Kiritimati",
+    "UTC",
+)
+"""Clock changes of half an hour, two hours, at midnight, backwards in winter, of a whole day."""
+
+
+def utc(text: str) -> datetime:
+    """An instant from `2026-03-29T01:00`."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def shown(instant: datetime, zone: str) -> str:
+    """What the reader's clock shows at `instant`."""
+    return f"{instant.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
+
+
+def occurrences(wanted: LocalHour, *, after: datetime, count: int) -> list[datetime]:
+    """The next `count` occurrences, each strictly after the one before."""
+    found = []
+    for _ in range(count):
+        after = next_occurrence(wanted, after=after)
+        found.append(after)
+    return found
+
+
+def instants_showing(local: datetime, zone: ZoneInfo) -> list[datetime]:
+    """Every instant at which the clocks of `zone` show `local`: none, one or two.
+
+    Tries each offset that is in force within two days.
+    """
+    around = [local.replace(tzinfo=UTC) + timedelta(hours=hours) for hours in range(-48, 49)]
+    offsets = {instant.astimezone(zone).utcoffset() for instant in around}
+    candidates = {local.replace(tzinfo=UTC) - offset for offset in offsets if offset is not None}
+    return sorted(
+        instant for instant in candidates if instant.astimezone(zone).replace(tzinfo=None) == local
+    )
+
+
+# Clock changes.
+
+
+def test_an_hour_that_is_skipped_is_due_at_the_first_moment_that_exists() -> None:
+    wanted = LocalHour(2, 30, "Europe/Berlin")
+    due = next_occurrence(wanted, after=utc("2026-03-28T12:00"))
+    assert due == utc("2026-03-29T01:00")
+    assert shown(due, "Europe/Berlin") == "2026-03-29T03:00"
+
+
+def test_the_day_after_a_gap_is_back_at_the_wanted_hour() -> None:
+    wanted = LocalHour(2, 30, "Europe/Berlin")
+    due = next_occurrence(wanted, after=utc("2026-03-29T01:00"))
+    assert shown(due, "Europe/Berlin") == "2026-03-30T02:30"
+
+
+def test_the_last_minute_before_a_gap_is_no_gap() -> None:
+    due = next_occurrence(LocalHour(1, 59, "Europe/Berlin"), after=utc("2026-03-28T12:00"))
+    assert due == utc("2026-03-29T00:59")
+
+
+@pytest.mark.parametrize("minute", [1, 15, 59])
+def test_every_minute_of_a_half_hour_gap_is_due_at_its_end(minute: int) -> None:
+    wanted = LocalHour(2, minute, "Australia/Lord_Howe")
+    due = next_occurrence(wanted, after=utc("2026-10-03T03:00"))
+    assert shown(due, "Australia/Lord_Howe") == f"2026-10-04T02:{max(minute, 30)}"
+
+
+def test_a_midnight_that_does_not_exist_is_due_at_one() -> None:
+    wanted = LocalHour(0, 0, "America/Sao_Paulo")
+    due = next_occurrence(wanted, after=utc("2018-11-03T12:00"))
+    assert shown(due, "America/Sao_Paulo") == "2018-11-04T01:00"
+
+
+def test_an_hour_that_occurs_twice_is_due_the_first_time_only() -> None:
+    wanted = LocalHour(2, 30, "Europe/Berlin")
+    first, second = occurrences(wanted, after=utc("2026-10-24T12:00"), count=2)
+    assert first == utc("2026-10-25T00:30")
+    assert second == utc("2026-10-26T01:30")
+
+
+def test_between_the_two_the_next_day_is_next() -> None:
+    wanted = LocalHour(2, 30, "Europe/Berlin")
+    assert next_occurrence(wanted, after=utc("2026-10-25T01:00")) == utc("2026-10-26T01:30")
+
+
+def test_a_date_that_does_not_exist_is_passed_over() -> None:
+    """Samoa went from 29 to 31 December 2011."""
+    due = occurrences(LocalHour(8, 0, "Pacific/Apia"), after=utc("2011-12-28T20:00"), count=3)
+    assert [shown(instant, "Pacific/Apia") for instant in due] == [
+        "2011-12-29T08:00",
+        "2011-12-31T08:00",
+        "2012-01-01T08:00",
+    ]
+
+
+def test_the_next_occurrence_is_strictly_after() -> None:
+    wanted = LocalHour(8, 0, "Asia/Tokyo")
+    due = utc("2026-11-21T23:00")
+    assert next_occurrence(wanted, after=due - timedelta(microseconds=1)) == due
+    assert next_occurrence(wanted, after=due) == due + DAY
+
+
+def test_the_local_date_decides_not_the_date_in_utc() -> None:
+    after = utc("2026-11-22T10:30")  # 00:30 on the 23rd in Kiritimati, 23:30 on the 21st in Niue
+    east, west = "Pacific/Kiritimati", "Pacific/Niue"
+    assert shown(next_occurrence(LocalHour(1, 0, east), after=after), east) == "2026-11-23T01:00"
+    assert shown(next_occurrence(LocalHour(23, 45, west), after=after), west) == "2026-11-21T23:45"
+
+
+def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -> None:
+    wanted = LocalHour(8, 0, "Europe/Berlin")
+    after = utc("2026-06-01T05:59")
+    due = next_occurrence(wanted, after=after)
+    assert due.tzinfo is UTC
+    assert next_occurrence(wanted, after=after.astimezone(ZoneInfo("Asia/Tokyo"))) == due
+
+
+zones = st.one_of(
+    st.sampled_from(NAMED_FOR_A_REASON),
+    st.sampled_from(sorted(name for name in available_timezones() if "/" in name)),
+)
+wanted_hours = st.builds(LocalHour, st.integers(0, 23), st.integers(0, 59), zones)
+moments = st.datetimes(datetime(1975, 1, 1), datetime(2037, 1, 1), timezones=st.just(UTC))
+
+
+@st.composite
+def near_a_clock_change(draw: st.DrawFn) -> tuple[LocalHour, datetime]:
+    """A wanted hour close to one at which the clocks of its zone change, and a moment near it."""
+    zone = draw(zones)
+    year = draw(st.integers(1975, 2036))
+    days = [datetime(year, 1, 1, tzinfo=UTC) + day * DAY for day in range(366)]
+    offsets = [day.astimezone(ZoneInfo(zone)).utcoffset() for day in days]
+    changes = [
+        day
+        for (day, before), (_, after) in pairwise(zip(days, offsets, strict=True))
+        if before != after
+    ]
+    near = draw(st.sampled_from(changes)) if changes else days[0]
+    wanted = LocalHour(draw(st.integers(0, 23)), draw(st.integers(0, 59)), zone)
+    return wanted, near + timedelta(minutes=draw(st.integers(-2880, 2880)))
+
+
+@given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
+@settings(max_examples=400, deadline=None)
+def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left_out(
+    case: tuple[LocalHour, datetime],
+) -> None:
+    wanted, after = case
+    zone = ZoneInfo(wanted.time_zone)
+    at = time(wanted.hour, wanted.minute)
+    due = next_occurrence(wanted, after=after)
+    local = due.astimezone(zone).replace(tzinfo=None)
+    assert due > after
+    showing = instants_showing(datetime.combine(local.date(), at), zone)
+    if showing:
+        assert due == showing[0]
+    else:
+        before = (due - SECOND).astimezone(zone).replace(tzinfo=None)
+        assert before < datetime.combine(local.date(), at) < local
+    day = after.astimezone(zone).date()
+    while day < local.date():
+        earlier = instants_showing(datetime.combine(day, at), zone)
+        assert not earlier or earlier[0] <= after
+        day += DAY
+
+
+@given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
+@settings(max_examples=150, deadline=None)
+def test_no_local_date_has_two_occurrences(case: tuple[LocalHour, datetime]) -> None:
+    wanted, after = case
+    zone = ZoneInfo(wanted.time_zone)
+    due = occurrences(wanted, after=after, count=5)
+    dates: list[date] = [instant.astimezone(zone).date() for instant in due]
+    assert all(earlier < later for earlier, later in pairwise(dates))
+
+
+# Slots.
+
+
+def test_a_slot_is_named_by_its_start_in_utc() -> None:
+    berlin = datetime(2026, 11, 22, 7, 19, 59, tzinfo=ZoneInfo("Europe/Berlin"))
+    assert slot_id(slot_of(berlin)) == "2026-11-22T06:10Z"
+
+
+@given(moments)
+@settings(max_examples=100, deadline=None)
+def test_every_instant_is_in_exactly_one_slot(instant: datetime) -> None:
+    start, last = slot_of(instant), last_instant_of_slot(instant)
+    assert start <= instant <= last
+    assert slot_of(start) == slot_of(last) == start
+    assert slot_of(last + timedelta(microseconds=1)) == start + SLOT
+    assert start.minute % 10 == start.second == start.microsecond == 0
+
+
+@given(moments, zones)
+@settings(max_examples=100, deadline=None)
+def test_the_slot_of_an_instant_does_not_depend_on_how_it_is_written(
+    instant: datetime, zone: str
+) -> None:
+    """Zones that are off by a quarter of an hour included."""
+    assert slot_of(instant.astimezone(ZoneInfo(zone))) == slot_of(instant)

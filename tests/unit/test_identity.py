@@ -1,0 +1,125 @@
+"""Names that are derived must stay the same for ever and never collide."""
+
+import re
+import string
+
+import pytest
+from gazette.domain.identity import parse_run_id, run_id, shard_of
+from gazette.domain.model import RunKey
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+user_ids = st.text([chr(code) for code in range(0x21, 0x7F)], min_size=1, max_size=64)
+schedules = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=24)
+keys = st.builds(RunKey, user_ids, schedules, st.integers(0, 10**9))
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        (RunKey("1899", "daily", 17), "1899-daily-17"),
+        (RunKey("ann@example.com", "daily", 1), "ann_40example_2ecom-daily-1"),
+        (RunKey("a-b_c", "weekly2", 0), "a_2db_5fc-weekly2-0"),
+        (RunKey("100%", "daily", 3), "100_25-daily-3"),
+    ],
+)
+def test_a_run_id_is_pinned(key: RunKey, name: str) -> None:
+    assert run_id(key) == name
+    assert parse_run_id(name) == key
+
+
+@given(keys)
+@settings(max_examples=200, deadline=None)
+def test_a_run_id_is_an_ses_tag_and_can_be_read_back(key: RunKey) -> None:
+    name = run_id(key)
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,256}", name)
+    assert parse_run_id(name) == key
+
+
+def test_the_longest_user_id_still_fits_a_tag() -> None:
+    assert len(run_id(RunKey("_" * 64, "x" * 24, 10**12))) <= 256
+
+
+@given(keys, keys)
+@settings(max_examples=150, deadline=None)
+def test_two_runs_never_share_an_id(one: RunKey, other: RunKey) -> None:
+    assert (run_id(one) == run_id(other)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a-b", "a_2db"), ("a_b", "a_5fb"), ("%41", "A"), ("a", "a-"), ("a_2d", "a-")],
+)
+def test_ids_that_look_like_an_escaped_one_do_not_collide(one: str, other: str) -> None:
+    assert run_id(RunKey(one, "daily", 1)) != run_id(RunKey(other, "daily", 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ann",
+        "ann-daily",
+        "ann-daily-1-2",
+        "ann-daily-",
+        "ann-daily--1",
+        "ann-daily-+1",
+        "ann-daily- 1",
+        "ann-daily-01",
+        "ann-daily-1_0",
+        "ann-daily-\u0661",
+        "ann-daily-1\n",
+        "ann--1",
+        "ann-Daily-1",
+        "a_41-daily-1",
+        "a_4-daily-1",
+        "a_zz-daily-1",
+        "a_2D-daily-1",
+        "a%2d-daily-1",
+        "a b-daily-1",
+        "ann-daily-" + "9" * 5000,
+    ],
+)
+def test_what_run_id_does_not_make_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_run_id(text)
+
+
+@given(st.one_of(st.text(), st.from_regex(r"[a-z0-9_%]{0,6}-[a-z0-9]{0,4}-\d{0,3}")))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_run_id_or_refused(text: str) -> None:
+    try:
+        key = parse_run_id(text)
+    except ValueError:
+        return
+    assert run_id(key) == text
+
+
+@pytest.mark.parametrize(
+    ("user_id", "shards", "shard"),
+    [
+        ("1899", 16, 2),
+        ("student0", 16, 8),
+        ("ann@example.com", 16, 14),
+        ("ann@example.com", 256, 14),
+        ("Z", 1, 0),
+        ("student1898", 255, 96),
+    ],
+)
+def test_a_shard_is_pinned(user_id: str, shards: int, shard: int) -> None:
+    """A subscriber that moves to another shard would be missed or fanned out twice."""
+    assert shard_of(user_id, shards) == shard
+
+
+@given(user_ids, st.integers(1, 256))
+@settings(max_examples=100, deadline=None)
+def test_a_shard_is_in_range(user_id: str, shards: int) -> None:
+    assert 0 <= shard_of(user_id, shards) < shards
+
+
+def test_shards_are_filled_evenly() -> None:
+    counts = [0] * 16
+    for number in range(16_000):
+        counts[shard_of(f"student{number}", 16)] += 1
+    assert min(counts) > 900
+    assert max(counts) < 1100
