@@ -12,6 +12,9 @@ from infra.stacks.data import DataStack
 from infra.stacks.service import ServiceStack
 from infra.stages import StageError, read_stage
 
+_CALLBACK_RAISED = "@jsii/kernel.RuntimeError: "
+"""How jsii hands back, as text, what was raised while it bundled a layer."""
+
 
 def build(app: App) -> tuple[DataStack, ServiceStack]:
     """Both stacks of the stage that the context names."""
@@ -35,6 +38,11 @@ def main() -> None:
         app.synth()
     except (StageError, TemplateError, BuildError) as err:
         sys.exit(f"gazette: {err}")
+    except RuntimeError as err:
+        _, raised_here, text = str(err).partition(_CALLBACK_RAISED)
+        if not raised_here:
+            raise
+        sys.exit(f"gazette: {text}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """What all tests share."""
 
-import os
 import sys
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +10,6 @@ from infra.assets.inline import build_templates
 from tests.builders import SettableClock
 
 ROOT = Path(__file__).parents[1]
-
-# jsii starts the Node of this environment, not one that happens to be on the path.
-os.environ["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.fixture(scope="session")

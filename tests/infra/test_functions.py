@@ -99,6 +99,5 @@ def _environment(synthesis: Synthesis, step: Step) -> dict[str, str]:
 
 
 def _settings_of(step: Step) -> type[Settings]:
-    kind = getattr(settings, f"{step.name.capitalize()}Settings")
-    assert issubclass(kind, Settings)
+    kind: type[Settings] = getattr(settings, f"{step.name.capitalize()}Settings")
     return kind

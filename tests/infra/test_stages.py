@@ -62,7 +62,7 @@ def _unnamed(template: Template, stage: str) -> Properties:
 
 def _differences(one: Properties, other: Properties) -> set[tuple[str, ...]]:
     leaves, others = dict(_leaves(one)), dict(_leaves(other))
-    return {path for path in {*leaves, *others} if leaves.get(path, None) != others.get(path, None)}
+    return {path for path in {*leaves, *others} if leaves.get(path) != others.get(path)}
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

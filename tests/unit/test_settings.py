@@ -1,0 +1,134 @@
+"""What the infrastructure writes is what the function reads."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from gazette.settings import (
+    FanoutSettings,
+    GenerateSettings,
+    IngestSettings,
+    InvalidSetting,
+    PreferencesSettings,
+    Settings,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+CLASSES = (FanoutSettings, GenerateSettings, IngestSettings, PreferencesSettings)
+VALID: dict[str, Any] = {
+    "spread": 540,
+    "mail_provider": "ses",
+    "settle_lag": 60,
+    "event_retention_days": 90,
+    "run_retention_days": 180,
+}
+
+
+def values(kind: type[Settings], **given: Any) -> dict[str, Any]:
+    """Valid values of every field, each text and number different from the others."""
+    return {
+        field.name: VALID.get(field.name, number if field.type is int else f"text {number}")
+        for number, field in enumerate(fields(kind), start=1)
+    } | given
+
+
+def build(kind: type[Settings], **given: Any) -> Settings:
+    """Valid settings but for `given`."""
+    return kind(**values(kind, **given))
+
+
+NUMBERS = [(kind, field.name) for kind in CLASSES for field in fields(kind) if field.type is int]
+VARIABLES = [(kind, field.name) for kind in CLASSES for field in fields(kind)]
+
+
+def test_every_kind_of_settings_is_tested() -> None:
+    assert set(CLASSES) == set(Settings.__subclasses__())
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_what_is_written_is_read_back(kind: type[Settings]) -> None:
+    given = build(kind)
+    assert kind.from_env(given.to_env()) == given
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_other_variables_do_not_matter(kind: type[Settings]) -> None:
+    given = build(kind)
+    assert kind.from_env({"PATH": "/bin", "GAZETTE_OTHER": "x"} | given.to_env()) == given
+
+
+@given(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
+@settings(max_examples=50, deadline=None)
+def test_a_text_is_read_as_it_was_written(text: str) -> None:
+    given = build(IngestSettings, events_table=text)
+    assert IngestSettings.from_env(given.to_env()) == given
+
+
+def test_a_variable_is_named_after_its_field() -> None:
+    assert build(FanoutSettings).to_env()["GAZETTE_SPREAD"] == "540"
+    assert set(build(IngestSettings).to_env()) == {
+        "GAZETTE_SUBSCRIBERS_TABLE",
+        "GAZETTE_SCHEDULES_TABLE",
+        "GAZETTE_EVENTS_TABLE",
+        "GAZETTE_QUARANTINE_QUEUE_URL",
+        "GAZETTE_SHARDS",
+        "GAZETTE_EVENT_RETENTION_DAYS",
+    }
+
+
+@pytest.mark.parametrize(("kind", "field"), VARIABLES)
+def test_a_missing_variable_is_named(kind: type[Settings], field: str) -> None:
+    environment = build(kind).to_env()
+    variable = f"GAZETTE_{field.upper()}"
+    del environment[variable]
+    with pytest.raises(InvalidSetting, match=rf"^{variable} is not set"):
+        kind.from_env(environment)
+
+
+@pytest.mark.parametrize(("kind", "field"), NUMBERS)
+@pytest.mark.parametrize("text", ["", "ten", "1.5", "1e3"])
+def test_what_is_not_a_whole_number_is_named_with_its_variable(
+    kind: type[Settings], field: str, text: str
+) -> None:
+    variable = f"GAZETTE_{field.upper()}"
+    with pytest.raises(InvalidSetting, match=rf"^{variable} is '{text}'"):
+        kind.from_env(build(kind).to_env() | {variable: text})
+
+
+@pytest.mark.parametrize("spread", [0, 1, 900])
+def test_a_message_may_be_hidden_as_long_as_sqs_allows(spread: int) -> None:
+    build(FanoutSettings, spread=spread)
+
+
+@pytest.mark.parametrize("spread", [-1, 901])
+def test_a_spread_that_sqs_refuses_is_refused(spread: int) -> None:
+    with pytest.raises(InvalidSetting, match="GAZETTE_SPREAD"):
+        build(FanoutSettings, spread=spread)
+
+
+@pytest.mark.parametrize("lag", [-1, 0, 1])
+def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
+    with pytest.raises(InvalidSetting, match="GAZETTE_SETTLE_LAG"):
+        build(GenerateSettings, settle_lag=lag)
+    build(GenerateSettings, settle_lag=2)
+
+
+@pytest.mark.parametrize("provider", ["", "SES", "sendmail"])
+def test_a_mail_provider_that_does_not_exist_is_refused(provider: str) -> None:
+    with pytest.raises(InvalidSetting, match="GAZETTE_MAIL_PROVIDER"):
+        build(GenerateSettings, mail_provider=provider)
+    build(GenerateSettings, mail_provider="smtp")
+
+
+@pytest.mark.parametrize("days", [1, 89, 90])
+def test_runs_outlive_events(days: int) -> None:
+    with pytest.raises(InvalidSetting, match="GAZETTE_RUN_RETENTION_DAYS"):
+        build(GenerateSettings, run_retention_days=days)
+    build(GenerateSettings, run_retention_days=91)
+
+
+def test_what_is_read_from_the_environment_is_validated_too() -> None:
+    environment = build(FanoutSettings).to_env() | {"GAZETTE_SPREAD": "901"}
+    with pytest.raises(InvalidSetting, match="GAZETTE_SPREAD"):
+        FanoutSettings.from_env(environment)
