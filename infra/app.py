@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from aws_cdk import App
+from gazette.settings import InvalidSetting
 
 from infra.assets.inline import TemplateError
 from infra.assets.layers import ROOT, BuildError
@@ -21,7 +22,13 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
     stage = read_stage(app.node.get_context("stage"), app.node.get_context("stages"))
     suffix = stage.name.capitalize()
     data = DataStack(app, f"GazetteData{suffix}", stage=stage)
-    service = ServiceStack(app, f"Gazette{suffix}", stage=stage, tables=data.tables)
+    service = ServiceStack(
+        app,
+        f"Gazette{suffix}",
+        stage=stage,
+        tables=data.tables,
+        links_secret=data.links_secret,
+    )
     return data, service
 
 
@@ -36,7 +43,7 @@ def main() -> None:
         app = App(context=context())
         build(app)
         app.synth()
-    except (StageError, TemplateError, BuildError) as err:
+    except (StageError, TemplateError, BuildError, InvalidSetting) as err:
         sys.exit(f"gazette: {err}")
     except RuntimeError as err:
         _, raised_here, text = str(err).partition(_CALLBACK_RAISED)

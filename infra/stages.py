@@ -1,5 +1,6 @@
 """What differs between stages, as plain data read from cdk.json."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from email.headerregistry import Address
@@ -73,6 +74,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     for field in ("sender", "list_id"):
         if not given.get(field):
             raise StageError(f"Stage {name!r} in cdk.json: {field} is missing.")
+    if not re.fullmatch(r"[a-z][a-z0-9]{0,15}", name):
+        raise StageError(f"Stage {name!r} in cdk.json: a name is 1 to 16 of a-z and 0-9.")
     stage = Stage(name=name, **given)
     try:
         Address(addr_spec=stage.sender_address)
@@ -80,6 +83,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: sender is not an address: {err}") from err
     if not 1 <= stage.shards <= 256:
         raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
+    if not 2 <= stage.concurrency <= 1000:
+        raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")
     if stage.mail_provider == "smtp" and not stage.smtp_host:
         raise StageError(f"Stage {name!r} in cdk.json: mail_provider smtp needs smtp_host.")
     return stage

@@ -19,6 +19,7 @@ from infra.assets.inline import build_templates
 
 ROOT = Path(__file__).parents[2]
 _REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
+_TOOLS = ROOT / "requirements" / "dev.txt"
 _PACKAGE = ROOT / "layers" / "gazette" / "python" / "gazette"
 _TEMPLATES = ROOT / "templates"
 
@@ -51,7 +52,12 @@ def dependencies_code(target: Target) -> lambda_.Code:
 
 def core_code(target: Target) -> lambda_.Code:
     """The package `gazette` and the built templates."""
-    sources = [*sorted(_PACKAGE.rglob("*.py")), *sorted(_files(_TEMPLATES)), Path(__file__)]
+    sources = [
+        *sorted(_PACKAGE.rglob("*.py")),
+        *sorted(_files(_TEMPLATES)),
+        *sorted(Path(__file__).parent.glob("*.py")),
+        _TOOLS,
+    ]
 
     def build(output: Path) -> None:
         shutil.copytree(
@@ -117,7 +123,8 @@ def _compile(folder: Path, target: Target) -> None:
 
 
 def _bundled(source: Path, build: "Any", inputs: Iterable[Path], target: Target) -> lambda_.Code:
-    digest = hashlib.sha256(f"{target} {interpreter_for(target)} {sys.version}".encode())
+    compiled = interpreter_for(target) is not None
+    digest = hashlib.sha256(f"{target} {compiled}".encode())
     for path in inputs:
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return lambda_.Code.from_asset(

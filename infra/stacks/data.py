@@ -1,7 +1,8 @@
-"""The tables, in a stack of their own: the service can be deleted and deployed again."""
+"""What must outlive the service, in a stack of its own: the tables, and the key of the links."""
 
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.stages import Stage
@@ -9,11 +10,20 @@ from infra.topology import TABLES, Table
 
 
 class DataStack(Stack):
-    """`tables` by name."""
+    """`tables` by name; `links_secret` signs the links in emails."""
 
     def __init__(self, scope: Construct, construct_id: str, *, stage: Stage) -> None:
         super().__init__(scope, construct_id, termination_protection=stage.retain)
         self.tables = {table.name: self._table(table, stage) for table in TABLES}
+        self.links_secret = secretsmanager.Secret(
+            self,
+            "LinksKey",
+            description="Signs the links in emails. Replacing it breaks every link sent so far.",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                password_length=64, exclude_punctuation=True
+            ),
+            removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
+        )
 
     def _table(self, table: Table, stage: Stage) -> dynamodb.Table:
         built = dynamodb.Table(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from aws_cdk import Annotations, CfnOutput, Duration, RemovalPolicy, Stack
+from aws_cdk import Annotations, CfnOutput, Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as event_targets
@@ -15,6 +15,7 @@ from aws_cdk import aws_ses as ses
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
+from aws_cdk.aws_lambda_destinations import SqsDestination
 from constructs import Construct
 from gazette.settings import (
     FanoutSettings,
@@ -31,7 +32,7 @@ from infra.topology import FANOUT, GENERATE, INGEST, PREFERENCES, Step
 
 
 class ServiceStack(Stack):
-    """Everything that can be replaced without losing anything."""
+    """What can be deployed anew from nothing, once its queues are empty."""
 
     def __init__(
         self,
@@ -40,23 +41,14 @@ class ServiceStack(Stack):
         *,
         stage: Stage,
         tables: Mapping[str, dynamodb.Table],
+        links_secret: secretsmanager.ISecret,
     ) -> None:
         super().__init__(scope, construct_id)
         self._stage = stage
         self._tables = tables
-        self._topic = sns.Topic(self, "Alarms", enforce_ssl=True)
-        if stage.alarm_email:
-            self._topic.add_subscription(subscriptions.EmailSubscription(stage.alarm_email))
+        self._topic = self._alarm_topic()
         self._layers = self._build_layers()
-        self._links_secret = secretsmanager.Secret(
-            self,
-            "LinksKey",
-            description="Signs the links in emails. Replacing it breaks every link sent so far.",
-            generate_secret_string=secretsmanager.SecretStringGenerator(
-                password_length=64, exclude_punctuation=True
-            ),
-            removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
-        )
+        self._links_secret = links_secret
 
         ingest = self._step(INGEST)
         fanout = self._step(FANOUT)
@@ -73,6 +65,24 @@ class ServiceStack(Stack):
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=url.url)
+
+    def _alarm_topic(self) -> sns.Topic:
+        """A topic with a policy of its own loses the default one: CloudWatch must be let in.
+
+        https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
+        """
+        topic = sns.Topic(self, "Alarms", enforce_ssl=True)
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": self.account}},
+            )
+        )
+        if self._stage.alarm_email:
+            topic.add_subscription(subscriptions.EmailSubscription(self._stage.alarm_email))
+        return topic
 
     def _build_layers(self) -> list[lambda_.ILayerVersion]:
         target = HOST if self._stage.host_layers else LAMBDA
@@ -210,8 +220,14 @@ class ServiceStack(Stack):
     def _start_clock(self, fanout: StepConstruct) -> None:
         """Every ten minutes, on the slot; the tick carries the time that it stands for.
 
+        Scheduler hands a tick over and looks no further, so what fails in the function goes to
+        the same queue as what never reached it.
         https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
         """
+        undelivered = self._watched(
+            "ticks-undelivered", "Ticks of the clock that fanout could not work off."
+        )
+        fanout.function.configure_async_invoke(on_failure=SqsDestination(undelivered))
         scheduler.Schedule(
             self,
             "Tick",
@@ -223,9 +239,7 @@ class ServiceStack(Stack):
                     {"time": scheduler.ContextAttribute.scheduled_time}
                 ),
                 max_event_age=Duration.hours(24),
-                dead_letter_queue=self._watched(
-                    "ticks-undelivered", "Ticks of the clock that did not reach fanout."
-                ),
+                dead_letter_queue=undelivered,
             ),
         )
 

@@ -150,9 +150,6 @@ def test_only_the_bus_puts_messages_on_a_queue_from_outside(prod: Synthesis) -> 
     assert allowed == {("{IngestQueue.Arn}", bus, rule), ("{Undelivered.Arn}", bus, rule)}
 
 
-@pytest.mark.xfail(
-    reason="enforce_ssl replaces the topic's default policy by one that allows nobody", strict=True
-)
 def test_alarms_may_publish_to_their_topic(prod: Synthesis) -> None:
     """A topic policy takes the place of the default one, which let the account's alarms in.
 
