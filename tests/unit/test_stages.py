@@ -1,0 +1,97 @@
+"""Reading a stage: what is right, and which field is named when something is wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.stages import StageError, read_stage
+
+VALID: dict[str, Any] = {
+    "sender": "Gazette <digest@example.com>",
+    "list_id": "digest.example.com",
+}
+
+
+def refusal(given: dict[str, Any]) -> str:
+    """What StageError says about a stage."""
+    with pytest.raises(StageError) as caught:
+        read_stage("prod", {"prod": given})
+    return str(caught.value)
+
+
+def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
+    stage = read_stage("prod", {"prod": VALID | {"shards": 32, "retain": False}})
+    assert (stage.name, stage.shards, stage.retain) == ("prod", 32, False)
+    assert (stage.list_id, stage.sender) == (VALID["list_id"], VALID["sender"])
+    assert (stage.bus, stage.mail_provider, stage.spread) == ("gazette", "ses", 540)
+
+
+@pytest.mark.parametrize(
+    "sender", ["digest@example.com", "Gazette <digest@example.com>", '"A, B" <digest@example.com>']
+)
+def test_the_address_of_a_sender_is_without_the_display_name(sender: str) -> None:
+    assert read_stage("prod", {"prod": VALID | {"sender": sender}}).sender_address == (
+        "digest@example.com"
+    )
+
+
+def test_every_stage_of_the_repository_can_be_read() -> None:
+    cdk = json.loads((Path(__file__).parents[2] / "cdk.json").read_text())
+    stages = cdk["context"]["stages"]
+    assert {read_stage(name, stages).name for name in stages} == set(stages)
+
+
+def test_an_unknown_stage_is_named_with_the_known_ones() -> None:
+    with pytest.raises(StageError, match=r"no stage 'test'.+ has local, prod\."):
+        read_stage("test", {"prod": VALID, "local": VALID})
+
+
+def test_an_unknown_setting_is_named() -> None:
+    assert "'shard'" in refusal(VALID | {"shard": 16})
+
+
+def test_the_name_of_a_stage_is_its_key_and_no_setting() -> None:
+    assert "'name'" in refusal(VALID | {"name": "other"})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kind"),
+    [
+        ("shards", "16", "int"),
+        ("shards", 16.0, "int"),
+        ("shards", True, "int"),
+        ("spread", None, "int"),
+        ("retain", "yes", "bool"),
+        ("retain", 1, "bool"),
+        ("sender", 1, "str"),
+        ("list_id", ["x"], "str"),
+    ],
+)
+def test_a_setting_of_another_type_is_named_with_its_type(
+    field: str, value: Any, kind: str
+) -> None:
+    text = refusal(VALID | {field: value})
+    assert f"{field} must be of type {kind}" in text
+
+
+@pytest.mark.parametrize("field", ["sender", "list_id"])
+def test_what_has_no_default_is_named_when_it_is_missing_or_empty(field: str) -> None:
+    assert f"{field} is missing" in refusal(VALID | {field: ""})
+    assert f"{field} is missing" in refusal({name: VALID[name] for name in VALID if name != field})
+
+
+@pytest.mark.parametrize("sender", ["Gazette", "digest example.com", "ä@example.com"])
+def test_a_sender_without_an_address_is_refused(sender: str) -> None:
+    assert "sender is not an address" in refusal(VALID | {"sender": sender})
+
+
+@pytest.mark.parametrize("shards", [0, -1, 257])
+def test_shards_out_of_range_are_refused(shards: int) -> None:
+    assert "shards must be 1 to 256" in refusal(VALID | {"shards": shards})
+
+
+@pytest.mark.parametrize("shards", [1, 256])
+def test_the_edges_of_the_range_are_allowed(shards: int) -> None:
+    assert read_stage("prod", {"prod": VALID | {"shards": shards}}).shards == shards
