@@ -91,7 +91,7 @@ def _compare(
     findings.events_in_emails += sum(email.counts.total() + email.more_events for email in emails)
     if len(emails) != len(days):
         findings.problems.append(f"{reader}: {len(emails)} emails for {len(days)} days")
-        findings.duplicate_emails += max(0, len(emails) - len(days))
+        findings.duplicate_emails += max(0, len({email.run for email in emails}) - len(days))
         put = sum(day.total() for day in days)
         shown = sum(email.counts.total() + email.more_events for email in emails)
         findings.lost_events += max(0, put - shown)
@@ -100,9 +100,9 @@ def _compare(
     for day, email in zip(days, emails, strict=True):
         hidden = Counter({url: count for url, count in day.items() if url not in email.counts})
         surplus = (email.counts - day).total() + max(0, email.more_events - hidden.total())
-        missing = sum((day[url] - count for url, count in email.counts.items() if url in day), 0)
-        missing += hidden.total() - email.more_events
-        findings.lost_events += max(0, missing)
+        present = Counter({url: day[url] for url in email.counts})
+        missing = (present - email.counts).total() + max(0, hidden.total() - email.more_events)
+        findings.lost_events += missing
         findings.repeated_events += surplus
         if missing or surplus or len(hidden) != email.more_groups or email.total != day.total():
             findings.problems.append(f"{reader}: run {email.run} does not match its day")

@@ -113,8 +113,8 @@ def _free_port(port: int) -> int:
             probe.bind(("127.0.0.1", port))
         except OSError as err:
             raise EngineError(
-                f"Port {port} on 127.0.0.1 is taken. Free it, choose another with PORT=..., or leave "
-                "PORT out to get a free one."
+                f"Port {port} on 127.0.0.1 is taken. Free it, choose another with PORT=..., or "
+                "leave PORT out to get a free one."
             ) from err
         return int(probe.getsockname()[1])
 

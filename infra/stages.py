@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.utils import parseaddr
 from typing import Any
@@ -79,8 +80,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     stage = Stage(name=name, **given)
     try:
         Address(addr_spec=stage.sender_address)
-    except ValueError as err:
-        raise StageError(f"Stage {name!r} in cdk.json: sender is not an address: {err}") from err
+    except (ValueError, IndexError, MessageError) as err:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: sender must be an address, such as "
+            "'Shop <digest@shop.example>'."
+        ) from err
     if not 1 <= stage.shards <= 256:
         raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
     if not 2 <= stage.concurrency <= 1000:

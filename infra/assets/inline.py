@@ -16,9 +16,12 @@ from premailer import Premailer
 
 _JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
 _WORD = "jinja{}mask"
-_POSITIONAL = re.compile(r":(?:first|last|nth|only)-|[^{}]\s[+~]\s")
+_POSITIONAL = re.compile(r":(?:first|last|nth|only)-|[+~]")
+_SELECTOR = re.compile(r"(?:^|[{}])\s*([^{}@]+)(?=\{)")
 _STYLE = re.compile(r"<style\b[^>]*>(.*?)</style>", re.DOTALL | re.IGNORECASE)
-_DYNAMIC_SELECTOR = re.compile(r"\s(?:class|id)\s*=\s*(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
+_DYNAMIC_SELECTOR = re.compile(
+    r"\s(?:class|id)\s*=\s*(?:\"[^\"]*jinja\d+mask[^\"]*\"|'[^']*jinja\d+mask[^']*')", re.IGNORECASE
+)
 
 
 class TemplateError(Exception):
@@ -33,10 +36,11 @@ def build_templates(source: Path, target: Path) -> None:
     """
     shutil.copytree(source, target, dirs_exist_ok=True)
     (target / "__init__.py").write_text('"""Built templates."""\n')
-    try:
-        json.loads((target / "brand.json").read_text())
-    except ValueError as err:
-        raise TemplateError(f"{source / 'brand.json'} is not JSON: {err}") from err
+    for data in ("brand.json", "nouns.json"):
+        try:
+            json.loads((target / data).read_text())
+        except ValueError as err:
+            raise TemplateError(f"{source / data} is not JSON: {err}") from err
     environment = Environment(autoescape=True)
     for template in sorted(target.rglob("*.*")):
         if template.suffix not in {".html", ".txt"}:
@@ -52,11 +56,17 @@ def build_templates(source: Path, target: Path) -> None:
 
 def inline(template: str, *, name: str) -> str:
     """The template with its CSS inlined. Raises TemplateError where the result could differ
-    from inlining each rendered email: CSS that counts siblings, or a class that Jinja computes.
+    from inlining each rendered email: CSS that counts siblings, or an attribute that Jinja makes.
     """
-    _refuse_what_depends_on_data(template, name)
+    for style in _STYLE.findall(template):
+        _refuse_positional(_JINJA.sub("", style), name)
     preamble, separator, page = template.partition("<!DOCTYPE")
-    masked, tags = _mask(separator + page)
+    masked, tags = _mask(separator + page, name)
+    if found := _DYNAMIC_SELECTOR.search(masked):
+        raise TemplateError(
+            f"{name}: the attribute{_unmask(found[0], tags)} is computed, so its CSS cannot be "
+            "inlined before rendering. Put the condition around the whole element."
+        )
     inlined = Premailer(
         masked,
         allow_network=False,
@@ -68,54 +78,61 @@ def inline(template: str, *, name: str) -> str:
         strip_important=False,
         disable_leftover_css=False,
     ).transform()
-    return preamble + _unmask(inlined, tags, name) + "\n"
+    for number, tag in enumerate(tags):
+        if _WORD.format(number) not in inlined:
+            raise TemplateError(f"{name}: {tag} was lost while the CSS was inlined.")
+    return preamble + _unmask(inlined, tags) + "\n"
 
 
-def _refuse_what_depends_on_data(template: str, name: str) -> None:
-    for style in _STYLE.findall(template):
-        if found := _POSITIONAL.search(style):
+def _refuse_positional(style: str, name: str) -> None:
+    for selector in _SELECTOR.findall(style):
+        if found := _POSITIONAL.search(selector):
             raise TemplateError(
-                f"{name}: the style sheet uses {found[0].strip()!r}, which counts siblings; loops "
+                f"{name}: the selector {selector.strip()!r} counts siblings ({found[0]!r}); loops "
                 "change them, so it cannot be inlined before rendering. Use a class."
             )
-    for attribute in _DYNAMIC_SELECTOR.findall(template):
-        if _JINJA.search(attribute):
-            raise TemplateError(
-                f"{name}: the class or id {attribute} is computed, so its CSS cannot be inlined "
-                "before rendering. Put the condition around the whole element."
-            )
 
 
-def _mask(page: str) -> tuple[str, list[str]]:
+def _mask(page: str, name: str) -> tuple[str, list[str]]:
     tags: list[str] = []
     pieces: list[str] = []
     end = 0
     for found in _JINJA.finditer(page):
         pieces.append(page[end : found.start()])
         before = "".join(pieces)
+        element = before[before.rfind("<") :] if before.rfind("<") > before.rfind(">") else ""
+        if element and not _is_in_quotes(element):
+            raise TemplateError(
+                f"{name}: {found[0]} stands among the attributes of {element.split()[0]}. "
+                "Put it into a quoted value, or around the whole element."
+            )
         word = _WORD.format(len(tags))
-        pieces.append(word if _is_inside_tag(before) or _is_text(found[0]) else f"<!--{word}-->")
+        is_word = element or found[0].startswith("{{") or _is_in_style(before)
+        pieces.append(word if is_word else f"<!--{word}-->")
         tags.append(found[0])
         end = found.end()
     pieces.append(page[end:])
     return "".join(pieces), tags
 
 
-def _is_inside_tag(before: str) -> bool:
-    """True within `<a href="` and within a style sheet, where a comment would be no comment."""
-    styles = before.lower()
-    return before.rfind("<") > before.rfind(">") or styles.rfind("<style") > styles.rfind("</style")
+def _is_in_quotes(element: str) -> bool:
+    """True where `element`, cut off in the middle of its tag, ends inside a quoted value."""
+    open_quote = ""
+    for character in element:
+        if open_quote:
+            open_quote = "" if character == open_quote else open_quote
+        elif character in "\"'":
+            open_quote = character
+    return bool(open_quote)
 
 
-def _is_text(tag: str) -> bool:
-    return tag.startswith("{{")
+def _is_in_style(before: str) -> bool:
+    lower = before.lower()
+    return lower.rfind("<style") > lower.rfind("</style")
 
 
-def _unmask(page: str, tags: list[str], name: str) -> str:
+def _unmask(page: str, tags: list[str]) -> str:
     for number, tag in enumerate(tags):
         word = _WORD.format(number)
-        comment = f"<!--{word}-->"
-        if comment not in page and word not in page:
-            raise TemplateError(f"{name}: {tag} was lost while the CSS was inlined.")
-        page = page.replace(comment, tag).replace(word, tag)
+        page = page.replace(f"<!--{word}-->", tag).replace(word, tag)
     return page

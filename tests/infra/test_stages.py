@@ -81,7 +81,7 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
     [
         ({"list_id": "digest.example.com"}, "sender is missing"),
         ({"sender": "digest@example.com"}, "list_id is missing"),
-        ({**_VALID, "sender": "digest at example.com"}, "sender is not an address"),
+        ({**_VALID, "sender": "digest at example.com"}, "sender must be an address"),
         ({**_VALID, "shard": 4}, "there is no setting 'shard'"),
         ({**_VALID, "name": "other"}, "there is no setting 'name'"),
         ({**_VALID, "shards": "4"}, "shards must be of type int"),

@@ -117,7 +117,7 @@ def test_an_email_that_is_missing_is_found(week: list[Accepted], dropped: int) -
 def test_an_email_that_comes_twice_is_found(week: list[Accepted], doubled: int) -> None:
     findings = audit(messages(), [*week, week[doubled]])
     assert not findings.clean
-    assert findings.duplicate_emails >= 1
+    assert findings.duplicate_emails == 1
     assert findings.repeated_events == sum(list(WEEK.values())[doubled].values())
     assert findings.lost_events == 0
 
@@ -133,6 +133,17 @@ def test_one_email_twice_in_place_of_another_is_found(week: list[Accepted]) -> N
     assert not findings.clean
     assert findings.duplicate_emails == 1
     assert findings.repeated_events == 5
+
+
+def test_a_surplus_does_not_hide_a_loss(week: list[Accepted]) -> None:
+    wrong = altered(
+        week[0],
+        lambda text: text.replace("3 new messages", "4 new messages").replace(
+            "2 new messages", "1 new message"
+        ),
+    )
+    findings = audit(messages(), [wrong, *week[1:]])
+    assert (findings.lost_events, findings.repeated_events) == (1, 1)
 
 
 def test_a_count_that_is_too_high_is_a_repeated_event(week: list[Accepted]) -> None:

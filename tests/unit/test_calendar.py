@@ -199,12 +199,27 @@ def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
 @settings(max_examples=150, deadline=None)
-def test_no_local_date_has_two_occurrences(case: tuple[LocalHour, datetime]) -> None:
+def test_every_occurrence_is_of_a_later_local_date(case: tuple[LocalHour, datetime]) -> None:
+    """One that a clock change moved over midnight is still of the date that it was wanted on."""
     wanted, after = case
     zone = ZoneInfo(wanted.time_zone)
-    due = occurrences(wanted, after=after, count=5)
-    dates: list[date] = [instant.astimezone(zone).date() for instant in due]
+    shown = [due.astimezone(zone) for due in occurrences(wanted, after=after, count=5)]
+    dates: list[date] = [
+        local.date() - DAY * (local.time() < time(wanted.hour, wanted.minute)) for local in shown
+    ]
     assert all(earlier < later for earlier, later in pairwise(dates))
+
+
+def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:
+    """In Nuuk the clocks jump from 23:00 on 28 March to midnight."""
+    wanted = LocalHour(23, 30, "America/Nuuk")
+    first = next_occurrence(wanted, after=datetime(2026, 3, 28, 1, 30, tzinfo=UTC))
+    second = next_occurrence(wanted, after=first)
+    zone = ZoneInfo(wanted.time_zone)
+    assert [due.astimezone(zone).strftime("%d %H:%M") for due in (first, second)] == [
+        "29 00:00",
+        "29 23:30",
+    ]
 
 
 # Slots.

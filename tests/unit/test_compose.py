@@ -62,12 +62,6 @@ def test_another_category_type_or_id_is_another_group(other: Event) -> None:
     assert len(compose([event("a"), other], max_groups=20).groups) == 2
 
 
-def test_an_event_that_comes_twice_counts_once() -> None:
-    digest = compose([event("a"), event("b"), event("a")], max_groups=20)
-    assert digest.events == 2
-    assert digest.groups[0].count == 2
-
-
 def test_actors_are_distinct_and_the_most_recent_is_first() -> None:
     events = [
         event("a", actor="bob", minute=1),
@@ -162,10 +156,10 @@ inboxes = st.lists(
 
 @given(inboxes, st.integers(1, 8), st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
-def test_neither_order_nor_repetition_changes_a_digest(
+def test_the_order_of_events_does_not_change_a_digest(
     events: list[Event], cap: int, random: Random
 ) -> None:
-    shuffled = [*events, *random.sample(events, len(events) // 2)]
+    shuffled = list(events)
     random.shuffle(shuffled)
     assert compose(iter(shuffled), max_groups=cap) == compose(events, max_groups=cap)
 

@@ -169,10 +169,13 @@ def test_a_tag_may_be_wherever_a_template_needs_it(css: str, body: str, inside: 
         "p:only-child",
         ".a + .b",
         ".a ~ .b",
+        ".a+.b",
+        ".a~.b",
+        "@media print { .a+.b { color: blue } } .a",
     ],
 )
 def test_css_that_counts_siblings_is_refused(selector: str) -> None:
-    with pytest.raises(TemplateError, match=r"^digest/body.html: the style sheet uses .+ Use a c"):
+    with pytest.raises(TemplateError, match=r"^digest/body.html: the selector .+ Use a c"):
         inline(page(f"{selector} {{ color: red }}", "<p>x</p>"), name="digest/body.html")
 
 
@@ -187,8 +190,27 @@ def test_css_that_counts_siblings_is_refused(selector: str) -> None:
     ],
 )
 def test_a_computed_class_is_refused(attribute: str) -> None:
-    with pytest.raises(TemplateError, match=r"^digest/body.html: the class or id .+ is computed"):
+    with pytest.raises(TemplateError, match=r"^digest/body.html: .+ is computed"):
         inline(page(".a { color: red }", f"<p {attribute}>x</p>"), name="digest/body.html")
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<p class={{ kind }}>x</p>",
+        '<p {% if x %}class="a"{% endif %}>x</p>',
+        '<p{% if x %} title="t"{% endif %}>x</p>',
+    ],
+)
+def test_a_tag_among_the_attributes_of_an_element_is_refused(element: str) -> None:
+    with pytest.raises(TemplateError, match=r"^digest/body.html: .+ among the attributes of <p"):
+        inline(page(".a { color: red }", element), name="digest/body.html")
+
+
+def test_quotes_inside_a_computed_class_do_not_hide_it() -> None:
+    element = """<p class="{{ 'a' if x else "b" }}">x</p>"""
+    with pytest.raises(TemplateError, match="is computed"):
+        inline(page(".a { color: red }", element), name="digest/body.html")
 
 
 @pytest.fixture

@@ -119,12 +119,14 @@ def skeleton(made: Edition) -> list[tuple[str, list[str]]]:
     return [(str(element.tag), sorted(map(str, element.keys()))) for element in page.iter()]
 
 
-@pytest.mark.parametrize("field", ["title", "excerpt", "reader"])
+@pytest.mark.parametrize("field", ["title", "excerpt", "reader", "actor"])
 def test_nothing_that_was_given_becomes_markup(renderer: JinjaRenderer, field: str) -> None:
     def made(text: str) -> Edition:
-        given = {"title": "Title", "excerpt": "Hello", "reader": "Ann"} | {field: text}
+        given = {"title": "Title", "excerpt": "Hello", "reader": "Ann", "actor": "Bo"}
+        given[field] = text
         entity = Entity("post", "1", given["title"], "https://example.com/")
-        event = replace(an_event(), entity=entity, excerpt=given["excerpt"])
+        actor = Actor("bo", given["actor"])
+        event = replace(an_event(), entity=entity, actor=actor, excerpt=given["excerpt"])
         subscriber = replace(a_subscriber(), name=given["reader"])
         return renderer.render(compose([event], max_groups=1), subscriber, LINKS)
 

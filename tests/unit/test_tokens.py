@@ -3,12 +3,11 @@
 import base64
 import re
 import string
-from contextlib import suppress
 
 import pytest
 from gazette.domain.errors import InvalidToken
 from gazette.domain.tokens import sign, verify
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 KEY = b"a key of this installation"
@@ -27,13 +26,6 @@ def reader_of(token: str) -> str:
     return verify(token, purpose="unsubscribe", key=KEY)
 
 
-def meaning(token: str) -> tuple[bytes, ...]:
-    """The bytes that a token stands for: base64 leaves unused bits at an end."""
-    return tuple(
-        base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in token.split(".")
-    )
-
-
 @given(user_ids)
 @settings(max_examples=150, deadline=None)
 def test_what_was_signed_comes_back(user_id: str) -> None:
@@ -50,13 +42,11 @@ def test_a_token_is_pinned() -> None:
 
 @given(user_ids, st.data())
 @settings(max_examples=300, deadline=None)
-def test_a_token_that_means_something_else_is_refused(user_id: str, data: st.DataObject) -> None:
+def test_a_token_with_one_other_character_is_refused(user_id: str, data: st.DataObject) -> None:
     token = token_for(user_id)
     place = data.draw(st.integers(0, len(token) - 1))
     altered = token[:place] + data.draw(st.sampled_from(ALPHABET)) + token[place + 1 :]
-    with suppress(ValueError):
-        if meaning(altered) == meaning(token):
-            return
+    assume(altered != token)
     with pytest.raises(InvalidToken):
         reader_of(altered)
 
@@ -67,6 +57,12 @@ def test_a_token_that_was_cut_off_is_refused(user_id: str, data: st.DataObject) 
     token = token_for(user_id)
     with pytest.raises(InvalidToken):
         reader_of(token[: data.draw(st.integers(0, len(token) - 1))])
+
+
+@pytest.mark.parametrize("tail", ["=", "==", ".", "\n"])
+def test_a_token_with_something_behind_it_is_refused(tail: str) -> None:
+    with pytest.raises(InvalidToken):
+        reader_of(token_for("ann") + tail)
 
 
 def test_the_user_id_of_one_token_does_not_go_with_the_signature_of_another() -> None:

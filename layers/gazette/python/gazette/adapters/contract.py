@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,6 +11,7 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -23,19 +24,27 @@ from gazette.domain.identity import USER_ID
 from gazette.domain.model import Actor, Entity, Event, LocalHour, Subscriber
 
 _REASONS = 3
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_ONE_LINE = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]")
-_ADDRESS = re.compile(r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9.-]{1,251}\.[A-Za-z]{2,63}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_ONE_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_ADDRESS = re.compile(
+    rf"(?=[^@]{{1,64}}@){_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*"
+)
+_ADDRESS_CHARACTERS = 254
+_URL = re.compile(r"https?://[A-Za-z0-9\[][!#-;=?-~]*")
+_ZONE = re.compile(r"[A-Z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*")
+_YEARS = range(1990, 2200)
 
 
 def _known_zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(
-            f"{name!r} is not an IANA time zone; write it like Europe/Berlin"
-        ) from None
-    return name
+    """Not `localtime` or `Factory`, which mean something else on each machine."""
+    if _ZONE.fullmatch(name) and name != "Factory":
+        try:
+            return ZoneInfo(name).key
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            pass
+    raise ValueError("must be an IANA time zone, such as Europe/Berlin")
 
 
 def _one_line(text: str) -> str:
@@ -44,24 +53,48 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _no_control(text: str) -> str:
+def _lines(text: str) -> str:
+    text = text.replace("\r\n", "\n")
     if _CONTROL.search(text):
         raise ValueError("must not contain control characters")
     return text
 
 
 def _address(text: str) -> str:
-    if not _ADDRESS.fullmatch(text):
-        raise ValueError("must be one email address, such as ann@example.com")
+    if len(text) > _ADDRESS_CHARACTERS or not _ADDRESS.fullmatch(text):
+        raise ValueError(
+            "must be one email address in ASCII, such as reader@mail.example (domains in Punycode)"
+        )
     return text
+
+
+def _url(text: str) -> str:
+    if not _URL.fullmatch(text):
+        raise ValueError(
+            "must be an absolute http or https URL, other characters percent-encoded (RFC 3986)"
+        )
+    return text
+
+
+def _text_only(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("must be text in ISO 8601, such as 2026-11-21T09:30:00Z")  # noqa: TRY004
+    return value
+
+
+def _plausible(instant: datetime) -> datetime:
+    if instant.year not in _YEARS:
+        raise ValueError(f"must be a year from {_YEARS.start} to {_YEARS.stop - 1}")
+    return instant.astimezone(UTC)
 
 
 UserId = Annotated[str, StringConstraints(pattern=f"^{USER_ID.pattern}$")]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=128), AfterValidator(_one_line)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_one_line)]
-Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=1000)]
-Excerpt = Annotated[str, StringConstraints(max_length=500), AfterValidator(_no_control)]
+Url = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_url)]
+Excerpt = Annotated[str, StringConstraints(max_length=500), AfterValidator(_lines)]
+Instant = Annotated[AwareDatetime, BeforeValidator(_text_only), AfterValidator(_plausible)]
 
 
 class _Detail(BaseModel):
@@ -94,15 +127,15 @@ class EventCreatedDetail(_Detail):
     category: Name
     entity: EntityDetail
     actor: ActorDetail
-    occurred_at: AwareDatetime
+    occurred_at: Instant
     excerpt: Excerpt = ""
 
 
 class DigestDetail(_Detail):
     """When the daily digest is wanted, on the subscriber's own clock."""
 
-    hour: Annotated[int, Field(ge=0, le=23)] = 8
-    minute: Annotated[int, Field(ge=0, le=59)] = 0
+    hour: Annotated[int, Field(strict=True, ge=0, le=23)] = 8
+    minute: Annotated[int, Field(strict=True, ge=0, le=59)] = 0
 
 
 class SubscriberChangedDetail(_Detail):
@@ -113,12 +146,19 @@ class SubscriberChangedDetail(_Detail):
     name: Line
     time_zone: Annotated[str, AfterValidator(_known_zone)]
     locale: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
-    changed_at: AwareDatetime
+    changed_at: Instant
     digest: DigestDetail = DigestDetail()
 
 
 def decode(body: str) -> Command:
     """The command in an EventBridge envelope. Raises InvalidEvent, naming the field."""
+    try:
+        return _decode(body)
+    except RecursionError as err:
+        raise InvalidEvent("The message is nested too deeply.") from err
+
+
+def _decode(body: str) -> Command:
     try:
         envelope = json.loads(body)
     except ValueError as err:
@@ -127,16 +167,21 @@ def decode(body: str) -> Command:
     build = _DETAIL_TYPES.get(detail_type) if isinstance(detail_type, str) else None
     if build is None:
         known = ", ".join(sorted(_DETAIL_TYPES))
-        raise InvalidEvent(f"detail-type: {detail_type!r} is not one of {known}.")
+        raise InvalidEvent(f"detail-type: {_short(detail_type)} is not one of {known}.")
+    if not isinstance(envelope.get("detail"), dict):
+        raise InvalidEvent("detail: must be an object.")
     try:
-        detail = EventBridgeModel.model_validate(envelope).detail
-        return build(detail)
+        EventBridgeModel.model_validate(envelope)
     except ValidationError as err:
-        raise InvalidEvent(_in_words(err, str(detail_type))) from err
+        raise InvalidEvent(_in_words(err, "The envelope", ())) from err
+    try:
+        return build(envelope["detail"])
+    except ValidationError as err:
+        raise InvalidEvent(_in_words(err, str(detail_type), ("detail",))) from err
 
 
 def _event_created(detail: Any) -> Command:
-    given = EventCreatedDetail.model_validate(detail, strict=False)
+    given = EventCreatedDetail.model_validate(detail)
     return CreateEvent(
         Event(
             user_id=given.user_id,
@@ -144,7 +189,7 @@ def _event_created(detail: Any) -> Command:
             category=given.category,
             entity=Entity(**given.entity.model_dump()),
             actor=Actor(**given.actor.model_dump()),
-            occurred_at=given.occurred_at.astimezone(UTC),
+            occurred_at=given.occurred_at,
             excerpt=given.excerpt,
         )
     )
@@ -159,7 +204,7 @@ def _subscriber_changed(detail: Any) -> Command:
             name=given.name,
             locale=given.locale,
             time_zone=given.time_zone,
-            changed_at=given.changed_at.astimezone(UTC),
+            changed_at=given.changed_at,
         ),
         digest_at=LocalHour(given.digest.hour, given.digest.minute, given.time_zone),
     )
@@ -168,12 +213,20 @@ def _subscriber_changed(detail: Any) -> Command:
 _DETAIL_TYPES = {"event.created": _event_created, "subscriber.changed": _subscriber_changed}
 
 
-def _in_words(err: ValidationError, detail_type: str) -> str:
+def _in_words(err: ValidationError, what: str, path: tuple[str, ...]) -> str:
     """Which fields are wrong and how; never their values, which may be a person's data."""
     problems = [
-        f"{'.'.join(('detail', *map(str, problem['loc'])))}: {problem['msg']}"
+        f"{'.'.join((*path, *map(str, problem['loc'])))}: {_plain(problem['msg'])}"
         for problem in err.errors(include_url=False, include_input=False)
     ]
     more = len(problems) - _REASONS
     listed = "; ".join(problems[:_REASONS]) + (f"; and {more} more" if more > 0 else "")
-    return f"{detail_type} does not fit its schema: {listed}."
+    return f"{what} does not fit its schema: {listed}."
+
+
+def _plain(message: str) -> str:
+    return message.removeprefix("Value error, ")
+
+
+def _short(value: object) -> str:
+    return repr(value)[:60]

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+from gazette.adapters.words import Words
 from gazette.domain.compose import Digest
 from gazette.domain.model import Edition, Subscriber
 from gazette.domain.ports import Links
@@ -19,6 +20,8 @@ class JinjaRenderer:
 
     def __init__(self, templates: Path) -> None:
         self._brand = json.loads((templates / "brand.json").read_text())
+        nouns = json.loads((templates / "nouns.json").read_text())
+        self._words = Words({category: (one, many) for category, (one, many) in nouns.items()})
         self._environment = environment(templates)
 
     def render(self, digest: Digest, subscriber: Subscriber, links: Links) -> Edition:
@@ -35,6 +38,7 @@ class JinjaRenderer:
             "links": links,
             "local": local,
             "subscriber": subscriber,
+            "words": self._words,
         }
         subject, html, text = (
             self._environment.get_template(f"{_EMAIL}/{name}").render(values)

@@ -27,8 +27,9 @@ def slot_id(slot: datetime) -> str:
 def next_occurrence(wanted: LocalHour, *, after: datetime) -> datetime:
     """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
 
-    A local time that a clock change skips is due at the first moment that exists; one that
-    occurs twice is due the first time; a local date that does not exist is passed over.
+    A local time that a clock change skips is due at the first moment that exists, also where that
+    is the next midnight; one that occurs twice is due the first time; a local date that does not
+    exist is passed over.
     """
     zone = ZoneInfo(wanted.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
@@ -40,13 +41,22 @@ def next_occurrence(wanted: LocalHour, *, after: datetime) -> datetime:
 
 
 def _occurrence_on(day: date, wanted: LocalHour, zone: ZoneInfo) -> datetime | None:
-    """`wanted` on `day` as an instant in UTC, or None where that date does not exist."""
-    naive = datetime.combine(day, time(wanted.hour, wanted.minute))
+    """`wanted` on `day` as an instant in UTC, or None where that whole date does not exist.
+
+    Where the clocks jump over `wanted` to the next date, the digest of `day` is due at midnight.
+    """
+    midnight = _first_moment_from(datetime.combine(day, time()), zone)
+    if midnight.astimezone(zone).date() != day:
+        return None
+    return _first_moment_from(datetime.combine(day, time(wanted.hour, wanted.minute)), zone)
+
+
+def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
+    """The first instant, in UTC, at which the clocks of `zone` show `naive` or jump over it."""
     due = naive.replace(tzinfo=zone).astimezone(UTC)
     if due.astimezone(zone).replace(tzinfo=None) == naive:
         return due
-    due = _first_moment_after_gap(naive, zone)
-    return due if due.astimezone(zone).date() == day else None
+    return _first_moment_after_gap(naive, zone)
 
 
 def _first_moment_after_gap(naive: datetime, zone: ZoneInfo) -> datetime:

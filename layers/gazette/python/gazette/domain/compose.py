@@ -33,14 +33,14 @@ def compose(events: Iterable[Event], *, max_groups: int) -> Digest:
     """Group, rank and cap `events`. The order in which they come does not matter.
 
     The most active group is first; then the one that moved last; then by key, so that the same
-    events always make the same email. An event id that comes twice counts once.
+    events always make the same email. Event ids are unique: they are the key of the table.
     """
-    members: dict[tuple[str, str, str], dict[str, Event]] = {}
+    members: dict[tuple[str, str, str], list[Event]] = {}
     for event in events:
         key = (event.category, event.entity.type, event.entity.id)
-        members.setdefault(key, {}).setdefault(event.id, event)
+        members.setdefault(key, []).append(event)
     ranked = sorted(
-        (_group(list(found.values())) for found in members.values()),
+        (_group(found) for found in members.values()),
         key=lambda group: (
             -group.count,
             -group.latest.occurred_at.timestamp(),
