@@ -92,10 +92,12 @@ def _compare(
     if len(emails) != len(days):
         findings.problems.append(f"{reader}: {len(emails)} emails for {len(days)} days")
         findings.duplicate_emails += max(0, len({email.run for email in emails}) - len(days))
-        put = sum(day.total() for day in days)
-        shown = sum(email.counts.total() + email.more_events for email in emails)
-        findings.lost_events += max(0, put - shown)
-        findings.repeated_events += max(0, shown - put)
+        put: Counter[str] = sum(days, Counter())
+        shown: Counter[str] = sum((email.counts for email in emails), Counter())
+        more = sum(email.more_events for email in emails)
+        unseen = (put - shown).total()
+        findings.lost_events += max(0, unseen - more)
+        findings.repeated_events += (shown - put).total() + max(0, more - unseen)
         return
     for day, email in zip(days, emails, strict=True):
         hidden = Counter({url: count for url, count in day.items() if url not in email.counts})

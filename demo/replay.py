@@ -1,9 +1,10 @@
 """A real week, day by day: put its messages as events, then let the clock pass."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from itertools import islice
 
-from gazette.domain.calendar import SLOT, next_occurrence, slot_of
+from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence, slot_of
 from gazette.domain.model import LocalHour
 
 from demo import campus
@@ -28,15 +29,21 @@ def register(service: Service) -> tuple[datetime, datetime]:
     return slot_of(began), slot_of(datetime.now(UTC))
 
 
-def due_slots(since: datetime, until: datetime) -> list[datetime]:
-    """The slots in `(since, until]` in which any student's digest is due, in order."""
-    return sorted(
-        {
-            slot_of(due)
-            for zone in campus.ZONES
-            for due in _occurrences(LocalHour(campus.DIGEST_HOUR, 0, zone), since, until)
-        }
-    )
+def due_slots(day: int, registered: tuple[datetime, datetime]) -> list[datetime]:
+    """The slots in which the digests of the replay's `day` are due, in order.
+
+    That is each zone's next occurrence but `day` after the last student was registered. For the
+    first day also those that fell due while students were being registered.
+    """
+    began, ended = registered
+    slots: set[datetime] = set()
+    for zone in campus.ZONES:
+        due = _occurrences(LocalHour(campus.DIGEST_HOUR, 0, zone), after=ended)
+        slots.add(slot_of(next(islice(due, day, None))))
+        while day == 0 and began < ended:
+            began += SLOT
+            slots.add(began)
+    return sorted(slots)
 
 
 def replay(
@@ -47,16 +54,13 @@ def replay(
     wait: Callable[[float], None],
     progress: Progress,
 ) -> int:
-    """Put each day's messages, then tick through the 24 hours after it. Returns events put.
+    """Put each day's messages, then tick until every student was due once. Returns events put.
 
     No one waits for a clock: a tick carries the time that it stands for, and the days of the
-    replay begin today. The first 24 hours begin at the slot in which the first student was
-    registered, so that no occurrence lies before the first tick.
+    replay begin today.
     """
-    began, ended = registered
-    first_day = began.date()
+    first_day = registered[0].date()
     put = 0
-    since = began
     for day in range(messages[-1].day + 1):
         today = [message for message in messages if message.day == day]
         put += service.put_events(
@@ -64,17 +68,15 @@ def replay(
         )
         service.wait_until_drained("ingest")
         wait(_SETTLE_SECONDS)
-        until = ended + timedelta(days=day + 1)
-        for slot in due_slots(since, until):
+        for slot in due_slots(day, registered):
             service.tick(slot)
         service.wait_until_drained("shard", "generate")
-        since = until
         progress(f"day {day + 1}: {len(today)} messages")
     return put
 
 
-def _occurrences(wanted: LocalHour, since: datetime, until: datetime) -> Iterator[datetime]:
-    due = next_occurrence(wanted, after=since + SLOT - timedelta(microseconds=1))
-    while due <= until:
+def _occurrences(wanted: LocalHour, *, after: datetime) -> Iterator[datetime]:
+    due = next_occurrence(wanted, after=last_instant_of_slot(after))
+    while True:
         yield due
         due = next_occurrence(wanted, after=due)

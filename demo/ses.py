@@ -38,7 +38,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A scripted answer: an error of SES, or (`taken`) a message taken whose answer is lost."""
+    """A scripted answer: an error of SES, or (`taken`) any answer to a message that was taken."""
 
     status: int
     code: str

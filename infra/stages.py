@@ -8,6 +8,8 @@ from email.headerregistry import Address
 from email.utils import parseaddr
 from typing import Any
 
+from infra.topology import GENERATE
+
 
 class StageError(Exception):
     """A stage in cdk.json that cannot be deployed. The text names the field and what to do."""
@@ -38,12 +40,12 @@ class Stage:
     ticks: bool = True
     host_layers: bool = False
     shards: int = 16
-    lookback_slots: int = 6
+    lookback_slots: int = 144
     spread: int = 540
     check_after: int = 3600
     settle_lag: int = 60
     send_timeout: int = 10
-    commit_margin: int = 5
+    commit_margin: int = 8
     clock_skew: int = 5
     max_groups: int = 20
     event_retention_days: int = 90
@@ -87,6 +89,17 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         ) from err
     if not 1 <= stage.shards <= 256:
         raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
+    if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", stage.list_id):
+        raise StageError(f"Stage {name!r} in cdk.json: list_id must be like digest.shop.example.")
+    if not stage.sender.isprintable():
+        raise StageError(f"Stage {name!r} in cdk.json: sender must be one line.")
+    if stage.base_url and not stage.base_url.startswith("https://"):
+        raise StageError(f"Stage {name!r} in cdk.json: base_url must begin with https://.")
+    if stage.send_timeout + stage.commit_margin > GENERATE.timeout:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: send_timeout and commit_margin together must be at most "
+            f"{GENERATE.timeout}, the time-out of generate."
+        )
     if not 2 <= stage.concurrency <= 1000:
         raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")
     if stage.mail_provider == "smtp" and not stage.smtp_host:

@@ -94,7 +94,7 @@ GENERATE = Step(
 )
 PREFERENCES = Step(
     name="preferences",
-    timeout=10,
+    timeout=25,
     memory=512,
     queue=None,
     tables=(

@@ -20,7 +20,7 @@ from gazette.domain.model import (
     Window,
 )
 from gazette.domain.ports import Clock, Links, QueuedRun, Shard
-from gazette.domain.run import Run, Status
+from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Accepted, SendOutcome
 
 
@@ -142,11 +142,7 @@ class FakeRuns:
         if after.key not in self.rows:
             raise LookupError("There is no such run.")
         current = self.rows[after.key]
-        if (current.status, current.attempt, current.epoch) == (
-            before.status,
-            before.attempt,
-            before.epoch,
-        ):
+        if _held(current) == _held(before):
             self.rows[after.key] = after
             return after
         return current
@@ -210,6 +206,10 @@ class FakeMailer:
             return self.script.popleft()
         self.accepted.append((mail, attempt))
         return Accepted(attempt, f"message{len(self.accepted)}")
+
+
+def _held(run: Run) -> tuple[Status, Reason, int, int]:
+    return run.status, run.reason, run.attempt, run.epoch
 
 
 def _fixed(schedule: Schedule | None) -> tuple[datetime, int, int] | None:

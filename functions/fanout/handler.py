@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_tick
-from gazette.observability import count, logger, observed
+from gazette.observability import count, logger, observed, reported
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
             logger().info("tick queued", time=event["time"], shards=shards)
             return {"shards": shards}
         processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-        return dict(process_partial_response(event, _fan_out, processor, context))
+        return dict(process_partial_response(event, reported(_fan_out), processor, context))
 
 
 def _fan_out(record: SQSRecord) -> None:

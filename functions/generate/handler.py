@@ -12,9 +12,8 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import TimeLeft, build
-from gazette.domain.errors import NotYet
 from gazette.domain.identity import run_id
-from gazette.observability import count, logger, observed
+from gazette.observability import count, logger, observed, reported
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -27,18 +26,13 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     with observed(context):
         return dict(
             process_partial_response(
-                event, partial(_generate, time_left=time_left), processor, context
+                event, reported(partial(_generate, time_left=time_left)), processor, context
             )
         )
 
 
 def _generate(record: SQSRecord, *, time_left: TimeLeft) -> None:
-    try:
-        run = build()(record.body, time_left)
-    except NotYet as why:
-        count("run_not_yet")
-        logger().warning("run kept for later", why=str(why))
-        raise
+    run = build()(record.body, time_left)
     if run is None:
         logger().warning("message names no run", message_id=record.message_id)
         return
@@ -48,5 +42,6 @@ def _generate(record: SQSRecord, *, time_left: TimeLeft) -> None:
         correlation_id=run_id(run.key),
         status=run.status,
         reason=run.reason,
+        detail=run.detail,
         attempt=run.attempt,
     )

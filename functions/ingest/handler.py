@@ -10,14 +10,14 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.ingest import build
-from gazette.observability import count, logger, observed
+from gazette.observability import count, logger, observed, reported
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of up to ten messages; each succeeds or is delivered again by itself."""
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
     with observed(context):
-        return dict(process_partial_response(event, _ingest, processor, context))
+        return dict(process_partial_response(event, reported(_ingest), processor, context))
 
 
 def _ingest(record: SQSRecord) -> None:

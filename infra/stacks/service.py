@@ -128,7 +128,7 @@ class ServiceStack(Stack):
             self,
             "AllEvents",
             event_bus=bus,
-            event_pattern=events.EventPattern(account=[self.account]),
+            event_pattern=events.EventPattern(source=events.Match.prefix("")),
             targets=[event_targets.SqsQueue(ingest_queue, dead_letter_queue=undelivered)],
         )
         return bus

@@ -51,8 +51,9 @@ def events(engine: str, clock: SettableClock) -> tuple[EventWriter, EventReader]
     if engine == "fake":
         fake = FakeEvents(clock)
         return fake, fake
+    reader = DynamoEventReader("events", clock=clock)
     writer = DynamoEventWriter("events", retention=timedelta(days=90), timeout=1.5, clock=clock)
-    return writer, DynamoEventReader("events", clock=clock)
+    return writer, reader  # the last binding holds: the writer's, which is the stricter
 
 
 @pytest.fixture

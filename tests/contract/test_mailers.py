@@ -156,6 +156,12 @@ def test_smtp_gets_both_parts_all_headers_and_the_tags(
         (Answer(400, "LimitExceededException"), RefusedAccount),
         (Answer(404, "NotFoundException"), RefusedAccount),
         (Answer(403, "AccessDeniedException"), RefusedAccount),
+        (Answer(403, "SignatureDoesNotMatch"), RefusedAccount),
+        (Answer(401, "UnknownCode"), RefusedAccount),
+        (Answer(302, "Found", taken=True), Uncertain),
+        (Answer(400, "UnknownCode", taken=True), Uncertain),
+        (Answer(408, "RequestTimeout", taken=True), Uncertain),
+        (Answer(200, "", taken=True), Uncertain),
         (Answer(500, "InternalFailure"), Uncertain),
         (Answer(503, "ServiceUnavailable"), Uncertain),
         (Answer(500, "InternalFailure", taken=True), Uncertain),
@@ -196,7 +202,26 @@ def test_each_refusal_of_smtp_is_told_apart(
     inbox, server = smtp
     inbox.answers[command] = answer
     outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
-    assert outcome == expected(1, answer)
+    assert outcome == expected(1, answer[:3])
+
+
+@pytest.mark.parametrize("answer", ["354 go on", "199 hello"])
+def test_an_answer_that_smtp_does_not_know_is_uncertain(
+    smtp: tuple[SmtpInbox, SmtpServer], answer: str
+) -> None:
+    inbox, server = smtp
+    inbox.answers["DATA"] = answer
+    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    assert isinstance(outcome, Uncertain)
+
+
+def test_an_address_that_smtp_cannot_carry_is_refused_before_anything_is_sent(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    inbox, server = smtp
+    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail("änn@example.com"), 1)
+    assert isinstance(outcome, RefusedForGood)
+    assert not inbox.taken
 
 
 def test_a_connection_that_drops_after_the_message_is_uncertain(

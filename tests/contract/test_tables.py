@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from gazette.adapters.events import DynamoEventWriter
+from gazette.adapters.tables import EventRow
 from gazette.domain.calendar import slot_of
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, LocalHour, RunKey, SubscriberStatus, Window
@@ -180,6 +183,16 @@ def test_events_of_others_and_of_other_schedules_stay_apart(events: Events) -> N
     assert [event.id for event in reader.read("ann", DAILY, a_window())] == ["mine"]
 
 
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_an_event_is_written_by_one_request_per_stamp(clock: SettableClock) -> None:
+    """Else the client would repeat a write with a stamp that has grown old (rule 14)."""
+    DynamoEventWriter("events", retention=timedelta(days=90), timeout=1.5, clock=clock)
+    config: Any = EventRow._get_connection().connection.client.meta.config
+    assert config.retries["total_max_attempts"] == 1
+    assert config.connect_timeout + config.read_timeout == 1.5
+
+
 def test_a_run_is_created_once(runs: Runs) -> None:
     assert runs.create(a_run()) == a_run()
     later = replace(a_run(), due_at=NOW + timedelta(days=1))
@@ -202,6 +215,7 @@ def test_a_run_comes_back_with_everything_it_knows(runs: Runs) -> None:
         deadline=NOW + SECOND,
         nonce="nonce",
         message_id="message",
+        detail="TooManyRequestsException",
     )
     assert runs.swap(a_run(), full) == full
     assert list(runs.chain(KEY)) == [full]
@@ -222,6 +236,7 @@ def test_a_swap_that_lost_returns_what_won(runs: Runs) -> None:
         replace(a_run(), status=Status.RETRYING),
         replace(a_run(), attempt=1),
         replace(a_run(), epoch=1),
+        replace(a_run(), reason=Reason.REFUSED_FOR_NOW),
     ],
 )
 def test_a_swap_holds_only_on_what_was_read(runs: Runs, read: Run) -> None:

@@ -218,7 +218,7 @@ def _settings(
             settle_lag=2,
             send_timeout=10,
             commit_margin=5,
-            clock_skew=5,
+            clock_skew=0,
             max_groups=20,
             event_retention_days=90,
             run_retention_days=180,

@@ -170,7 +170,7 @@ def test_a_wrong_detail_goes_to_quarantine_and_its_neighbours_go_on(
 
 
 def test_only_the_message_that_failed_is_delivered_again(
-    cloud: Cloud, context: Context, monkeypatch: pytest.MonkeyPatch
+    cloud: Cloud, context: Context, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
 ) -> None:
     real = gazette.bootstrap.ingest.build()
 
@@ -182,6 +182,9 @@ def test_only_the_message_that_failed_is_delivered_again(
     monkeypatch.setattr("functions.ingest.handler.build", lambda: failing_once)
     bodies = [envelope("event.created", event_detail(number)) for number in range(3)]
     assert ingest(records(*bodies), context) == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
+    (line,) = [json.loads(line) for line in logs.getvalue().splitlines() if "ERROR" in line]
+    assert (line["message"], line["message_id"]) == ("message failed", "m1")
+    assert "no answer" in line["exception"]
 
 
 @pytest.mark.usefixtures("later")
@@ -196,7 +199,7 @@ def test_a_run_whose_outcome_is_unknown_keeps_its_message(
         "batchItemFailures": [{"itemIdentifier": "m0"}]
     }
     assert not sent(cloud)
-    assert "run kept for later" in logs.getvalue()
+    assert "message kept for later" in logs.getvalue()
 
 
 def test_a_message_that_names_no_run_ends_there(cloud: Cloud, context: Context) -> None:

@@ -10,7 +10,7 @@ def test_every_event_of_the_account_goes_to_ingest_or_where_it_is_seen(prod: Syn
     assert list(prod.service.of_type("AWS::Events::Rule").values()) == [
         {
             "EventBusName": "{Bus}",
-            "EventPattern": {"account": ["{AWS::AccountId}"]},
+            "EventPattern": {"source": [{"prefix": ""}]},
             "State": "ENABLED",
             "Targets": [
                 {

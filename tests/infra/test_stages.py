@@ -32,6 +32,7 @@ _FOLLOWS = {
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
     "spread": {"GAZETTE_SPREAD"},
+    "clock_skew": {"GAZETTE_CLOCK_SKEW"},
     "settle_lag": {"GAZETTE_SETTLE_LAG"},
     "concurrency": {"MaximumConcurrency"},
 }

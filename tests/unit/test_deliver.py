@@ -295,6 +295,42 @@ def test_a_run_waits_for_an_older_one_that_may_have_been_sent(ready: World, stat
     assert ready.mailer.calls == 0
 
 
+def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
+    ready: World,
+) -> None:
+    """Read as pending, sent by another worker before it could be cancelled."""
+    ready.runs.create(a_run(2))
+    original = ready.runs.swap
+
+    def raced(before: Run, after: Run) -> Run:
+        if after.reason is Reason.SUPERSEDED:
+            ready.runs.swap = original  # type: ignore[method-assign]
+            ready.deliver()
+        return original(before, after)
+
+    ready.runs.swap = raced  # type: ignore[method-assign]
+    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+    assert ready.mailer.calls == 1
+
+
+def test_a_skip_that_loses_to_a_claim_keeps_the_message(world: World) -> None:
+    original = world.runs.swap
+
+    def raced(before: Run, after: Run) -> Run:
+        claimed = replace(before, status=Status.SENDING, reason=Reason.CLAIMED, attempt=1)
+        world.runs.rows[KEY] = claimed
+        return original(before, after)
+
+    world.runs.swap = raced  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        world.deliver()
+
+
+def test_why_the_provider_refused_is_kept(ready: World) -> None:
+    ready.mailer.script.append(RefusedForGood(1, "MessageRejected"))
+    assert ready.deliver().detail == "MessageRejected"
+
+
 def test_a_window_begins_where_the_greatest_sent_window_ended(ready: World) -> None:
     ready.runs.rows[KEY] = replace(
         a_run(), status=Status.SENT, window=Window(datetime(2026, 1, 1, tzinfo=UTC), NOW)

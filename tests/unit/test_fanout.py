@@ -5,14 +5,25 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from gazette.domain.errors import Unavailable
-from gazette.domain.model import DAILY, RunKey, Schedule
+from gazette.domain.calendar import slot_of
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.errors import BrokenSchedule, Unavailable
+from gazette.domain.model import DAILY, LocalHour, RunKey, Schedule
 from gazette.domain.ports import QueuedRun, Shard
 from gazette.domain.run import Reason, Run, Status
 from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick
+from gazette.steps.ingest import ingest
 
-from tests.builders import KEY, NOW, SettableClock, a_schedule
-from tests.fakes import FakeGenerateQueue, FakeRuns, FakeSchedules, FakeShardQueue
+from tests.builders import KEY, NOW, SettableClock, a_schedule, a_subscriber
+from tests.fakes import (
+    FakeEvents,
+    FakeGenerateQueue,
+    FakeQuarantine,
+    FakeRuns,
+    FakeSchedules,
+    FakeShardQueue,
+    FakeSubscribers,
+)
 
 SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 TOMORROW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
@@ -29,9 +40,9 @@ class World:
     queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
     drawn: float = 0.5
 
-    def fan_out(self) -> FannedOut:
+    def fan_out(self, slot: datetime = SLOT) -> FannedOut:
         return fan_out(
-            Shard((SLOT,), 0),
+            Shard((slot,), 0),
             schedules=self.schedules,
             runs=self.runs,
             generate_queue=self.queue,
@@ -125,6 +136,41 @@ def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: World) 
     world.schedules.advance = raced  # type: ignore[method-assign]
     assert world.fan_out().not_advanced == 1
     assert world.schedules.rows["ann", DAILY] == changed
+
+
+def test_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
+    world: World,
+) -> None:
+    """Trace j: the changed schedule must not meet the run that was started for the old one."""
+    world.fan_out()
+    world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT)
+    change = ChangeSubscriber(a_subscriber(), LocalHour(9, 0, "Europe/Berlin"))
+    world.schedules.rows["ann", DAILY] = a_schedule()
+    ingest(
+        "",
+        decode=lambda _: replace(
+            change, subscriber=a_subscriber(changed_at=NOW + timedelta(seconds=1))
+        ),
+        subscribers=FakeSubscribers(),
+        schedules=world.schedules,
+        events=FakeEvents(world.clock),
+        quarantine=FakeQuarantine(),
+        clock=world.clock,
+    )
+    world.clock.now = world.schedules.rows["ann", DAILY].next_due_at
+    world.fan_out(slot_of(world.clock.now))
+    assert [queued.key.sequence for queued in world.queue.sent] == [1, 2]
+
+
+def test_a_schedule_that_cannot_be_computed_holds_nobody_up(world: World) -> None:
+    broken = replace(a_schedule("aaa"), wanted=LocalHour(8, 0, "Mars/Olympus_Mons"))
+    world.schedules.put(broken, replacing=None)
+    world.schedules.put(a_schedule("zoe"), replacing=None)
+    with pytest.raises(BrokenSchedule, match="aaa"):
+        world.fan_out()
+    assert len(world.queue.sent) == 3
+    assert world.schedules.rows["ann", DAILY].sequence == 2
+    assert world.schedules.rows["zoe", DAILY].sequence == 2
 
 
 def test_a_schedule_never_advances_into_the_open_slot(world: World) -> None:

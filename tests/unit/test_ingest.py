@@ -97,12 +97,43 @@ def test_a_crash_between_profile_and_schedule_is_mended_by_the_redelivery(world:
     assert world.schedule.sequence == 1
 
 
-def test_another_hour_makes_a_new_revision_and_keeps_the_sequence(world: World) -> None:
+def test_another_hour_makes_a_new_revision_and_a_new_sequence(world: World) -> None:
     world.ingest(a_change())
     world.schedules.rows["ann", DAILY] = replace(world.schedule, sequence=5)
     world.ingest(a_change(hour=20, changed_at=NOW + timedelta(seconds=1)))
-    assert (world.schedule.sequence, world.schedule.revision) == (5, 2)
+    assert (world.schedule.sequence, world.schedule.revision) == (6, 2)
     assert world.schedule.next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
+
+
+def test_a_newer_profile_with_the_same_hour_is_remembered_without_a_new_occurrence(
+    world: World,
+) -> None:
+    """Else a slower, older change could still win over it."""
+    world.ingest(a_change())
+    before = world.schedule
+    later = NOW + timedelta(seconds=2)
+    world.ingest(a_change(changed_at=later))
+    assert world.schedule == replace(before, changed_at=later)
+
+
+def test_a_schedule_that_fan_out_no_longer_sees_is_brought_back(world: World) -> None:
+    world.ingest(a_change())
+    world.clock.pass_time(days=3)
+    world.ingest(a_change())
+    assert world.schedule.next_due_at == datetime(2026, 11, 26, 7, 0, tzinfo=UTC)
+    assert (world.schedule.sequence, world.schedule.revision) == (2, 2)
+
+
+def test_a_reader_who_leaves_while_the_schedule_is_written_is_not_due(world: World) -> None:
+    original = world.schedules.put
+
+    def raced(schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+        return original(schedule, replacing=replacing)
+
+    world.schedules.put = raced  # type: ignore[method-assign]
+    world.ingest(a_change())
+    assert ("ann", DAILY) in world.schedules.withdrawn
 
 
 def test_a_change_that_was_overtaken_is_ignored(world: World) -> None:

@@ -19,7 +19,11 @@ CLASSES = (FanoutSettings, GenerateSettings, IngestSettings, PreferencesSettings
 VALID: dict[str, Any] = {
     "spread": 540,
     "mail_provider": "ses",
+    "smtp_security": "tls",
     "settle_lag": 60,
+    "send_timeout": 10,
+    "commit_margin": 8,
+    "clock_skew": 5,
     "event_retention_days": 90,
     "run_retention_days": 180,
 }
@@ -107,11 +111,35 @@ def test_a_spread_that_sqs_refuses_is_refused(spread: int) -> None:
         build(FanoutSettings, spread=spread)
 
 
-@pytest.mark.parametrize("lag", [-1, 0, 1])
+@pytest.mark.parametrize("lag", [-1, 0, 1, 6])
 def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
     with pytest.raises(InvalidSetting, match="GAZETTE_SETTLE_LAG"):
         build(GenerateSettings, settle_lag=lag)
-    build(GenerateSettings, settle_lag=2)
+    build(GenerateSettings, settle_lag=7)
+    build(GenerateSettings, settle_lag=2, clock_skew=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (GenerateSettings, {"send_timeout": 2}),
+        (GenerateSettings, {"commit_margin": 0}),
+        (GenerateSettings, {"clock_skew": -1}),
+        (GenerateSettings, {"max_groups": 0}),
+        (GenerateSettings, {"event_retention_days": 0}),
+        (GenerateSettings, {"smtp_security": "TLS"}),
+        (GenerateSettings, {"smtp_security": "none", "smtp_secret": "login"}),
+        (FanoutSettings, {"shards": 0}),
+        (FanoutSettings, {"shards": 257}),
+        (FanoutSettings, {"lookback_slots": -1}),
+        (FanoutSettings, {"check_after": -1}),
+    ],
+)
+def test_a_setting_that_would_undo_a_guarantee_is_refused(
+    kind: type[Settings], given: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidSetting, match=f"GAZETTE_{next(iter(given)).upper()}"):
+        build(kind, **given)
 
 
 @pytest.mark.parametrize("provider", ["", "SES", "sendmail"])

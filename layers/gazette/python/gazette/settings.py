@@ -76,9 +76,10 @@ class FanoutSettings(Settings):
     run_retention_days: int
 
     def __post_init__(self) -> None:
-        """SQS hides a message for 900 s at most."""
-        if not 0 <= self.spread <= 900:
-            raise InvalidSetting(f"GAZETTE_SPREAD is {self.spread}; it must be 0 to 900 seconds.")
+        """Raises InvalidSetting. SQS hides a message for 900 s at most."""
+        _check(
+            self, spread=(0, 900), shards=(1, 256), lookback_slots=(0, 1008), check_after=(0, None)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,15 +108,28 @@ class GenerateSettings(Settings):
     run_retention_days: int
 
     def __post_init__(self) -> None:
-        """A window must never end where a write is still under way."""
-        if self.settle_lag * 1000 <= EVENT_WRITE_TIMEOUT_MS:
+        """Raises InvalidSetting. A window must never end where a write is still under way."""
+        _check(
+            self,
+            send_timeout=(3, 60),
+            commit_margin=(5, None),
+            clock_skew=(0, None),
+            max_groups=(1, None),
+            event_retention_days=(1, None),
+        )
+        _check_choice(
+            self, mail_provider=("ses", "smtp"), smtp_security=("tls", "starttls", "none")
+        )
+        if self.settle_lag * 1000 <= EVENT_WRITE_TIMEOUT_MS + self.clock_skew * 1000:
             raise InvalidSetting(
                 f"GAZETTE_SETTLE_LAG is {self.settle_lag}; it must be more than "
-                f"{EVENT_WRITE_TIMEOUT_MS / 1000} seconds, the longest write of an event."
+                f"{EVENT_WRITE_TIMEOUT_MS / 1000} seconds, the longest write of an event, plus "
+                f"GAZETTE_CLOCK_SKEW, which is {self.clock_skew}."
             )
-        if self.mail_provider not in {"ses", "smtp"}:
+        if self.smtp_security == "none" and self.smtp_secret:
             raise InvalidSetting(
-                f"GAZETTE_MAIL_PROVIDER is {self.mail_provider!r}; it must be ses or smtp."
+                "GAZETTE_SMTP_SECURITY is 'none': the password would go over the wire as text. "
+                "Use tls or starttls, or no smtp_secret."
             )
         if self.run_retention_days <= self.event_retention_days:
             raise InvalidSetting(
@@ -134,3 +148,20 @@ class PreferencesSettings(Settings):
     links_secret: str
     shards: int
     run_retention_days: int
+
+
+def _check(settings: Settings, **ranges: tuple[int, int | None]) -> None:
+    for name, (least, most) in ranges.items():
+        value = getattr(settings, name)
+        if value < least or (most is not None and value > most):
+            allowed = f"{least} to {most}" if most is not None else f"{least} or more"
+            raise InvalidSetting(f"{_variable(name)} is {value}; it must be {allowed}.")
+
+
+def _check_choice(settings: Settings, **choices: tuple[str, ...]) -> None:
+    for name, allowed in choices.items():
+        value = getattr(settings, name)
+        if value not in allowed:
+            raise InvalidSetting(
+                f"{_variable(name)} is {value!r}; it must be one of {', '.join(allowed)}."
+            )

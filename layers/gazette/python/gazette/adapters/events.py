@@ -22,7 +22,13 @@ class DynamoEventWriter:
     def __init__(
         self, table_name: str, *, retention: timedelta, timeout: float, clock: Clock
     ) -> None:
-        bind(EventRow, table_name, attempts=1, read_timeout=timeout)
+        bind(
+            EventRow,
+            table_name,
+            attempts=1,
+            connect_timeout=timeout / 3,
+            read_timeout=timeout * 2 / 3,
+        )
         self._retention = retention
         self._clock = clock
 
@@ -56,7 +62,7 @@ class DynamoEventReader:
     """The port `EventReader` on the table `events`."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
-        bind(EventRow, table_name)
+        bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:

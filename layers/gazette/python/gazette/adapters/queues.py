@@ -1,4 +1,4 @@
-"""The SQS queues, and the messages on them: keys only, never content."""
+"""The SQS queues, and the messages on them: between steps keys only, never content."""
 
 import json
 import re
@@ -11,13 +11,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
-from gazette.domain.ports import QueuedRun, Shard
+from gazette.domain.ports import MESSAGES_A_CALL, QueuedRun, Shard
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
-_MESSAGES_A_CALL = 10
 _REASON_CHARACTERS = 1000
 
 
@@ -51,7 +50,7 @@ class SqsShardQueue:
     def send(self, shards: Iterable[Shard]) -> None:
         """One SendMessageBatch per ten shards."""
         remaining = iter(shards)
-        while ten := list(islice(remaining, _MESSAGES_A_CALL)):
+        while ten := list(islice(remaining, MESSAGES_A_CALL)):
             _send(
                 self._client,
                 self._queue_url,

@@ -48,6 +48,7 @@ class DynamoRuns:
         """One conditional PutItem."""
         unchanged = (
             (RunRow.status == before.status.value)
+            & (RunRow.reason == before.reason.value)
             & (RunRow.attempt == before.attempt)
             & (RunRow.epoch == before.epoch)
         )
@@ -73,6 +74,7 @@ class DynamoRuns:
             deadline=run.deadline,
             nonce=run.nonce or None,
             message_id=run.message_id or None,
+            detail=run.detail or None,
             expires_at=run.check_at + self._retention,
         )
 
@@ -98,4 +100,5 @@ def _run(row: RunRow) -> Run:
         deadline=row.deadline,
         nonce=row.nonce or "",
         message_id=row.message_id or "",
+        detail=row.detail or "",
     )

@@ -13,7 +13,6 @@ from botocore.exceptions import (
     NoCredentialsError,
     ParamValidationError,
     ProxyConnectionError,
-    SSLError,
 )
 
 from gazette.domain.model import Mail
@@ -32,23 +31,15 @@ if TYPE_CHECKING:
 _CONNECT_TIMEOUT = timedelta(seconds=2)
 
 _FOR_NOW = {"TooManyRequestsException", "ThrottlingException", "Throttling", "RequestThrottled"}
+_FOR_GOOD = {"BadRequestException", "MessageRejected"}
 _ACCOUNT = {
     "AccountSuspendedException",
-    "SendingPausedException",
-    "MailFromDomainNotVerifiedException",
     "LimitExceededException",
+    "MailFromDomainNotVerifiedException",
     "NotFoundException",
-    "AccessDeniedException",
-    "UnrecognizedClientException",
-    "ExpiredTokenException",
+    "SendingPausedException",
 }
-_NEVER_CONNECTED = (
-    ConnectTimeoutError,
-    EndpointConnectionError,
-    NoCredentialsError,
-    ProxyConnectionError,
-    SSLError,
-)
+_NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
@@ -100,24 +91,33 @@ class SesMailer:
             )
         except ClientError as err:
             return _refusal(err, attempt)
-        except ParamValidationError as err:
-            return RefusedForGood(attempt, str(err))
+        except ParamValidationError:
+            return RefusedForGood(attempt, "ParamValidationError")
+        except NoCredentialsError:
+            return RefusedAccount(attempt, "NoCredentialsError")
         except _NEVER_CONNECTED as err:
-            return RefusedForNow(attempt, str(err))
+            return RefusedForNow(attempt, type(err).__name__)
         except BotoCoreError as err:
-            return Uncertain(attempt, str(err))
-        return Accepted(attempt, answer["MessageId"])
+            return Uncertain(attempt, type(err).__name__)
+        message_id = answer.get("MessageId")
+        if not message_id:
+            return Uncertain(attempt, "no MessageId")
+        return Accepted(attempt, message_id)
 
 
 def _refusal(err: ClientError, attempt: int) -> SendOutcome:
-    """Only a modelled 4xx proves that SES did not take the message; a 5xx proves nothing."""
+    """Only what SES documents proves that it did not take the message; all else proves nothing.
+
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html, "Errors". 401 and
+    403 are the answers of AWS's own authentication, before SES sees the request.
+    """
     code = err.response["Error"]["Code"]
     status = err.response["ResponseMetadata"]["HTTPStatusCode"]
-    detail = f"{code}: {err.response['Error'].get('Message', '')}"
-    if status >= 500 and code not in _FOR_NOW:
-        return Uncertain(attempt, detail)
     if code in _FOR_NOW or status == 429:
-        return RefusedForNow(attempt, detail)
-    if code in _ACCOUNT or "not verified" in detail:
-        return RefusedAccount(attempt, detail)
-    return RefusedForGood(attempt, detail)
+        return RefusedForNow(attempt, code)
+    unverified = "not verified" in err.response["Error"].get("Message", "")
+    if code in _ACCOUNT or status in {401, 403} or (code == "MessageRejected" and unverified):
+        return RefusedAccount(attempt, code)
+    if code in _FOR_GOOD and status == 400:
+        return RefusedForGood(attempt, code)
+    return Uncertain(attempt, f"{status} {code}")

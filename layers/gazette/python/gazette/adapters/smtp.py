@@ -41,16 +41,24 @@ class SmtpMailer:
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         """One connection, one message. After the end of DATA no answer means uncertain."""
-        message = mime(mail, sender=self._sender)
+        try:
+            message = mime(mail, sender=self._sender)
+            letter = _Letter(
+                sender=_ascii(message["From"].addresses[0].addr_spec),
+                recipient=_ascii(message["To"].addresses[0].addr_spec),
+                data=_dotted(message.as_bytes()),
+            )
+        except (ValueError, LookupError) as err:
+            return RefusedForGood(attempt, type(err).__name__)
         ends_at = time.monotonic() + self._timeout
         try:
             connection = self._connect(ends_at)
         except smtplib.SMTPAuthenticationError as err:
             return RefusedAccount(attempt, f"login: {err.smtp_code}")
         except (smtplib.SMTPException, OSError) as err:
-            return RefusedForNow(attempt, f"connection: {err!r}")
+            return RefusedForNow(attempt, f"connection: {type(err).__name__}")
         try:
-            return _hand_over(connection, message, attempt, ends_at)
+            return _hand_over(connection, letter, attempt, ends_at)
         finally:
             connection.close()
 
@@ -94,37 +102,53 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
     return message
 
 
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """What goes over the wire: addresses of the envelope, and the message with its final dot."""
+
+    sender: str
+    recipient: str
+    data: bytes
+
+
 def _hand_over(
-    connection: smtplib.SMTP, message: EmailMessage, attempt: int, ends_at: float
+    connection: smtplib.SMTP, letter: _Letter, attempt: int, ends_at: float
 ) -> SendOutcome:
     """MAIL, RCPT and DATA one by one, because only what follows DATA can be uncertain."""
-    sender = message["From"].addresses[0].addr_spec
-    recipient = message["To"].addresses[0].addr_spec
-    for command in (f"MAIL FROM:<{sender}>", f"RCPT TO:<{recipient}>", "DATA"):
+    for command, expected in (
+        (f"MAIL FROM:<{letter.sender}>", (250,)),
+        (f"RCPT TO:<{letter.recipient}>", (250, 251, 252)),
+        ("DATA", (354,)),
+    ):
         try:
             _bound(connection, ends_at)
-            refused = _refusal(*connection.docmd(command), attempt)
+            code, _ = connection.docmd(command)
         except (smtplib.SMTPException, OSError) as err:
-            return RefusedForNow(attempt, f"{command.split()[0]}: {err!r}")
-        if refused:
-            return refused
+            return RefusedForNow(attempt, type(err).__name__)
+        if 500 <= code <= 599:
+            return RefusedForGood(attempt, str(code))
+        if code not in expected:
+            return RefusedForNow(attempt, str(code))
     try:
         _bound(connection, ends_at)
-        connection.send(_dotted(message.as_bytes()))
+        connection.send(letter.data)
         code, text = connection.getreply()
     except (smtplib.SMTPException, OSError) as err:
-        return Uncertain(attempt, repr(err))
-    return _refusal(code, text, attempt) or Accepted(attempt, text.decode(errors="replace"))
+        return Uncertain(attempt, type(err).__name__)
+    match code // 100:
+        case 2:
+            return Accepted(attempt, text.decode(errors="replace"))
+        case 4:
+            return RefusedForNow(attempt, str(code))
+        case 5:
+            return RefusedForGood(attempt, str(code))
+        case _:
+            return Uncertain(attempt, str(code))
 
 
-def _refusal(code: int, text: bytes, attempt: int) -> SendOutcome | None:
-    """RFC 5321 section 4.2.1: 4yz may be repeated, 5yz not."""
-    answer = f"{code} {text.decode(errors='replace')}"
-    if code >= 500:
-        return RefusedForGood(attempt, answer)
-    if code >= 400:
-        return RefusedForNow(attempt, answer)
-    return None
+def _ascii(address: str) -> str:
+    address.encode("ascii")
+    return address
 
 
 def _bound(connection: smtplib.SMTP, ends_at: float) -> None:

@@ -162,24 +162,32 @@ class RunRow(Model):
     deadline = InstantAttribute(null=True)
     nonce = UnicodeAttribute(null=True)
     message_id = UnicodeAttribute(null=True)
+    detail = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
 
 
 def bind(
-    model: type[Model], table_name: str, *, attempts: int = 3, read_timeout: float = 5.0
+    model: type[Model],
+    table_name: str,
+    *,
+    attempts: int = 3,
+    connect_timeout: float = 0.5,
+    read_timeout: float = 1.0,
 ) -> None:
     """Point `model` at a table. Times in seconds; `attempts` counts the first one.
 
-    PynamoDB keeps one connection a model and does not look at its Meta again: a new binding
-    has to drop it.
+    PynamoDB keeps one connection a model and does not look at its Meta again: a new binding has
+    to drop it, and the last binding of a process holds. The client is made here, because what
+    takes a time stamp must not wait for it.
     """
     meta: Any = model.Meta
     meta.table_name = table_name
     meta.max_retry_attempts = attempts - 1
-    meta.connect_timeout_seconds = min(read_timeout, 1.0)
+    meta.connect_timeout_seconds = connect_timeout
     meta.read_timeout_seconds = read_timeout
     model._connection = None
+    _ = model._get_connection().connection.client
 
 
 class ConditionFailed(Exception):

@@ -103,7 +103,8 @@ def _refuse(
         return Ignored("no attempt is open")
     if signal.attempt != run.attempt:
         return Ignored("that attempt is over")
-    settled = replace(run, uncertain=run.uncertain - {signal.attempt})
+    detail = "" if isinstance(signal, NotAttempted) else signal.detail
+    settled = replace(run, uncertain=run.uncertain - {signal.attempt}, detail=detail)
     match signal:
         case NotAttempted():
             return replace(settled, status=Status.RETRYING, reason=Reason.NOT_ATTEMPTED)
@@ -133,11 +134,15 @@ def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
     if isinstance(signal, Uncertain):
         if signal.attempt != run.attempt:
             return Ignored("that attempt is over")
-        reason = Reason.UNCERTAIN
+        reason, detail = Reason.UNCERTAIN, signal.detail
     else:
-        reason = Reason.DEADLINE_PASSED
+        reason, detail = Reason.DEADLINE_PASSED, ""
     return replace(
-        run, status=Status.UNKNOWN, reason=reason, uncertain=run.uncertain | {run.attempt}
+        run,
+        status=Status.UNKNOWN,
+        reason=reason,
+        detail=detail,
+        uncertain=run.uncertain | {run.attempt},
     )
 
 

@@ -23,6 +23,9 @@ from gazette.domain.model import (
 from gazette.domain.run import Run
 from gazette.domain.signals import SendOutcome
 
+MESSAGES_A_CALL = 10
+"""What SQS takes in one SendMessageBatch."""
+
 Clock = Callable[[], datetime]
 """Returns the instant now, timezone-aware."""
 
@@ -117,7 +120,7 @@ class Runs(Protocol):
         """
 
     def swap(self, before: Run, after: Run) -> Run:
-        """Store `after` if status, attempt and epoch are still those of `before`.
+        """Store `after` if status, reason, attempt and epoch are still those of `before`.
 
         Returns the run that is stored now: `after` where the write won, also where its answer
         was lost and the nonce shows that it was ours; else what somebody else stored. Never

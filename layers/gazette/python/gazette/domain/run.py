@@ -58,6 +58,7 @@ class Run:
     whoever stops the run, so that a claim made on what was read before the stop fails. `until`
     is fixed by the first claim; `nonce` belongs to the claim that wrote it; `deadline` is the
     instant before which nobody but the claimant may act. `check_at` is when the sweep looks.
+    `detail` is the provider's own code for the last refusal or doubt.
     """
 
     key: RunKey
@@ -74,3 +75,4 @@ class Run:
     deadline: datetime | None = None
     nonce: str = ""
     message_id: str = ""
+    detail: str = ""

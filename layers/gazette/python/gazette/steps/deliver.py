@@ -71,18 +71,18 @@ def deliver(
         return run
     if run.status in {Status.SENDING, Status.UNKNOWN}:
         raise NotYet(f"Run {run_id(key)} is {run.status}: its outcome has to be settled first.")
-    _settle_predecessors(chain[1:], runs=runs, clock=clock)
+    older = _settle_predecessors(chain[1:], runs=runs, clock=clock)
 
     subscriber = subscribers.get(key.user_id)
     if subscriber is None:
-        return _apply(run, Skip(Reason.UNKNOWN_SUBSCRIBER), runs=runs)
+        return _end(run, Skip(Reason.UNKNOWN_SUBSCRIBER), runs=runs)
     if subscriber.status is SubscriberStatus.UNSUBSCRIBED:
-        return _apply(run, Skip(Reason.UNSUBSCRIBED), runs=runs)
+        return _end(run, Skip(Reason.UNSUBSCRIBED), runs=runs)
 
-    window = _window(run, chain[1:], now=clock(), settle_lag=limits.settle_lag)
+    window = _window(run, older, now=clock(), settle_lag=limits.settle_lag)
     digest = compose(events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups)
     if not digest.groups:
-        return _apply(run, Skip(Reason.EMPTY), runs=runs)
+        return _end(run, Skip(Reason.EMPTY), runs=runs)
     links = link_maker.links(key.user_id)
     edition = renderer.render(digest, subscriber, links)
 
@@ -98,11 +98,15 @@ def deliver(
         _apply(claimed, NotAttempted(claimed.attempt), runs=runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
     mail = _address(claimed, edition, subscriber, links, list_id)
-    outcome = mailer.send(mail, claimed.attempt)
-    committed = _apply(claimed, outcome, runs=runs)
-    if not committed.status.is_final:
-        raise NotYet(f"Run {run_id(key)} is {committed.status}: {committed.reason}.")
-    return committed
+    return _end(claimed, mailer.send(mail, claimed.attempt), runs=runs)
+
+
+def _end(run: Run, signal: Signal, *, runs: Runs) -> Run:
+    """Apply a signal that should end the run. Raises NotYet where it does not stand ended."""
+    ended = _apply(run, signal, runs=runs)
+    if not ended.status.is_final:
+        raise NotYet(f"Run {run_id(run.key)} is {ended.status}: {ended.reason} {ended.detail}")
+    return ended
 
 
 def _apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
@@ -127,8 +131,12 @@ def _settle_if_overdue(run: Run, *, runs: Runs, clock: Clock) -> Run:
     return run
 
 
-def _settle_predecessors(older: Sequence[Run], *, runs: Runs, clock: Clock) -> None:
-    """Before a window is computed, every older run must have ended (rule 3)."""
+def _settle_predecessors(older: Sequence[Run], *, runs: Runs, clock: Clock) -> list[Run]:
+    """Before a window is computed, every older run must have ended (rule 3).
+
+    Returns them as they are stored now: one may have been sent since it was read.
+    """
+    ended: list[Run] = []
     for predecessor in older:
         settled = _settle_if_overdue(predecessor, runs=runs, clock=clock)
         if settled.status is Status.PENDING or (
@@ -140,6 +148,8 @@ def _settle_predecessors(older: Sequence[Run], *, runs: Runs, clock: Clock) -> N
                 f"The earlier run {run_id(settled.key)} is {settled.status}: "
                 "until it is settled, nobody knows which events were sent."
             )
+        ended.append(settled)
+    return ended
 
 
 def _window(run: Run, older: Sequence[Run], *, now: datetime, settle_lag: timedelta) -> Window:

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfoNotFoundError
 
 from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence, slot_of
+from gazette.domain.errors import BrokenSchedule
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports import (
+    MESSAGES_A_CALL,
     Clock,
     GenerateQueue,
     QueuedRun,
@@ -16,8 +19,6 @@ from gazette.domain.ports import (
     ShardQueue,
 )
 from gazette.domain.run import Run
-
-_MESSAGES_A_CALL = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,15 @@ def fan_out(
 
     Per ten schedules: run rows if absent, then one call that queues those not yet final, then
     the schedules move on. A crash anywhere repeats from the due index and starts nothing twice.
-    `random` returns a number from 0 to 1.
+    `random` returns a number from 0 to 1. A schedule whose next occurrence cannot be computed
+    holds nobody up: raises BrokenSchedule at the end, so that somebody looks.
     """
     queued = not_advanced = 0
+    broken: list[str] = []
     for slot in shard.slots:
         for page in schedules.due(slot, shard.number):
-            for start in range(0, len(page), _MESSAGES_A_CALL):
-                due = page[start : start + _MESSAGES_A_CALL]
+            for start in range(0, len(page), MESSAGES_A_CALL):
+                due = page[start : start + MESSAGES_A_CALL]
                 started = [
                     _start(schedule, runs=runs, clock=clock, limits=limits) for schedule in due
                 ]
@@ -81,9 +84,15 @@ def fan_out(
                 if messages:
                     generate_queue.send(messages)
                 queued += len(messages)
-                not_advanced += sum(
-                    not _advance(schedule, schedules=schedules, clock=clock) for schedule in due
-                )
+                for schedule in due:
+                    try:
+                        advanced = _advance(schedule, schedules=schedules, clock=clock)
+                    except ZoneInfoNotFoundError:
+                        broken.append(f"{schedule.user_id} ({schedule.wanted.time_zone})")
+                        continue
+                    not_advanced += not advanced
+    if broken:
+        raise BrokenSchedule(f"Unknown time zones, and so no next occurrence: {broken}")
     return FannedOut(queued, not_advanced)
 
 

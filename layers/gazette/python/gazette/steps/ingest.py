@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import assert_never
 
@@ -13,6 +13,7 @@ from gazette.domain.model import DAILY, LocalHour, Schedule, SubscriberStatus
 from gazette.domain.ports import Clock, EventWriter, Quarantine, Schedules, Subscribers
 
 _CONFLICTS = 5
+_STRANDED_AFTER = timedelta(days=1)
 
 
 class Ingested(StrEnum):
@@ -60,12 +61,19 @@ def ingest(
 def _change_subscriber(
     command: ChangeSubscriber, *, subscribers: Subscribers, schedules: Schedules, clock: Clock
 ) -> Ingested:
-    """Profile first, then schedule: a crash between them is mended by the redelivery."""
+    """Profile first, then schedule: a crash between them is mended by the redelivery.
+
+    A reader who left while the schedule was written is looked for once more: what must not be
+    visited is not in the due index.
+    """
     stored = subscribers.save(command.subscriber)
     if stored.changed_at > command.subscriber.changed_at:
         return Ingested.OUTDATED
     if stored.status is SubscriberStatus.ACTIVE:
         _set_schedule(command, schedules=schedules, clock=clock)
+        latest = subscribers.get(stored.user_id)
+        if latest is None or latest.status is not SubscriberStatus.ACTIVE:
+            schedules.withdraw(stored.user_id, DAILY)
     return Ingested.SUBSCRIBER_CHANGED
 
 
@@ -84,19 +92,44 @@ def _set_schedule(command: ChangeSubscriber, *, schedules: Schedules, clock: Clo
                 revision=1,
                 changed_at=changed_at,
             )
-        elif current.changed_at > changed_at or current.wanted == command.digest_at:
+        elif _is_settled(current, command, clock):
             return
         else:
-            wanted = replace(
-                current,
-                wanted=command.digest_at,
-                next_due_at=_first_due(command.digest_at, clock),
-                revision=current.revision + 1,
-                changed_at=changed_at,
-            )
+            wanted = _changed(current, command, clock)
         if schedules.put(wanted, replacing=current):
             return
     raise NotYet(f"The schedule of {user_id} kept changing. The message will be delivered again.")
+
+
+def _is_settled(current: Schedule, command: ChangeSubscriber, clock: Clock) -> bool:
+    """A newer change is there, or this one and nothing to mend."""
+    changed_at = command.subscriber.changed_at
+    if current.changed_at != changed_at:
+        return current.changed_at > changed_at
+    return current.wanted == command.digest_at and not _is_stranded(current, clock)
+
+
+def _changed(current: Schedule, command: ChangeSubscriber, clock: Clock) -> Schedule:
+    """`current` as the command wants it.
+
+    A new occurrence takes a new sequence number: fan-out may have started the run of the old
+    one without having advanced, and that number is then spent.
+    """
+    current = replace(current, changed_at=command.subscriber.changed_at)
+    if current.wanted == command.digest_at and not _is_stranded(current, clock):
+        return current
+    return replace(
+        current,
+        wanted=command.digest_at,
+        next_due_at=_first_due(command.digest_at, clock),
+        sequence=current.sequence + 1,
+        revision=current.revision + 1,
+    )
+
+
+def _is_stranded(schedule: Schedule, clock: Clock) -> bool:
+    """Due so long ago that fan-out no longer looks there."""
+    return schedule.next_due_at < clock() - _STRANDED_AFTER
 
 
 def _first_due(wanted: LocalHour, clock: Clock) -> datetime:
