@@ -20,11 +20,11 @@ test: setup ## Every test, from nothing
 
 check: setup lint types ## Format, lint and types
 
-lint: setup
+lint: setup ## Format and lint
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 
-types: setup
+types: setup ## Types
 	@$(BIN)/mypy
 
 format: setup ## Format and fix what can be fixed
@@ -71,7 +71,7 @@ setup: .venv/.ready .engine/.ready node_modules/.ready ## Install what the targe
 
 node_modules/.ready: package-lock.json .venv/.ready
 	@echo "setting up node_modules"
-	@$(BIN)/npm ci --silent --ignore-scripts
+	@$(BIN)/npm ci --loglevel=error --ignore-scripts >/dev/null
 	@touch $@
 
 clean: ## Remove everything that was built or installed

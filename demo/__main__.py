@@ -4,8 +4,11 @@ import argparse
 import signal
 import sys
 import time
+from datetime import UTC, datetime
+from functools import partial
 
 import boto3
+from gazette.domain.calendar import SLOT, slot_of
 from rich.console import Console
 from rich.table import Table
 
@@ -18,13 +21,15 @@ from demo.ses import StandIn
 
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10
+_SLOTS_A_DAY = 144
 
 
 def main() -> int:
     """Run the demo. Exit status 0 only if nothing was lost and nothing was sent twice."""
     arguments = _arguments()
     console = Console(highlight=False)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
     try:
         return _demo(console, port=arguments.port, keep=arguments.keep)
     except (EngineError, ServiceError) as err:
@@ -44,7 +49,9 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
     messages = campus.messages()
     with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
         progress(f"engine at {engine.url}")
-        service = Service.at(engine, deploy(engine, _FOLDER))
+        outputs = deploy(engine, _FOLDER, base_url=ses.url)
+        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
+        service = Service.at(engine, outputs)
         progress("stage `local` deployed by the CDK command line")
         registered = register(service)
         progress(f"{campus.STUDENTS} students registered")
@@ -74,7 +81,7 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         results.write(_FOLDER, ses.accepted, report)
         _show(console, report, findings.problems)
         if keep:
-            _keep(console, engine, ses)
+            _keep(console, engine, ses, service)
     return 0 if findings.clean and put == len(messages) else 1
 
 
@@ -108,6 +115,8 @@ def _show(console: Console, report: dict[str, float], problems: list[str]) -> No
     for name, value in report.items():
         table.add_row(name, f"{value}")
     console.print(table)
+    if not problems:
+        console.print("Every event is in exactly one email.", style="bold green")
     for problem in problems[:_PROBLEMS_SHOWN]:
         console.print(f"problem: {problem}", style="bold red")
     if len(problems) > _PROBLEMS_SHOWN:
@@ -116,10 +125,21 @@ def _show(console: Console, report: dict[str, float], problems: list[str]) -> No
     console.print(f"every email: {index}   figures: {index.with_name('report.json')}")
 
 
-def _keep(console: Console, engine: Engine, ses: StandIn) -> None:
-    console.print(f"engine: {engine.url} (AWS_ENDPOINT_URL, credentials test/test, us-east-1)")
-    console.print(f"inbox:  {ses.url}/")
-    console.print("Ctrl-C ends both.")
+def _keep(console: Console, engine: Engine, ses: StandIn, service: Service) -> None:
+    """Leave everything running. The clock stands still; each line on stdin lets a day pass."""
+    console.print(f"inbox: {ses.url}/    The engine, for your own shell:")
+    for name, value in engine.environment.items():
+        console.print(f"  export {name}={value}", soft_wrap=True)
+    console.print(
+        "The clock stands still here: Enter lets the next 24 hours pass. Ctrl-C ends all."
+    )
+    slot = slot_of(datetime.now(UTC))
+    for _ in sys.stdin:
+        for _ in range(_SLOTS_A_DAY):
+            slot += SLOT
+            service.tick(slot)
+        service.wait_until_drained("shard", "generate")
+        console.print(f"it is {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
     signal.pause()
 
 

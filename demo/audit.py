@@ -13,7 +13,7 @@ _GROUP = re.compile(
     re.MULTILINE,
 )
 _MORE = re.compile(r"^\+(?P<events>\d+) more in (?P<groups>\d+) other places?\.$", re.MULTILINE)
-_TOTAL = re.compile(r"^(?P<events>\d+) updates? since your last email\.$", re.MULTILINE)
+_TOTAL = re.compile(r"^(?P<events>\d+) updates? for you\.$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The embedded engine: an AWS emulator on loopback, with the real stacks deployed to it."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
 _ENGINE_PYTHON = ROOT / ".engine" / "bin" / "python"
@@ -35,6 +39,22 @@ class Engine:
     environment: Mapping[str, str]
     log: Path
 
+    def request(
+        self, url: str, method: str, path: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, str, bytes]:
+        """Ask the function behind the function URL `url`, as the engine routes it: by Host."""
+        request = urllib.request.Request(  # noqa: S310 -- the engine's own address
+            f"{self.url}{path}",
+            data=body if method == "POST" else None,
+            headers={**headers, "Host": urlsplit(url).netloc},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+                return answer.status, answer.headers["Content-Type"], answer.read()
+        except urllib.error.HTTPError as err:
+            return err.code, err.headers["Content-Type"], err.read()
+
 
 @contextmanager
 def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
@@ -47,9 +67,8 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
     folder.mkdir(parents=True, exist_ok=True)
     url = f"http://127.0.0.1:{port}"
     log = folder / "engine.log"
-    temporary = folder / "engine"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
+    lock = _lock(folder)
+    temporary = Path(tempfile.mkdtemp(prefix="engine-", dir=folder))
     engine = Engine(url=url, environment=_client_environment(url), log=log)
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -70,15 +89,19 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
             process.kill()
             process.wait()
         shutil.rmtree(temporary, ignore_errors=True)
+        lock.close()
 
 
-def deploy(engine: Engine, folder: Path) -> dict[str, str]:
-    """Bootstrap, then deploy the stage `local` with the CDK command line. Returns its outputs."""
+def deploy(engine: Engine, folder: Path, *, base_url: str) -> dict[str, str]:
+    """Bootstrap, then deploy the stage `local` with the CDK command line. Returns its outputs.
+
+    `base_url` is where the links in its emails lead.
+    """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = {**os.environ, **engine.environment, "CDK_OUTDIR": str(assembly)}
     environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
-    environment["CDK_CONTEXT_JSON"] = json.dumps({"stage": "local"})
+    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(base_url))
     environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
     node = str(Path(sysconfig.get_path("scripts")) / "node")
     cdk = [node, str(_CDK), "--no-notices", "--no-version-reporting", "--ci"]
@@ -100,6 +123,24 @@ def deploy(engine: Engine, folder: Path) -> dict[str, str]:
     return {name: value for stack in stacks.values() for name, value in stack.items()}
 
 
+def _context(base_url: str) -> dict[str, Any]:
+    stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
+    return {"stage": "local", "stages": {"local": {**stages["local"], "base_url": base_url}}}
+
+
+def _lock(folder: Path) -> IO[str]:
+    """Nobody else may use the folder while the engine runs; freed when the process ends."""
+    lock = (folder / ".lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as err:
+        lock.close()
+        raise EngineError(
+            f"Another run uses {folder.relative_to(ROOT)}. Wait for it, or stop it."
+        ) from err
+    return lock
+
+
 def _check_tools() -> None:
     for tool in (_ENGINE_PYTHON, _CDK):
         if not tool.exists():
@@ -111,6 +152,8 @@ def _free_port(port: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except (OverflowError, PermissionError) as err:
+            raise EngineError(f"Port {port} cannot be used; choose 1024 to 65535.") from err
         except OSError as err:
             raise EngineError(
                 f"Port {port} on 127.0.0.1 is taken. Free it, choose another with PORT=..., or "

@@ -1,5 +1,8 @@
 """A stand-in for Amazon SES on loopback: speaks SESv2 SendEmail and keeps what it accepted.
 
+It is also the reader's mailbox: it shows what arrived, and passes the links in emails on to the
+deployed function, so that they can be followed.
+
 The embedded engine's own SES drops headers and tags, so SES alone is sent here, by way of
 AWS_ENDPOINT_URL_SESV2, which botocore reads. No code of Gazette knows of it.
 """
@@ -10,6 +13,7 @@ import re
 import threading
 import uuid
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -17,7 +21,9 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+_POLICY = SMTP.clone(max_line_length=998)  # never fold, and so encode, a long link
 _TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
+_READER_LINKS = "/unsubscribe/"
 _HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 
 
@@ -45,6 +51,10 @@ class Answer:
     taken: bool = False
 
 
+Forward = Callable[[str, str, dict[str, str], bytes], tuple[int, str, bytes]]
+"""Answers a reader's request: method, path, headers and body; status, content type and body."""
+
+
 class BadRequest(Exception):
     """A request that SES would refuse."""
 
@@ -56,6 +66,7 @@ class StandIn:
         self.accepted: list[Accepted] = []
         self.requests = 0
         self.script: deque[Answer] = deque()
+        self.forward: Forward | None = None
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         self._server.daemon_threads = True
@@ -101,7 +112,7 @@ def _take(request: dict[str, Any]) -> Accepted:
         if not _TAG.fullmatch(text):
             raise BadRequest(f"Invalid tag: {text!r}")
     message_id = f"{uuid.uuid4().hex}-000000"
-    message = EmailMessage(policy=SMTP)
+    message = EmailMessage(policy=_POLICY)
     message["From"] = request["FromEmailAddress"]
     (recipient,) = request["Destination"]["ToAddresses"]
     message["To"] = recipient
@@ -125,6 +136,9 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            if self.path.startswith(_READER_LINKS):
+                self._forward("POST", body)
+                return
             if self.path != "/v2/email/outbound-emails":
                 self._answer(404, "NotFoundException", b"{}", "application/json")
                 return
@@ -133,6 +147,9 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             number = self.path.removeprefix("/messages/")
+            if self.path.startswith(_READER_LINKS):
+                self._forward("GET", b"")
+                return
             if self.path == "/":
                 page = _inbox(stand_in.accepted)
             elif number.isdigit() and int(number) < len(stand_in.accepted):
@@ -141,6 +158,14 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
                 self._answer(404, "NotFoundException", b"no such page", "text/plain")
                 return
             self._answer(200, "", page.encode(), "text/html; charset=utf-8")
+
+        def _forward(self, method: str, body: bytes) -> None:
+            if stand_in.forward is None:
+                self._answer(503, "", b"nothing is deployed yet", "text/plain")
+                return
+            headers = {"Content-Type": self.headers.get("Content-Type", "")}
+            status, content_type, page = stand_in.forward(method, self.path, headers, body)
+            self._answer(status, "", page, content_type)
 
         def _answer(self, status: int, code: str, body: bytes, content_type: str) -> None:
             self.send_response(status)

@@ -1,6 +1,7 @@
 """The CDK app: `npx cdk synth`, or `python -m infra.app` without the command line."""
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -43,7 +44,10 @@ def main() -> None:
         app = App(context=context())
         build(app)
         app.synth()
-    except (StageError, TemplateError, BuildError, InvalidSetting) as err:
+    except InvalidSetting as err:
+        setting = re.sub(r"GAZETTE_([A-Z_]+)", lambda found: found[1].lower(), str(err))
+        sys.exit(f"gazette: The stage in cdk.json: {setting}")
+    except (StageError, TemplateError, BuildError) as err:
         sys.exit(f"gazette: {err}")
     except RuntimeError as err:
         _, raised_here, text = str(err).partition(_CALLBACK_RAISED)

@@ -70,7 +70,10 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     types = {field.name: field.type for field in fields(Stage) if field.name != "name"}
     for field, value in given.items():
         if field not in types:
-            raise StageError(f"Stage {name!r} in cdk.json: there is no setting {field!r}.")
+            raise StageError(
+                f"Stage {name!r} in cdk.json: there is no setting {field!r}; "
+                "infra/stages.py lists them."
+            )
         if type(value) is not types[field]:
             kind = getattr(types[field], "__name__", types[field])
             raise StageError(f"Stage {name!r} in cdk.json: {field} must be of type {kind}.")
@@ -93,7 +96,7 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: list_id must be like digest.shop.example.")
     if not stage.sender.isprintable():
         raise StageError(f"Stage {name!r} in cdk.json: sender must be one line.")
-    if stage.base_url and not stage.base_url.startswith("https://"):
+    if stage.base_url and not stage.base_url.startswith(("https://", "http://127.0.0.1:")):
         raise StageError(f"Stage {name!r} in cdk.json: base_url must begin with https://.")
     if stage.send_timeout + stage.commit_margin > GENERATE.timeout:
         raise StageError(

@@ -80,6 +80,11 @@ class ServiceStack(Stack):
                 conditions={"StringEquals": {"aws:SourceAccount": self.account}},
             )
         )
+        if not self._stage.alarm_email and self._stage.retain:
+            Annotations.of(self).add_warning_v2(
+                "gazette:no-alarm-email",
+                f"Stage {self._stage.name!r} has no alarm_email in cdk.json: alarms reach nobody.",
+            )
         if self._stage.alarm_email:
             topic.add_subscription(subscriptions.EmailSubscription(self._stage.alarm_email))
         return topic

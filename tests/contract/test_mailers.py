@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -14,7 +14,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from gazette.adapters.ses import SesMailer, ses_client
-from gazette.adapters.smtp import SmtpMailer, SmtpServer
+from gazette.adapters.smtp import SmtpMailer, SmtpServer, mime
 from gazette.domain.ports import Mailer
 from gazette.domain.signals import (
     Accepted,
@@ -108,6 +108,13 @@ def test_a_message_that_is_taken_has_an_id_and_its_attempt(mailer: Mailer) -> No
     assert isinstance(outcome, Accepted)
     assert outcome.attempt == 3
     assert outcome.message_id
+
+
+def test_a_long_link_stays_readable_for_the_programs_that_look_for_it() -> None:
+    """Encoded words are not allowed in List-Unsubscribe, and folding would make them."""
+    link = f"<https://{'a' * 60}.lambda-url.us-east-1.on.aws/unsubscribe/{'b' * 100}>"
+    mail = replace(a_mail(), headers=(("List-Unsubscribe", link),))
+    assert f"\r\nList-Unsubscribe: {link}\r\n".encode() in mime(mail, sender=SENDER).as_bytes()
 
 
 def arrived(message: EmailMessage) -> None:

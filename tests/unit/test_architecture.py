@@ -20,7 +20,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "gazette.steps": frozenset({STDLIB, "gazette.domain"}),
     "gazette.adapters": frozenset({STDLIB, LIBRARIES, "gazette.domain", "gazette.adapters"}),
     "gazette.settings": frozenset({STDLIB}),
-    "gazette.observability": frozenset({STDLIB, LIBRARIES}),
+    "gazette.observability": frozenset({STDLIB, LIBRARIES, "gazette.domain.errors"}),
     "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
     "functions": frozenset(
         {

@@ -166,7 +166,7 @@ def test_a_count_that_is_too_low_is_a_lost_event(week: list[Accepted]) -> None:
         ("+2 more in 2 other places", "+1 more in 2 other places"),
         ("+2 more in 2 other places", "+3 more in 2 other places"),
         ("+2 more in 2 other places", "+2 more in 1 other place"),
-        ("6 updates since", "7 updates since"),
+        ("6 updates for", "7 updates for"),
         ("conversations/2-", "conversations/3-"),
     ],
 )

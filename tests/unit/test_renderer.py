@@ -60,9 +60,9 @@ def test_the_subject_names_the_first_group(renderer: JinjaRenderer) -> None:
 def test_the_subject_counts_what_it_does_not_name(renderer: JinjaRenderer) -> None:
     events = several([3, 1, 1])
     assert edition(renderer, *events).subject == (
-        "3 new comments from Actor2, Actor1 and Actor0, and 2 updates more"
+        "3 new comments from Actor2, Actor1 and Actor0, and 2 more updates"
     )
-    assert edition(renderer, *events[:4], cap=1).subject.endswith(", and 1 update more")
+    assert edition(renderer, *events[:4], cap=1).subject.endswith(", and 1 more update")
 
 
 @given(LINES)
@@ -190,7 +190,7 @@ def test_text_and_html_name_the_same_groups_and_counts(
         assert f"{title}\n  {line}\n" in made.text
         assert f"  {url}\n" in made.text
     assert made.text.count("https://example.com/post") == len(links)
-    total = f"{len(events)} {'update' if len(events) == 1 else 'updates'} since your last email"
+    total = f"{len(events)} {'update' if len(events) == 1 else 'updates'} for you"
     assert f"\n{total}.\n" in made.text
     assert total in words(made.html)
 

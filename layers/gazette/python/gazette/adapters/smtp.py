@@ -19,6 +19,10 @@ from gazette.domain.signals import (
     Uncertain,
 )
 
+_POLICY = SMTP.clone(max_line_length=998)
+"""The longest line of RFC 5322: where it folds, the standard library would encode a long link,
+and encoded words are not allowed in List-Unsubscribe."""
+
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
@@ -88,7 +92,7 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
     """The message as MIME: text and HTML alternatives, and the tags as SES's SMTP endpoint
     reads them. https://docs.aws.amazon.com/ses/latest/dg/event-publishing-send-email.html
     """
-    message = EmailMessage(policy=SMTP)
+    message = EmailMessage(policy=_POLICY)
     message["From"] = sender
     message["To"] = mail.to
     message["Subject"] = mail.edition.subject

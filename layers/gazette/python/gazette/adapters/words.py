@@ -27,6 +27,10 @@ class Words:
         """`1 update`, `7 updates`."""
         return f"{count} {'update' if count == 1 else 'updates'}"
 
+    def more_updates(self, count: int) -> str:
+        """`1 more update`, `7 more updates`."""
+        return f"{count} more {'update' if count == 1 else 'updates'}"
+
     def more(self, digest: Digest) -> str:
         """What is not shown, exactly: `+12 more in 3 other places`."""
         places = "place" if digest.more_groups == 1 else "places"
