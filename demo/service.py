@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 _ENTRIES_A_CALL = 10
-_QUIET_FOR = 3
+_QUIET_FOR = 2
 _STAGE = "gazette-local"
 
 
@@ -96,7 +96,7 @@ class Service:
             if time.monotonic() > ends_at:
                 counts = {queue: self.messages_in(queue) for queue in queues}
                 raise ServiceError(f"Messages are left after {within:.0f} s: {counts}")
-            time.sleep(0.05)
+            time.sleep(0.2)
 
     def _put(self, detail_type: str, details: list[Mapping[str, Any]]) -> int:
         entries: list[PutEventsRequestEntryTypeDef] = [
