@@ -5,6 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from gazette.domain.identity import parse_run_id
+
 from demo import campus
 from demo.ses import Accepted
 
@@ -78,6 +80,8 @@ def audit(messages: Iterable[campus.Message], accepted: Sequence[Accepted]) -> F
             findings.duplicate_emails += 1
             findings.problems.append(f"run {seen.run} was accepted twice")
         runs.add(seen.run)
+        if f"{parse_run_id(seen.run).user_id}@" != mail.to[: mail.to.index("@") + 1]:
+            findings.problems.append(f"run {seen.run} went to {mail.to}")
         arrived[mail.to].append(seen)
     for reader in expected.keys() | arrived.keys():
         days = [expected[reader][day] for day in sorted(expected[reader])]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from aws_cdk import Annotations, CfnOutput, Duration, Stack
+from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as event_targets
@@ -12,8 +12,6 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_scheduler_targets as scheduler_targets
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_ses as ses
-from aws_cdk import aws_sns as sns
-from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_destinations import SqsDestination
 from constructs import Construct
@@ -24,7 +22,8 @@ from gazette.settings import (
     PreferencesSettings,
 )
 
-from infra.assets.layers import HOST, LAMBDA, core_code, dependencies_code, interpreter_for
+from infra.constructs.alarms import AlarmTopic
+from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.stages import Stage
@@ -46,8 +45,8 @@ class ServiceStack(Stack):
         super().__init__(scope, construct_id)
         self._stage = stage
         self._tables = tables
-        self._topic = self._alarm_topic()
-        self._layers = self._build_layers()
+        self._topic = AlarmTopic(self, "Alarms", stage=stage)
+        self._layers = build_layers(self, stage)
         self._links_secret = links_secret
 
         ingest = self._step(INGEST)
@@ -65,52 +64,6 @@ class ServiceStack(Stack):
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=url.url)
-
-    def _alarm_topic(self) -> sns.Topic:
-        """A topic with a policy of its own loses the default one: CloudWatch must be let in.
-
-        https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
-        """
-        topic = sns.Topic(self, "Alarms", enforce_ssl=True)
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": self.account}},
-            )
-        )
-        if not self._stage.alarm_email and self._stage.retain:
-            Annotations.of(self).add_warning_v2(
-                "gazette:no-alarm-email",
-                f"Stage {self._stage.name!r} has no alarm_email in cdk.json: alarms reach nobody.",
-            )
-        if self._stage.alarm_email:
-            topic.add_subscription(subscriptions.EmailSubscription(self._stage.alarm_email))
-        return topic
-
-    def _build_layers(self) -> list[lambda_.ILayerVersion]:
-        target = HOST if self._stage.host_layers else LAMBDA
-        if interpreter_for(target) is None:
-            Annotations.of(self).add_warning_v2(
-                "gazette:no-pyc",
-                f"No Python {target.python} on this machine: the layers ship without .pyc files, "
-                "and a cold start imports more than three times as long. Install it and synth "
-                "again.",
-            )
-        return [
-            lambda_.LayerVersion(
-                self,
-                name,
-                code=code(target),
-                compatible_runtimes=[lambda_.Runtime.PYTHON_3_13],
-                description=description,
-            )
-            for name, code, description in (
-                ("Dependencies", dependencies_code, "Third-party packages of Gazette, pinned"),
-                ("Core", core_code, "The package gazette and its built templates"),
-            )
-        ]
 
     def _step(self, step: Step) -> StepConstruct:
         return StepConstruct(

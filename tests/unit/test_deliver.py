@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from gazette.adapters.links import SignedLinks
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.model import DAILY, RunKey, SubscriberStatus, Window
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
@@ -217,6 +217,19 @@ def test_a_claim_whose_answer_was_lost_is_recognised(ready: World) -> None:
         return original(before, after)
 
     ready.runs.swap = repeated  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -> None:
+    original = ready.runs.swap
+
+    def lost(before: Run, after: Run) -> Run:
+        original(before, after)
+        ready.runs.swap = original  # type: ignore[method-assign]
+        raise Unavailable("no answer")
+
+    ready.runs.swap = lost  # type: ignore[method-assign]
     assert ready.deliver().status is Status.SENT
     assert ready.mailer.calls == 1
 

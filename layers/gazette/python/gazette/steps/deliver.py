@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gazette.domain.compose import compose
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import run_id
 from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.model import Edition, Mail, RunKey, Subscriber, SubscriberStatus, Window
@@ -91,7 +91,7 @@ def deliver(
         raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
     deadline = clock() + time_left() + limits.clock_skew
     claim = Claim(window=window, deadline=deadline, nonce=draw_nonce())
-    claimed = _apply(run, claim, runs=runs)
+    claimed = _claim(run, claim, runs=runs)
     if claimed.status is not Status.SENDING or claimed.nonce != claim.nonce:
         raise NotYet(f"Run {run_id(key)} changed while it was being prepared.")
     if time_left() < needed or clock() + limits.send_timeout > deadline:
@@ -99,6 +99,14 @@ def deliver(
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
     mail = _address(claimed, edition, subscriber, links, list_id)
     return _end(claimed, mailer.send(mail, claimed.attempt), runs=runs)
+
+
+def _claim(run: Run, claim: Claim, *, runs: Runs) -> Run:
+    """Claim once, and ask again where no answer came: the nonce tells whether it was made."""
+    try:
+        return _apply(run, claim, runs=runs)
+    except Unavailable:
+        return _apply(run, claim, runs=runs)
 
 
 def _end(run: Run, signal: Signal, *, runs: Runs) -> Run:

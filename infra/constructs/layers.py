@@ -1,0 +1,32 @@
+"""The layers that every function shares."""
+
+from aws_cdk import Annotations
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.assets.layers import HOST, LAMBDA, core_code, dependencies_code, interpreter_for
+from infra.stages import Stage
+
+
+def build_layers(scope: Construct, stage: Stage) -> list[lambda_.ILayerVersion]:
+    """Dependencies and core, for Lambda or, where the stage says so, for this machine."""
+    target = HOST if stage.host_layers else LAMBDA
+    if interpreter_for(target) is None:
+        Annotations.of(scope).add_warning_v2(
+            "gazette:no-pyc",
+            f"No Python {target.python} on this machine: the layers ship without .pyc files, and "
+            "a cold start imports more than three times as long. Install it and synth again.",
+        )
+    return [
+        lambda_.LayerVersion(
+            scope,
+            name,
+            code=code(target),
+            compatible_runtimes=[lambda_.Runtime.PYTHON_3_13],
+            description=description,
+        )
+        for name, code, description in (
+            ("Dependencies", dependencies_code, "Third-party packages of Gazette, pinned"),
+            ("Core", core_code, "The package gazette and its built templates"),
+        )
+    ]
