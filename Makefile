@@ -69,7 +69,7 @@ setup: .venv/.ready .engine/.ready node_modules/.ready ## Install what the targe
 	@$(BIN)/uv pip sync --quiet --python .engine/bin/python --require-hashes requirements/engine.txt
 	@touch $@
 
-node_modules/.ready: package-lock.json .venv/.ready
+node_modules/.ready: package-lock.json | .venv/.ready
 	@echo "setting up node_modules"
 	@$(BIN)/npm ci --loglevel=error --ignore-scripts >/dev/null
 	@touch $@
