@@ -73,16 +73,16 @@ def deliver(
         raise NotYet(f"Run {run_id(key)} is {run.status}: its outcome has to be settled first.")
     older = _settle_predecessors(chain[1:], runs=runs, clock=clock)
 
+    window = _window(run, older, now=clock(), settle_lag=limits.settle_lag)
+    digest = compose(events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups)
+    if not digest.groups:
+        return _end(run, Skip(Reason.EMPTY), runs=runs)
+
     subscriber = subscribers.get(key.user_id)
     if subscriber is None:
         return _end(run, Skip(Reason.UNKNOWN_SUBSCRIBER), runs=runs)
     if subscriber.status is SubscriberStatus.UNSUBSCRIBED:
         return _end(run, Skip(Reason.UNSUBSCRIBED), runs=runs)
-
-    window = _window(run, older, now=clock(), settle_lag=limits.settle_lag)
-    digest = compose(events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups)
-    if not digest.groups:
-        return _end(run, Skip(Reason.EMPTY), runs=runs)
     links = link_maker.links(key.user_id)
     edition = renderer.render(digest, subscriber, links)
 
