@@ -80,7 +80,7 @@ def audit(messages: Iterable[campus.Message], accepted: Sequence[Accepted]) -> F
             findings.duplicate_emails += 1
             findings.problems.append(f"run {seen.run} was accepted twice")
         runs.add(seen.run)
-        if f"{parse_run_id(seen.run).user_id}@" != mail.to[: mail.to.index("@") + 1]:
+        if parse_run_id(seen.run).user_id != mail.to.partition("@")[0]:
             findings.problems.append(f"run {seen.run} went to {mail.to}")
         arrived[mail.to].append(seen)
     for reader in expected.keys() | arrived.keys():

@@ -100,7 +100,6 @@ def deploy(engine: Engine, folder: Path, *, base_url: str) -> dict[str, str]:
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = {**os.environ, **engine.environment, "CDK_OUTDIR": str(assembly)}
-    environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(base_url))
     environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
     node = str(Path(sysconfig.get_path("scripts")) / "node")

@@ -37,12 +37,12 @@ def due_slots(day: int, registered: tuple[datetime, datetime]) -> list[datetime]
     """
     began, ended = registered
     slots: set[datetime] = set()
+    while day == 0 and began < ended:
+        began += SLOT
+        slots.add(began)
     for zone in campus.ZONES:
         due = _occurrences(LocalHour(campus.DIGEST_HOUR, 0, zone), after=ended)
         slots.add(slot_of(next(islice(due, day, None))))
-        while day == 0 and began < ended:
-            began += SLOT
-            slots.add(began)
     return sorted(slots)
 
 

@@ -92,25 +92,19 @@ def _set_schedule(command: ChangeSubscriber, *, schedules: Schedules, clock: Clo
                 revision=1,
                 changed_at=changed_at,
             )
-        elif _is_settled(current, command, clock):
+        elif current.changed_at > changed_at:
             return
         else:
             wanted = _changed(current, command, clock)
+            if wanted == current:
+                return
         if schedules.put(wanted, replacing=current):
             return
     raise NotYet(f"The schedule of {user_id} kept changing. The message will be delivered again.")
 
 
-def _is_settled(current: Schedule, command: ChangeSubscriber, clock: Clock) -> bool:
-    """A newer change is there, or this one and nothing to mend."""
-    changed_at = command.subscriber.changed_at
-    if current.changed_at != changed_at:
-        return current.changed_at > changed_at
-    return current.wanted == command.digest_at and not _is_stranded(current, clock)
-
-
 def _changed(current: Schedule, command: ChangeSubscriber, clock: Clock) -> Schedule:
-    """`current` as the command wants it.
+    """`current` as the command wants it; equal to it where there is nothing to change.
 
     A new occurrence takes a new sequence number: fan-out may have started the run of the old
     one without having advanced, and that number is then spent.
