@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test check setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz check docs setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -17,6 +17,9 @@ demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it runni
 
 test: setup ## Every test, from nothing
 	@$(BIN)/python -m pytest
+
+fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
+	@$(BIN)/python -m tests.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
 
 check: setup lint types ## Format, lint and types
 
@@ -30,6 +33,9 @@ types: setup ## Types
 format: setup ## Format and fix what can be fixed
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+docs: setup ## Write docs/events anew, from the models that ingest validates with
+	@$(BIN)/gazette event schemas >/dev/null
 
 synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
 	@$(BIN)/node node_modules/.bin/cdk synth --quiet $(if $(STAGE),-c stage=$(STAGE))

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.utils import parseaddr
-from typing import Any
+from typing import Any, get_origin
 
 from infra.topology import GENERATE
 
@@ -21,8 +21,10 @@ class Stage:
 
     `sender` is an address of a verified SES identity; `base_url` is where readers reach the
     preferences function (default: its own function URL); `retain` keeps data when a stack is
-    deleted; `ticks` lets the clock start digests; `host_layers` builds for this machine instead
-    of Lambda's.
+    deleted; `default_frequencies` says by category how often those readers hear of it who chose
+    nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
+    `ticks` lets the clock start digests; `host_layers` builds for this machine instead of
+    Lambda's.
     """
 
     name: str
@@ -43,7 +45,8 @@ class Stage:
     lookback_slots: int = 144
     spread: int = 540
     check_after: int = 3600
-    settle_lag: int = 60
+    collapse: int = 20
+    settle_lag: int = 15
     send_timeout: int = 10
     commit_margin: int = 8
     clock_skew: int = 5
@@ -51,6 +54,7 @@ class Stage:
     event_retention_days: int = 90
     run_retention_days: int = 180
     concurrency: int = 20
+    default_frequencies: dict[str, str] = field(default_factory=dict)
 
     @property
     def sender_address(self) -> str:
@@ -67,19 +71,19 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             "Choose one with `-c stage=NAME` or add it under context.stages."
         )
     given = stages[name]
-    types = {field.name: field.type for field in fields(Stage) if field.name != "name"}
-    for field, value in given.items():
-        if field not in types:
+    types = {each.name: each.type for each in fields(Stage) if each.name != "name"}
+    for setting, value in given.items():
+        if setting not in types:
             raise StageError(
-                f"Stage {name!r} in cdk.json: there is no setting {field!r}; "
+                f"Stage {name!r} in cdk.json: there is no setting {setting!r}; "
                 "infra/stages.py lists them."
             )
-        if type(value) is not types[field]:
-            kind = getattr(types[field], "__name__", types[field])
-            raise StageError(f"Stage {name!r} in cdk.json: {field} must be of type {kind}.")
-    for field in ("sender", "list_id"):
-        if not given.get(field):
-            raise StageError(f"Stage {name!r} in cdk.json: {field} is missing.")
+        if type(value) is not (get_origin(types[setting]) or types[setting]):
+            kind = getattr(types[setting], "__name__", types[setting])
+            raise StageError(f"Stage {name!r} in cdk.json: {setting} must be of type {kind}.")
+    for setting in ("sender", "list_id"):
+        if not given.get(setting):
+            raise StageError(f"Stage {name!r} in cdk.json: {setting} is missing.")
     if not re.fullmatch(r"[a-z][a-z0-9]{0,15}", name):
         raise StageError(f"Stage {name!r} in cdk.json: a name is 1 to 16 of a-z and 0-9.")
     stage = Stage(name=name, **given)

@@ -12,21 +12,29 @@ https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table. `local_index` and `sparse_index` are (name, partition key, sort key)."""
+    """A table.
+
+    `local_index` is (name, sort key), `global_index` (name, partition key, sort key). What an
+    index holds beside the keys: everything where `…_holds` is None, else these attributes.
+    """
 
     name: str
     partition_key: str
     sort_key: str | None = None
     local_index: tuple[str, str] | None = None
-    sparse_index: tuple[str, str, str] | None = None
-    sparse_index_keys_only: bool = False
+    local_index_holds: tuple[str, ...] | None = None
+    global_index: tuple[str, str, str] | None = None
+    global_index_holds: tuple[str, ...] | None = None
     ttl: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A function. `queue` feeds it; `reads` and `writes` are DynamoDB actions by table.
+    """A function. `queue` feeds it; `tables` are DynamoDB actions by table.
 
+    `may_recurse`: it may put messages on its own queue more than 16 times in a row, where
+    Lambda would otherwise end it as a loop.
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
     Times in seconds, memory in MB.
     """
 
@@ -35,6 +43,7 @@ class Step:
     memory: int
     queue: str | None
     batch_size: int = 10
+    may_recurse: bool = False
     tables: tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -43,7 +52,7 @@ SCHEDULES = Table(
     name="schedules",
     partition_key="user_id",
     sort_key="name",
-    sparse_index=("due", "due", "user_id"),
+    global_index=("due", "due", "user_id"),
 )
 EVENTS = Table(
     name="events",
@@ -56,21 +65,67 @@ RUNS = Table(
     name="runs",
     partition_key="user_id",
     sort_key="run",
-    sparse_index=("open", "open", "check_at"),
-    sparse_index_keys_only=True,
+    global_index=("open", "open", "check_at"),
+    global_index_holds=(),
     ttl="expires_at",
 )
-TABLES = (SUBSCRIBERS, SCHEDULES, EVENTS, RUNS)
+FOLLOWS = Table(
+    name="follows",
+    partition_key="entity",
+    sort_key="user_id",
+    global_index=("by_user", "user_id", "entity"),
+    global_index_holds=(),
+    ttl="expires_at",
+)
+ACTIVITIES = Table(
+    name="activities",
+    partition_key="entity",
+    sort_key="activity_id",
+    local_index=("occurred", "occurred_at"),
+    local_index_holds=("home",),
+    ttl="expires_at",
+)
+SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
+TABLES = (SUBSCRIBERS, SCHEDULES, FOLLOWS, ACTIVITIES, EVENTS, RUNS, SUPPRESSIONS)
 
 INGEST = Step(
     name="ingest",
-    timeout=30,
+    timeout=90,  # ten messages in a row, each a list of as many events as fit an entry
     memory=512,
     queue="ingest",
     tables=(
-        ("subscribers", ("GetItem", "UpdateItem")),
-        ("schedules", ("GetItem", "PutItem")),
-        ("events", ("PutItem",)),
+        ("subscribers", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
+        (
+            "schedules",
+            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+        ),
+        ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
+        ("activities", ("GetItem", "Query", "PutItem", "UpdateItem")),
+        (
+            "events",
+            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
+        ),
+        ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
+        ("suppressions", ("GetItem", "PutItem")),
+    ),
+)
+FOLLOWERS = Step(
+    name="followers",
+    timeout=60,
+    memory=512,
+    queue="followers",
+    batch_size=2,  # two pages of a hundred, each perhaps with a run and a message of its own
+    may_recurse=True,  # a walk hands over to the next one, and each begins behind the last
+    tables=(
+        ("subscribers", ("GetItem", "BatchGetItem")),
+        (
+            "schedules",
+            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+        ),
+        ("follows", ("BatchGetItem", "Query")),
+        ("activities", ("GetItem", "UpdateItem")),
+        ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
+        ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ),
 )
 FANOUT = Step(
@@ -98,9 +153,10 @@ PREFERENCES = Step(
     memory=512,
     queue=None,
     tables=(
-        ("subscribers", ("UpdateItem",)),
-        ("schedules", ("GetItem", "UpdateItem")),
+        ("subscribers", ("GetItem", "UpdateItem")),
+        ("schedules", ("Query", "UpdateItem")),
         ("runs", ("Query", "PutItem")),
+        ("suppressions", ("PutItem",)),
     ),
 )
-STEPS = (INGEST, FANOUT, GENERATE, PREFERENCES)
+STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, PREFERENCES)

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from gazette.domain.following import Activity, Follow, FollowState
+from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.model import (
     DAILY,
     Actor,
+    Cadence,
+    DigestTimes,
     Edition,
     Entity,
     Event,
-    LocalHour,
     Mail,
     RunKey,
     Schedule,
@@ -45,6 +48,8 @@ def an_event(
     actor: str = "Bo",
     occurred_at: datetime = NOW,
     excerpt: str = "",
+    amended_at: datetime | None = None,
+    via: tuple[str, ...] = (),
 ) -> Event:
     """A comment on a post."""
     return Event(
@@ -57,13 +62,56 @@ def an_event(
         actor=Actor(actor.lower(), actor),
         occurred_at=occurred_at,
         excerpt=excerpt,
+        amended_at=amended_at,
+        via=via,
     )
 
 
+def an_activity(
+    activity_id: str = "a1",
+    *,
+    category: str = "comment",
+    entity_id: str = "post1",
+    parent: str | None = None,
+    actor: str = "Bo",
+    occurred_at: datetime = NOW,
+    excerpt: str = "",
+    amended_at: datetime | None = None,
+) -> Activity:
+    """A comment on a post, for whoever follows it."""
+    event = an_event(category=category, entity_id=entity_id, actor=actor)
+    return Activity(
+        id=activity_id,
+        category=event.category,
+        entity=event.entity,
+        parent=parent,
+        actor=event.actor,
+        occurred_at=occurred_at,
+        excerpt=excerpt,
+        amended_at=amended_at,
+    )
+
+
+def a_follow(
+    user_id: str = "ann",
+    *,
+    entity: str = "post#post1",
+    frequency: Frequency | None = None,
+    at: datetime = NOW - timedelta(days=30),
+) -> Follow:
+    """Since a month ago."""
+    return Follow(entity, user_id, ((at, FollowState(True, frequency)),))
+
+
 def a_subscriber(
-    user_id: str = "ann", *, changed_at: datetime = NOW, email: str = "ann@example.com"
+    user_id: str = "ann",
+    *,
+    changed_at: datetime = NOW,
+    email: str = "ann@example.com",
+    times: DigestTimes | None = None,
+    **chosen: Frequency,
 ) -> Subscriber:
-    """An active reader in Berlin."""
+    """An active reader in Berlin, with the frequencies that were chosen by category."""
     return Subscriber(
         user_id=user_id,
         email=email,
@@ -71,6 +119,8 @@ def a_subscriber(
         locale="en",
         time_zone="Europe/Berlin",
         changed_at=changed_at,
+        times=times or DigestTimes(),
+        choices=((changed_at, frequencies(chosen)),),
     )
 
 
@@ -85,7 +135,7 @@ def a_schedule(
     return Schedule(
         user_id=user_id,
         name=DAILY,
-        wanted=LocalHour(8, 0, "Europe/Berlin"),
+        wanted=Cadence(8, 0, "Europe/Berlin"),
         next_due_at=next_due_at,
         sequence=sequence,
         revision=revision,

@@ -1,17 +1,21 @@
-"""What the real adapters ask of AWS, counted: calls, and write units by AWS's own rules.
+"""What the real adapters ask of AWS, counted: calls, and read and write units by AWS's own rules.
 
 Sits below the adapters, at botocore, and needs moto: the emulator's own capacity figures are
 constants. Item sizes and units:
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 Indexes: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html, "Provisioned
-throughput considerations".
+throughput considerations". Transactions:
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html, "Capacity
+management": every item is written twice, also one that is only looked at; index entries, which
+are no items of the transaction, are counted once.
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import boto3
@@ -21,22 +25,44 @@ from botocore.client import BaseClient
 Item = dict[str, dict[str, Any]]
 
 _CALL = "_make_api_call"
-_WRITES = {"PutItem", "UpdateItem", "DeleteItem"}
+_TRANSACTED = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+}
+"""What IAM calls the parts of a transaction."""
 
 
 @dataclass
 class Meter:
-    """`calls` by `service.Operation`; `write_units` by table; `requests` as they were made."""
+    """`calls` by `service.Operation`; units by table; `requests` as they were made.
+
+    `actions` are (table, DynamoDB action) as IAM sees them, by who was acting.
+    """
 
     calls: Counter[str] = field(default_factory=Counter)
     write_units: Counter[str] = field(default_factory=Counter)
+    read_units: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    actions: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    actor: str = ""
 
     def clear(self) -> None:
-        """Count from zero."""
+        """Count from zero; who did what is kept."""
         self.calls.clear()
         self.write_units.clear()
+        self.read_units.clear()
         self.requests.clear()
+
+    @contextmanager
+    def acting(self, actor: str) -> Iterator[None]:
+        """Everything inside the block is done by `actor`."""
+        before, self.actor = self.actor, actor
+        try:
+            yield
+        finally:
+            self.actor = before
 
 
 @contextmanager
@@ -46,31 +72,107 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
     original: Any = getattr(BaseClient, _CALL)
     unmetered = boto3.client("dynamodb")
 
+    @cache
+    def table_of(name: str) -> dict[str, Any]:
+        return dict(unmetered.describe_table(TableName=name)["Table"])
+
+    def stored(write: _Write) -> Item | None:
+        key = _key(table_of(write.table), write.named)
+        item: Item | None = unmetered.get_item(TableName=write.table, Key=key).get("Item")
+        return item
+
+    @contextmanager
+    def weighed(write: _Write) -> Iterator[None]:
+        before = stored(write)
+        try:
+            yield
+        finally:
+            meter.write_units[write.table] += write_units(
+                table_of(write.table), before, stored(write), times=write.times
+            )
+
     def counted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
         if client is unmetered:
             return original(client, operation, request)
         service = client.meta.service_model.service_name
         meter.calls[f"{service}.{operation}"] += 1
         meter.requests.append((f"{service}.{operation}", request))
-        if service != "dynamodb" or operation not in _WRITES:
+        if service != "dynamodb":
             return original(client, operation, request)
-        table = unmetered.describe_table(TableName=request["TableName"])["Table"]
-        key = _key(table, request)
-        before = unmetered.get_item(TableName=request["TableName"], Key=key).get("Item")
-        try:
-            return original(client, operation, request)
-        finally:
-            after = unmetered.get_item(TableName=request["TableName"], Key=key).get("Item")
-            meter.write_units[request["TableName"]] += write_units(table, before, after)
+        meter.actions[meter.actor].update(_actions(operation, request))
+        with ExitStack() as writes:
+            for write in _writes(operation, request):
+                writes.enter_context(weighed(write))
+            answer = original(client, operation, request)
+        meter.read_units.update(_read_units(operation, request, answer))
+        return answer
 
     with monkeypatch.context() as patch:
         patch.setattr(BaseClient, _CALL, counted)
         yield meter
 
 
-def write_units(table: dict[str, Any], before: Item | None, after: Item | None) -> int:
-    """Units of one write of the table and all its indexes; a refused write costs its table."""
-    units = _units(max(_size(before), _size(after)))
+@dataclass(frozen=True)
+class _Write:
+    """One item that a call writes or looks at; `named` holds its key, perhaps among others."""
+
+    table: str
+    named: Item
+    times: int = 1
+
+
+def _actions(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    match operation:
+        case "TransactWriteItems":
+            for part in request["TransactItems"]:
+                ((kind, asked),) = part.items()
+                yield asked["TableName"], _TRANSACTED[kind]
+        case "BatchGetItem" | "BatchWriteItem":
+            for table in request["RequestItems"]:
+                yield table, operation
+        case _:
+            yield request["TableName"], operation
+
+
+def _writes(operation: str, request: dict[str, Any]) -> Sequence[_Write]:
+    match operation:
+        case "PutItem":
+            return [_Write(request["TableName"], request["Item"])]
+        case "UpdateItem" | "DeleteItem":
+            return [_Write(request["TableName"], request["Key"])]
+        case "TransactWriteItems":
+            asked = [next(iter(part.values())) for part in request["TransactItems"]]
+            return [
+                _Write(each["TableName"], each.get("Item") or each["Key"], times=2)
+                for each in asked
+            ]
+        case "BatchWriteItem":
+            return [
+                _Write(table, each.get("Item") or each["Key"])
+                for table, parts in request["RequestItems"].items()
+                for part in parts
+                for each in part.values()
+            ]
+        case _:
+            return []
+
+
+def calls(**number: int) -> Counter[str]:
+    """Calls as the meter names them: of DynamoDB, or of SQS and SES where only they have such."""
+    services = {"SendMessageBatch": "sqs", "SendEmail": "sesv2"}
+    return Counter(
+        {f"{services.get(name, 'dynamodb')}.{name}": count for name, count in number.items()}
+    )
+
+
+def write_units(
+    table: dict[str, Any], before: Item | None, after: Item | None, *, times: int = 1
+) -> int:
+    """Units of one write of the table and all its indexes; a refused write costs its table.
+
+    `times`: how often the item is written, which is twice in a transaction.
+    """
+    units = _units(max(_size(before), _size(after))) * times
     for index in (
         *table.get("GlobalSecondaryIndexes", ()),
         *table.get("LocalSecondaryIndexes", ()),
@@ -86,9 +188,38 @@ def write_units(table: dict[str, Any], before: Item | None, after: Item | None) 
     return units
 
 
-def _key(table: dict[str, Any], request: dict[str, Any]) -> Item:
-    given = request.get("Key") or request["Item"]
-    return {part["AttributeName"]: given[part["AttributeName"]] for part in table["KeySchema"]}
+def _read_units(
+    operation: str, request: dict[str, Any], answer: dict[str, Any]
+) -> dict[str, int | float]:
+    """A GetItem rounds each item up to 4 KB, a Query the sum; what is not there counts as one."""
+    match operation:
+        case "GetItem":
+            sizes = [_size(answer.get("Item"))]
+        case "Query":
+            sizes = [sum(map(_size, answer["Items"]))]
+        case "BatchGetItem":
+            return {
+                table: _weight(asked)
+                * sum(
+                    _reading_units(size)
+                    for size in (
+                        *map(_size, answer["Responses"].get(table, ())),
+                        *[0] * (len(asked["Keys"]) - len(answer["Responses"].get(table, ()))),
+                    )
+                )
+                for table, asked in request["RequestItems"].items()
+            }
+        case _:
+            return {}
+    return {request["TableName"]: _weight(request) * sum(map(_reading_units, sizes))}
+
+
+def _weight(asked: dict[str, Any]) -> int | float:
+    return 1 if asked.get("ConsistentRead") else 0.5
+
+
+def _key(table: dict[str, Any], named: Item) -> Item:
+    return {part["AttributeName"]: named[part["AttributeName"]] for part in table["KeySchema"]}
 
 
 def _projected(table: dict[str, Any], index: dict[str, Any], item: Item | None) -> Item | None:
@@ -110,6 +241,10 @@ def _units(size: int) -> int:
     return max(1, math.ceil(size / 1024))
 
 
+def _reading_units(size: int) -> int:
+    return max(1, math.ceil(size / 4096))
+
+
 def _size(item: Item | None) -> int:
     return sum(len(name.encode()) + _value_size(value) for name, value in (item or {}).items())
 
@@ -119,6 +254,8 @@ def _value_size(typed: dict[str, Any]) -> int:
     match kind:
         case "S":
             return len(value.encode())
+        case "SS":
+            return sum(len(text.encode()) for text in value)
         case "N":
             return math.ceil(len(value.lstrip("-").replace(".", "").strip("0")) / 2) + 1
         case "NS":

@@ -1,17 +1,60 @@
 """The tables on moto, made from the same PynamoDB models that the adapters use."""
 
-from gazette.adapters.tables import EventRow, RunRow, ScheduleRow, SubscriberRow, bind
+from typing import Any
+
+import boto3
+from gazette.adapters.tables import (
+    ActivityRow,
+    EventRow,
+    FollowRow,
+    RunRow,
+    ScheduleRow,
+    SubscriberRow,
+    SuppressionRow,
+)
 
 NAMES = {
     SubscriberRow: "subscribers",
     ScheduleRow: "schedules",
+    FollowRow: "follows",
+    ActivityRow: "activities",
     EventRow: "events",
     RunRow: "runs",
+    SuppressionRow: "suppressions",
 }
 
 
 def create_tables() -> None:
-    """Create every table in the account that moto keeps for this test."""
+    """Create every table in the account that moto keeps for this test.
+
+    By one client: PynamoDB would make one for each of them, which takes a second.
+    """
+    client: Any = boto3.client("dynamodb")
     for model, name in NAMES.items():
-        bind(model, name)
-        model.create_table(billing_mode="PAY_PER_REQUEST")
+        schema = model._get_schema()
+        indexes: dict[str, list[Any]] = {
+            "LocalSecondaryIndexes": schema["local_secondary_indexes"],
+            "GlobalSecondaryIndexes": schema["global_secondary_indexes"],
+        }
+        client.create_table(
+            TableName=name,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=schema["attribute_definitions"],
+            KeySchema=_ordered(schema["key_schema"]),
+            **{
+                kind: [_index(index) for index in given] for kind, given in indexes.items() if given
+            },
+        )
+
+
+def _index(index: Any) -> dict[str, Any]:
+    return {
+        "IndexName": index["index_name"],
+        "KeySchema": _ordered(index["key_schema"]),
+        "Projection": index["projection"],
+    }
+
+
+def _ordered(keys: Any) -> list[Any]:
+    """The partition key first, as DynamoDB wants it."""
+    return sorted(keys, key=lambda key: str(key["KeyType"]))

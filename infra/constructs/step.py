@@ -49,6 +49,7 @@ class StepConstruct(Construct):
             layers=list(layers),
             timeout=Duration.seconds(step.timeout),
             memory_size=step.memory,
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if step.may_recurse else None,
             tracing=lambda_.Tracing.ACTIVE,
             log_group=logs.LogGroup(
                 self,

@@ -1,5 +1,7 @@
 """What must outlive the service, in a stack of its own: the tables, and the key of the links."""
 
+from typing import Any
+
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -41,19 +43,30 @@ class DataStack(Stack):
         )
         if table.local_index:
             name, sort_key = table.local_index
-            built.add_local_secondary_index(index_name=name, sort_key=_string(sort_key))
-        if table.sparse_index:
-            name, partition_key, sort_key = table.sparse_index
+            built.add_local_secondary_index(
+                index_name=name, sort_key=_string(sort_key), **_held(table.local_index_holds)
+            )
+        if table.global_index:
+            name, partition_key, sort_key = table.global_index
             built.add_global_secondary_index(
                 index_name=name,
                 partition_key=_string(partition_key),
                 sort_key=_string(sort_key),
-                projection_type=dynamodb.ProjectionType.KEYS_ONLY
-                if table.sparse_index_keys_only
-                else dynamodb.ProjectionType.ALL,
+                **_held(table.global_index_holds),
             )
         return built
 
 
 def _string(name: str) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
+
+
+def _held(attributes: tuple[str, ...] | None) -> dict[str, Any]:
+    if attributes is None:
+        return {"projection_type": dynamodb.ProjectionType.ALL}
+    if not attributes:
+        return {"projection_type": dynamodb.ProjectionType.KEYS_ONLY}
+    return {
+        "projection_type": dynamodb.ProjectionType.INCLUDE,
+        "non_key_attributes": list(attributes),
+    }

@@ -1,6 +1,9 @@
 """Bus, queues, functions, clock and alarms."""
 
+import json
 from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -17,9 +20,11 @@ from aws_cdk.aws_lambda_destinations import SqsDestination
 from constructs import Construct
 from gazette.settings import (
     FanoutSettings,
+    FollowersSettings,
     GenerateSettings,
     IngestSettings,
     PreferencesSettings,
+    Settings,
 )
 
 from infra.constructs.alarms import AlarmTopic
@@ -27,7 +32,9 @@ from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.stages import Stage
-from infra.topology import FANOUT, GENERATE, INGEST, PREFERENCES, Step
+from infra.topology import FANOUT, FOLLOWERS, GENERATE, INGEST, PREFERENCES, Step
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class ServiceStack(Stack):
@@ -50,14 +57,20 @@ class ServiceStack(Stack):
         self._links_secret = links_secret
 
         ingest = self._step(INGEST)
+        followers = self._step(FOLLOWERS)
         fanout = self._step(FANOUT)
         generate = self._step(GENERATE)
         preferences = self._step(PREFERENCES)
+        self._queues = {
+            str(built.step.queue): built.queue
+            for built in (ingest, followers, fanout, generate)
+            if built.queue
+        }
         url = preferences.function.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
 
-        bus = self._receive_events(_queue_of(ingest))
-        self._configure_ingest(ingest)
-        self._configure_fanout(fanout, _queue_of(generate))
+        bus = self._receive_events(self._queues["ingest"])
+        self._configure_ingest(ingest, followers)
+        self._configure_fanout(fanout)
         self._configure_generate(generate, base_url=stage.base_url or url.url)
         self._configure_preferences(preferences)
         self._start_clock(fanout)
@@ -91,39 +104,21 @@ class ServiceStack(Stack):
         )
         return bus
 
-    def _configure_ingest(self, ingest: StepConstruct) -> None:
+    def _configure_ingest(self, ingest: StepConstruct, followers: StepConstruct) -> None:
+        for step in (ingest, followers):
+            self._queues["generate"].grant_send_messages(step.function)
+            self._queues["followers"].grant_send_messages(step.function)
         quarantine = self._watched(
             "quarantine", "Events that do not fit the contract, each with its reason."
         )
         quarantine.grant_send_messages(ingest.function)
-        ingest.configure(
-            IngestSettings(
-                subscribers_table=self._table_name("subscribers"),
-                schedules_table=self._table_name("schedules"),
-                events_table=self._table_name("events"),
-                quarantine_queue_url=quarantine.queue_url,
-                shards=self._stage.shards,
-                event_retention_days=self._stage.event_retention_days,
-            )
-        )
+        ingest.configure(self._settings(IngestSettings, quarantine_queue_url=quarantine.queue_url))
+        followers.configure(self._settings(FollowersSettings))
 
-    def _configure_fanout(self, fanout: StepConstruct, generate_queue: sqs.Queue) -> None:
-        shard_queue = _queue_of(fanout)
-        shard_queue.grant_send_messages(fanout.function)
-        generate_queue.grant_send_messages(fanout.function)
-        fanout.configure(
-            FanoutSettings(
-                schedules_table=self._table_name("schedules"),
-                runs_table=self._table_name("runs"),
-                shard_queue_url=shard_queue.queue_url,
-                generate_queue_url=generate_queue.queue_url,
-                shards=self._stage.shards,
-                lookback_slots=self._stage.lookback_slots,
-                spread=self._stage.spread,
-                check_after=self._stage.check_after,
-                run_retention_days=self._stage.run_retention_days,
-            )
-        )
+    def _configure_fanout(self, fanout: StepConstruct) -> None:
+        for queue in ("shard", "generate"):
+            self._queues[queue].grant_send_messages(fanout.function)
+        fanout.configure(self._settings(FanoutSettings))
 
     def _configure_generate(self, generate: StepConstruct, *, base_url: str) -> None:
         stage = self._stage
@@ -138,42 +133,28 @@ class ServiceStack(Stack):
                 self, "SmtpLogin", stage.smtp_secret
             ).grant_read(generate.function)
         generate.configure(
-            GenerateSettings(
-                subscribers_table=self._table_name("subscribers"),
-                events_table=self._table_name("events"),
-                runs_table=self._table_name("runs"),
-                links_secret=self._links_secret.secret_arn,
+            self._settings(
+                GenerateSettings,
                 base_url=base_url,
-                mail_provider=stage.mail_provider,
-                sender=stage.sender,
-                list_id=stage.list_id,
                 configuration_set=configuration_set.configuration_set_name,
-                smtp_host=stage.smtp_host,
-                smtp_port=stage.smtp_port,
-                smtp_security=stage.smtp_security,
-                smtp_secret=stage.smtp_secret,
-                settle_lag=stage.settle_lag,
-                send_timeout=stage.send_timeout,
-                commit_margin=stage.commit_margin,
-                clock_skew=stage.clock_skew,
-                max_groups=stage.max_groups,
-                event_retention_days=stage.event_retention_days,
-                run_retention_days=stage.run_retention_days,
             )
         )
 
     def _configure_preferences(self, preferences: StepConstruct) -> None:
         self._links_secret.grant_read(preferences.function)
-        preferences.configure(
-            PreferencesSettings(
-                subscribers_table=self._table_name("subscribers"),
-                schedules_table=self._table_name("schedules"),
-                runs_table=self._table_name("runs"),
-                links_secret=self._links_secret.secret_arn,
-                shards=self._stage.shards,
-                run_retention_days=self._stage.run_retention_days,
-            )
-        )
+        preferences.configure(self._settings(PreferencesSettings))
+
+    def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
+        """The settings of a function: tables, queues and what the stage says, each by its name."""
+        known: dict[str, Any] = {
+            **vars(self._stage),
+            "default_frequencies": json.dumps(self._stage.default_frequencies),
+            "links_secret": self._links_secret.secret_arn,
+            **{f"{name}_table": table.table_name for name, table in self._tables.items()},
+            **{f"{name}_queue_url": queue.queue_url for name, queue in self._queues.items()},
+            **given,
+        }
+        return kind(**{field.name: known[field.name] for field in fields(kind)})
 
     def _start_clock(self, fanout: StepConstruct) -> None:
         """Every ten minutes, on the slot; the tick carries the time that it stands for.
@@ -209,15 +190,6 @@ class ServiceStack(Stack):
             topic=self._topic,
             meaning=meaning,
         )
-
-    def _table_name(self, name: str) -> str:
-        return self._tables[name].table_name
-
-
-def _queue_of(step: StepConstruct) -> sqs.Queue:
-    if step.queue is None:
-        raise TypeError(f"the step {step.step.name} has no queue")
-    return step.queue
 
 
 def _may_send(

@@ -2,20 +2,50 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from gazette.adapters.events import DynamoEventReader, DynamoEventWriter
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError, ConnectTimeoutError
+from gazette.adapters.activities import DynamoActivities
+from gazette.adapters.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.domain.ports import EventReader, EventWriter, Runs, Schedules, Subscribers
+from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.domain.ports import Clock
+from gazette.domain.stores import (
+    Activities,
+    EventReader,
+    Events,
+    Follows,
+    Runs,
+    Schedules,
+    Subscribers,
+    Suppressions,
+)
 from moto import mock_aws
 
 from tests.builders import SettableClock
-from tests.fakes import FakeEvents, FakeRuns, FakeSchedules, FakeSubscribers
+from tests.fake_stores import (
+    FakeActivities,
+    FakeEvents,
+    FakeFollows,
+    FakeRuns,
+    FakeSchedules,
+    FakeSubscribers,
+    FakeSuppressions,
+)
 from tests.moto_tables import create_tables
 
 SHARDS = 4
+RETENTION = timedelta(days=90)
+"""Of events, activities and ended follows; the fakes have it built in."""
+
+RUN_RETENTION = timedelta(days=180)
+
+SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture(params=["fake", "moto"])
@@ -39,6 +69,27 @@ def subscribers(engine: str) -> Subscribers:
 
 
 @pytest.fixture
+def follows(engine: str, clock: SettableClock) -> Follows:
+    if engine == "fake":
+        return FakeFollows()
+    return DynamoFollows("follows", retention=RETENTION, clock=clock)
+
+
+@pytest.fixture
+def activities(engine: str, clock: SettableClock) -> Activities:
+    if engine == "fake":
+        return FakeActivities()
+    return DynamoActivities("activities", retention=RETENTION, clock=clock)
+
+
+@pytest.fixture
+def suppressions(engine: str, clock: SettableClock) -> Suppressions:
+    if engine == "fake":
+        return FakeSuppressions()
+    return DynamoSuppressions("suppressions", clock=clock)
+
+
+@pytest.fixture
 def schedules(engine: str) -> Schedules:
     if engine == "fake":
         return FakeSchedules(shards=SHARDS)
@@ -46,16 +97,53 @@ def schedules(engine: str) -> Schedules:
 
 
 @pytest.fixture
-def events(engine: str, clock: SettableClock) -> tuple[EventWriter, EventReader]:
-    """Writer and reader."""
-    if engine == "fake":
-        fake = FakeEvents(clock)
-        return fake, fake
-    reader = DynamoEventReader("events", clock=clock)
-    writer = DynamoEventWriter("events", retention=timedelta(days=90), timeout=1.5, clock=clock)
-    return writer, reader  # the last binding holds: the writer's, which is the stricter
+def runs(engine: str) -> Runs:
+    return FakeRuns() if engine == "fake" else DynamoRuns("runs", retention=RUN_RETENTION)
 
 
 @pytest.fixture
-def runs(engine: str) -> Runs:
-    return FakeRuns() if engine == "fake" else DynamoRuns("runs", retention=timedelta(days=180))
+def events(engine: str, clock: SettableClock, runs: Runs, schedules: Schedules) -> Events:
+    """Those that moves are guarded by are the fixtures `runs` and `schedules`."""
+    if isinstance(runs, FakeRuns) and isinstance(schedules, FakeSchedules):
+        return FakeEvents(clock, runs, schedules)
+    return dynamo_events(clock)
+
+
+def dynamo_events(clock: Clock) -> DynamoEvents:
+    """The real adapter, as `ingest` builds it."""
+    return DynamoEvents(
+        "events", retention=RETENTION, run_retention=RUN_RETENTION, timeout=1.5, clock=clock
+    )
+
+
+@pytest.fixture
+def reader(engine: str, clock: SettableClock, events: Events) -> EventReader:
+    """Reads what `events` wrote."""
+    if isinstance(events, FakeEvents):
+        return events
+    return DynamoEventReader("events", clock=clock)
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What becomes of the next calls: "" is well, "lost before", "lost after" the write, or
+    "in the way" where a transaction holds the row.
+
+    For the real adapter alone: our fake always answers.
+    """
+    script: list[str] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def scripted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        what = script.pop(0) if script else ""
+        if what == "lost before":
+            raise ConnectTimeoutError(endpoint_url="dynamodb")
+        if what == "in the way":
+            raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
+        answer = real(client, operation, request)
+        if what == "lost after":
+            raise ConnectTimeoutError(endpoint_url="dynamodb")
+        return answer
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", scripted)
+    return script

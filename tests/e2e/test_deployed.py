@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from gazette.domain.calendar import last_instant_of_slot, next_occurrence
-from gazette.domain.model import LocalHour
+from gazette.domain.model import Cadence
 
 from demo.engine import ROOT, Engine, deploy, running
 from demo.service import Service
@@ -22,7 +22,7 @@ from demo.ses import Accepted, StandIn
 pytestmark = pytest.mark.enable_socket
 
 _SETTLE_SECONDS = 2.2
-_WANTED = LocalHour(8, 0, "Europe/Berlin")
+_WANTED = Cadence(8, 0, "Europe/Berlin")
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Deployed:
 
     def settle(self) -> None:
         """Everything that was put is stored, and old enough to be in a digest."""
-        self.service.wait_until_drained("ingest")
+        self.service.wait_until_drained("ingest", "followers")
         time.sleep(_SETTLE_SECONDS)
 
     def tick(self, due: datetime) -> None:
@@ -133,6 +133,69 @@ def test_a_wrong_detail_waits_in_quarantine_with_a_reason_that_names_the_field(
     assert any("'event.vanished' is not one of" in reason for reason in messages)
 
 
+def test_every_detail_type_goes_through_the_bus(deployed: Deployed) -> None:
+    """What dee hears of: at once, in her digest, or not at all."""
+    put = deployed.service.put_events
+    began = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    post, reply = {"type": "post", "id": "p9"}, {"type": "reply", "id": "r9"}
+    activity = {name: value for name, value in a_comment("", 1).items() if name != "user_id"}
+    frequencies = {"mention": "immediate", "like": "never"}
+    put("event.retracted", [{"id": "comment22", "user_id": "dee"}, {"id": "a3", "entity": post}])
+    put("follow.created", [{"user_id": "dee", "entity": post, "changed_at": began}])
+    put("subscriber.active", [{"user_id": "dee", "active_at": began}])
+    put(
+        "activity.created",
+        [
+            {**activity, "id": "a1", "entity": {**activity["entity"], **post}},
+            {**activity, "id": "a2", "entity": {**activity["entity"], **reply}, "parent": post},
+            {**activity, "id": "a3", "entity": {**activity["entity"], **post}},
+            {
+                **activity,
+                "id": "a4",
+                "entity": {**activity["entity"], **post},
+                "actor": {"id": "dee", "name": "Dee"},
+            },
+        ],
+    )
+    put("event.created", [{"events": [a_comment("dee", number) for number in (21, 22, 23)]}])
+    put("event.created", [{**a_comment("dee", 24), "category": "like"}])
+    put("event.created", [{**a_comment("dee", 25), "category": "mention", "excerpt": "At once"}])
+    put("subscriber.changed", [{**a_profile("dee"), "frequencies": frequencies}])
+    put(
+        "event.created",
+        [{**a_comment("dee", 23), "excerpt": "Amended", "amended_at": began}],
+    )
+    deployed.settle()
+    deployed.service.wait_until_drained("generate")
+    (at_once,) = deployed.inbox("dee")
+    assert at_once.message["Subject"].startswith("1 new mention from Reader 25")
+    assert "At once" in at_once.part("plain")
+    assert at_once.tags["run"].startswith("dee-now")
+
+    due = next_due()
+    deployed.tick(due)
+    _, digest = deployed.inbox("dee")
+    text = digest.part("plain")
+    assert "4 updates for you" in text, "a1, a2, and the comments 21 and 23"
+    assert "Amended" in text
+    assert "Reader 22" not in text
+    assert "mention" not in text
+
+    now = datetime.now(UTC).isoformat()
+    put("follow.deleted", [{"user_id": "dee", "entity": post, "changed_at": now}])
+    put("subscriber.changed", [a_profile("gus")])
+    put("event.created", [a_comment("gus", 1)])
+    deployed.settle()
+    put("subscriber.deleted", [{"user_id": "gus", "deleted_at": datetime.now(UTC).isoformat()}])
+    deployed.settle()
+    put("event.created", [a_comment("gus", 2)])
+    put("activity.created", [{**activity, "id": "a5", "entity": {**activity["entity"], **post}}])
+    deployed.settle()
+    deployed.tick(due + timedelta(days=1))
+    assert len(deployed.inbox("dee")) == 2
+    assert not deployed.inbox("gus")
+
+
 def test_one_click_in_a_real_email_stops_the_next_digest(deployed: Deployed) -> None:
     put = deployed.service.put_events
     put("subscriber.changed", [a_profile("bo")])
@@ -155,7 +218,7 @@ def test_one_click_in_a_real_email_stops_the_next_digest(deployed: Deployed) -> 
 
 
 def test_nothing_was_left_on_a_dead_letter_queue(deployed: Deployed) -> None:
-    for queue in ("ingest-dead", "shard-dead", "generate-dead", "undelivered"):
+    for queue in ("ingest-dead", "followers-dead", "shard-dead", "generate-dead", "undelivered"):
         assert deployed.service.messages_in(queue) == 0
 
 

@@ -1,30 +1,62 @@
 """The real handlers on moto, with the settings that the stack would write."""
 
 import io
-import json
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
+import gazette.bootstrap.generate
 import pytest
 from aws_lambda_powertools.utilities import parameters
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from gazette.bootstrap import fanout, generate, ingest, preferences
+from gazette.adapters.schedules import DynamoSchedules
+from gazette.bootstrap import fanout, followers, generate, ingest, preferences
+from gazette.domain.model import DAILY
 from gazette.observability import logger
 from gazette.settings import (
     FanoutSettings,
+    FollowersSettings,
     GenerateSettings,
     IngestSettings,
     PreferencesSettings,
+    Settings,
 )
 from moto import mock_aws
 
+from functions.fanout.handler import lambda_handler as fanout_handler
+from functions.followers.handler import lambda_handler as followers_handler
+from functions.generate.handler import lambda_handler as generate_handler
+from functions.ingest.handler import lambda_handler as ingest_handler
+from functions.preferences.handler import lambda_handler as preferences_handler
+from infra.topology import STEPS
+from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
-from tests.moto_tables import create_tables
+from tests.moto_tables import NAMES, create_tables
 
 _KEY = "k" * 64
+_HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] = {
+    "ingest": ingest_handler,
+    "followers": followers_handler,
+    "fanout": fanout_handler,
+    "generate": generate_handler,
+    "preferences": preferences_handler,
+}
+_BUILDS: dict[str, tuple[Any, ...]] = {
+    "ingest": (ingest.build,),
+    "followers": (followers.build,),
+    "fanout": (fanout.build_tick, fanout.build_fan_out),
+    "generate": (generate.build,),
+    "preferences": (preferences.build,),
+}
+GRANTED = {
+    step.name: {(table, action) for table, actions in step.tables for action in actions}
+    for step in STEPS
+}
+"""(table, DynamoDB action) that the topology allows each function."""
 
 
 class Context(LambdaContext):
@@ -46,7 +78,28 @@ class Cloud:
     """An account on moto with everything that the functions need."""
 
     meter: Meter
-    queues: dict[str, str] = field(default_factory=dict)
+    queues: dict[str, str]
+
+    def invoke(self, step: str, event: dict[str, Any]) -> dict[str, Any]:
+        """One invocation of a function, as Lambda makes it."""
+        with self.meter.acting(step):
+            return _HANDLERS[step](event, Context())
+
+    def work(self, step: str, *bodies: str) -> None:
+        """Messages from the queue of a function, all of which it must work off."""
+        assert self.invoke(step, records(*bodies)) == {"batchItemFailures": []}
+
+    def say(self, detail_type: str, *details: dict[str, Any]) -> None:
+        """What a service says, all the way into ingest: one message per detail."""
+        for detail in details:
+            self.work("ingest", envelope(detail_type, detail))
+
+    def warm_up(self, *steps: str) -> None:
+        """Let functions be built, and count from zero."""
+        for step in steps:
+            for build in _BUILDS[step]:
+                build()
+        self.meter.clear()
 
     def take(self, queue: str) -> list[dict[str, Any]]:
         """Receive and delete what is on a queue."""
@@ -62,15 +115,56 @@ class Cloud:
                 )
         return taken
 
+    def queued(self, queue: str) -> list[dict[str, Any]]:
+        """What was put on a queue since the meter was cleared, also what is hidden still."""
+        return [
+            entry
+            for name, request in self.meter.requests
+            if name == "sqs.SendMessageBatch" and request["QueueUrl"] == self.queues[queue]
+            for entry in request["Entries"]
+        ]
 
-@pytest.fixture
-def context() -> Context:
-    return Context()
+    def work_off_followers(self) -> int:
+        """Everything on the followers queue, and what it leads to; returns the messages."""
+        done = 0
+        while messages := self.take("followers"):
+            for message in messages:
+                self.work("followers", message["Body"])
+            done += len(messages)
+        return done
+
+    def sent(self) -> list[dict[str, Any]]:
+        """The emails that SES was asked to send since the meter was cleared."""
+        return [request for name, request in self.meter.requests if name == "sesv2.SendEmail"]
+
+    def unsubscribe_path(self) -> str:
+        """The path of the link in the last email."""
+        headers = self.sent()[-1]["Content"]["Simple"]["Headers"]
+        value = next(h["Value"] for h in headers if h["Name"] == "List-Unsubscribe")
+        return str(urlsplit(value.strip("<>")).path)
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Everything in a table, as plain values."""
+        items = boto3.resource("dynamodb").Table(table).scan()["Items"]
+        return [dict(item) for item in items]
+
+
+def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[str]:
+    """Tick at the moment that a schedule is due, and work the shard off; the runs queued."""
+    found = DynamoSchedules("schedules", shards=1).get(user_id, schedule)
+    assert found is not None
+    assert cloud.invoke("fanout", {"time": found.next_due_at.isoformat()}) == {"shards": 1}
+    (shard,) = cloud.take("shard")
+    cloud.work("fanout", shard["Body"])
+    return [message["Body"] for message in cloud.take("generate")]
 
 
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[Cloud]:
-    """Tables, queues, secret and identity; functions are built anew for each test."""
+    """Tables, queues, secret and identity; functions are built anew for each test.
+
+    At the end of every test: no function did to a table what it may not do in AWS.
+    """
     for name, value in {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
@@ -82,24 +176,29 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
         sqs = boto3.client("sqs")
         queues = {
             name: sqs.create_queue(QueueName=name)["QueueUrl"]
-            for name in ("quarantine", "shard", "generate")
+            for name in ("quarantine", "followers", "shard", "generate")
         }
         secret = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEY)
         boto3.client("sesv2").create_email_identity(EmailIdentity="digest@example.com")
         for settings in _settings(queues, secret["ARN"]):
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
-        for built in (
-            ingest.build,
-            fanout.build_tick,
-            fanout.build_fan_out,
-            generate.build,
-            preferences.build,
-        ):
-            built.cache_clear()
+        for builds in _BUILDS.values():
+            for build in builds:
+                build.cache_clear()
         parameters.clear_caches()  # type: ignore[no-untyped-call]
         with metered(monkeypatch) as meter:
             yield Cloud(meter, queues)
+        for step, granted in GRANTED.items():
+            assert meter.actions[step] <= granted, step
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generate reads its clock an hour after the others wrote."""
+    monkeypatch.setattr(
+        gazette.bootstrap.generate, "now", lambda: datetime.now(UTC) + timedelta(hours=1)
+    )
 
 
 @pytest.fixture
@@ -113,122 +212,42 @@ def logs() -> Iterator[io.StringIO]:
     handler.setStream(before)
 
 
-def records(*bodies: str) -> dict[str, Any]:
-    """An SQS event with one record per body, ids `m0`, `m1`, …"""
-    return {
-        "Records": [
-            {
-                "messageId": f"m{number}",
-                "receiptHandle": f"r{number}",
-                "body": body,
-                "attributes": {"ApproximateReceiveCount": "1"},
-                "messageAttributes": {},
-                "eventSource": "aws:sqs",
-                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:queue",
-                "awsRegion": "us-east-1",
-            }
-            for number, body in enumerate(bodies)
-        ]
+def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
+    tables: dict[str, Any] = {f"{name}_table": name for name in NAMES.values()}
+    urls: dict[str, Any] = {f"{name}_queue_url": url for name, url in queues.items()}
+    stage: dict[str, Any] = {
+        "shards": 1,
+        "lookback_slots": 0,
+        "spread": 0,
+        "check_after": 3600,
+        "collapse": 20,
+        "settle_lag": 2,
+        "send_timeout": 10,
+        "commit_margin": 5,
+        "clock_skew": 0,
+        "max_groups": 20,
+        "event_retention_days": 90,
+        "run_retention_days": 180,
+        "default_frequencies": "{}",
+        "mail_provider": "ses",
+        "sender": "Gazette <digest@example.com>",
+        "list_id": "digest.example.com",
+        "smtp_host": "",
+        "smtp_port": 465,
+        "smtp_security": "tls",
+        "smtp_secret": "",
+        "links_secret": secret,
+        "base_url": "https://example.com",
+        "configuration_set": "digest",
     }
-
-
-def envelope(detail_type: str, detail: object) -> str:
-    """A message as EventBridge puts it on the ingest queue."""
-    return json.dumps(
-        {
-            "version": "0",
-            "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
-            "detail-type": detail_type,
-            "source": "test",
-            "account": "123456789012",
-            "time": "2026-11-22T07:00:00Z",
-            "region": "us-east-1",
-            "resources": [],
-            "detail": detail,
-        }
+    known = tables | urls | stage
+    kinds: tuple[type[Settings], ...] = (
+        IngestSettings,
+        FollowersSettings,
+        FanoutSettings,
+        GenerateSettings,
+        PreferencesSettings,
     )
-
-
-def event_detail(number: int, *, entity: int = 1) -> dict[str, Any]:
-    """The detail of an `event.created`."""
-    return {
-        "id": f"e{number}",
-        "user_id": "ann",
-        "category": "comment",
-        "entity": {
-            "type": "post",
-            "id": f"p{entity}",
-            "title": f"Post {entity}",
-            "url": f"https://example.com/p{entity}",
-        },
-        "actor": {"id": f"u{number}", "name": f"User {number}"},
-        "occurred_at": "2026-11-22T06:00:00Z",
-        "excerpt": "x" * 200,
-    }
-
-
-def subscriber_detail() -> dict[str, Any]:
-    """The detail of a `subscriber.changed`."""
-    return {
-        "user_id": "ann",
-        "email": "ann@example.com",
-        "name": "Ann",
-        "time_zone": "Europe/Berlin",
-        "changed_at": "2026-11-22T06:00:00Z",
-    }
-
-
-def _settings(
-    queues: dict[str, str], secret: str
-) -> tuple[IngestSettings, FanoutSettings, GenerateSettings, PreferencesSettings]:
-    return (
-        IngestSettings(
-            subscribers_table="subscribers",
-            schedules_table="schedules",
-            events_table="events",
-            quarantine_queue_url=queues["quarantine"],
-            shards=1,
-            event_retention_days=90,
-        ),
-        FanoutSettings(
-            schedules_table="schedules",
-            runs_table="runs",
-            shard_queue_url=queues["shard"],
-            generate_queue_url=queues["generate"],
-            shards=1,
-            lookback_slots=0,
-            spread=0,
-            check_after=3600,
-            run_retention_days=180,
-        ),
-        GenerateSettings(
-            subscribers_table="subscribers",
-            events_table="events",
-            runs_table="runs",
-            links_secret=secret,
-            base_url="https://example.com",
-            mail_provider="ses",
-            sender="Gazette <digest@example.com>",
-            list_id="digest.example.com",
-            configuration_set="digest",
-            smtp_host="",
-            smtp_port=465,
-            smtp_security="tls",
-            smtp_secret="",
-            settle_lag=2,
-            send_timeout=10,
-            commit_margin=5,
-            clock_skew=0,
-            max_groups=20,
-            event_retention_days=90,
-            run_retention_days=180,
-        ),
-        PreferencesSettings(
-            subscribers_table="subscribers",
-            schedules_table="schedules",
-            runs_table="runs",
-            links_secret=secret,
-            shards=1,
-            run_retention_days=180,
-        ),
+    return tuple(
+        kind(**{name: known[name] for name in kind.__dataclass_fields__}) for kind in kinds
     )

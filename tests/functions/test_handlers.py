@@ -5,30 +5,31 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
-import gazette.bootstrap.generate
-import gazette.bootstrap.ingest
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ConnectTimeoutError
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.domain.model import DAILY, RunKey, SubscriberStatus
+from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.clock import now
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY, RunKey, Subscriber, SubscriberStatus
 from gazette.domain.run import Reason, Run, Status
 
-from functions.fanout.handler import lambda_handler as fanout
-from functions.generate.handler import lambda_handler as generate
-from functions.ingest.handler import lambda_handler as ingest
-from functions.preferences.handler import lambda_handler as preferences
-from tests.functions.conftest import (
-    Cloud,
-    Context,
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.messages import (
+    ago,
     envelope,
-    event_detail,
+    event,
+    follow,
+    happening,
+    http,
+    profile,
     records,
-    subscriber_detail,
 )
 
 KEY = RunKey("ann", DAILY, 1)
@@ -41,55 +42,42 @@ One-Click\r
 MESSAGE = '{"user_id": "ann", "schedule": "daily", "sequence": 1}'
 
 
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Generate reads its clock an hour after ingest wrote."""
-    monkeypatch.setattr(
-        gazette.bootstrap.generate, "now", lambda: datetime.now(UTC) + timedelta(hours=1)
-    )
-
-
 def stored_run() -> Run:
     return DynamoRuns("runs", retention=timedelta(days=180)).chain(KEY)[0]
 
 
-def put(context: Context, *, events: int = 1, entities: int = 1) -> None:
-    bodies = [envelope("subscriber.changed", subscriber_detail())]
-    bodies += [
-        envelope("event.created", event_detail(number, entity=number % entities))
-        for number in range(events)
-    ]
-    assert ingest(records(*bodies), context) == {"batchItemFailures": []}
+def ann() -> Subscriber:
+    found = DynamoSubscribers("subscribers").get("ann")
+    assert isinstance(found, Subscriber)
+    return found
 
 
-def fan_out(cloud: Cloud, context: Context) -> list[dict[str, Any]]:
-    """Tick at the moment that Ann is due, and work the shard off."""
-    schedule = DynamoSchedules("schedules", shards=1).get("ann", DAILY)
-    assert schedule is not None
-    assert fanout({"time": schedule.next_due_at.isoformat()}, context) == {"shards": 1}
-    (shard,) = cloud.take("shard")
-    assert fanout(records(shard["Body"]), context) == {"batchItemFailures": []}
-    return cloud.take("generate")
+def ids(cloud: Cloud) -> Counter[str]:
+    return Counter(row["event_id"] for row in cloud.rows("events"))
 
 
-def sent(cloud: Cloud) -> list[dict[str, Any]]:
-    return [request for name, request in cloud.meter.requests if name == "sesv2.SendEmail"]
+def send_one_digest(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.work("generate", message)
 
 
 @pytest.mark.usefixtures("later")
-def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud, context: Context) -> None:
-    put(context, events=3)
-    (message,) = fan_out(cloud, context)
-    assert json.loads(message["Body"]) == json.loads(MESSAGE)
-    assert generate(records(message["Body"]), context) == {"batchItemFailures": []}
-    (request,) = sent(cloud)
+def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(0), event(1), event(2))
+    (message,) = fan_out(cloud)
+    assert json.loads(message) == json.loads(MESSAGE)
+    cloud.work("generate", message)
+    (request,) = cloud.sent()
     content = request["Content"]["Simple"]
     assert request["FromEmailAddress"] == "Gazette <digest@example.com>"
     assert request["Destination"] == {"ToAddresses": ["ann@example.com"]}
     assert request["ConfigurationSetName"] == "digest"
     assert content["Subject"]["Data"].startswith("3 new comments from User 2, User 1 and ")
-    assert "Post 0" in content["Body"]["Html"]["Data"]
-    assert "Post 0" in content["Body"]["Text"]["Data"]
+    assert "Title of post#p1" in content["Body"]["Html"]["Data"]
+    assert "Title of post#p1" in content["Body"]["Text"]["Data"]
     assert {header["Name"] for header in content["Headers"]} == {
         "List-Unsubscribe",
         "List-Unsubscribe-Post",
@@ -105,143 +93,170 @@ def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud, contex
 
 
 @pytest.mark.usefixtures("later")
-@pytest.mark.parametrize("events", [1, 300])
-def test_one_digest_costs_five_calls_and_three_write_units(
-    cloud: Cloud, context: Context, events: int
+def test_an_activity_travels_to_a_follower_of_its_parent_and_not_to_the_actor(
+    cloud: Cloud,
 ) -> None:
-    """Whatever the number of events; 300 of them fit one page."""
-    put(context, events=events, entities=30)
-    (message,) = fan_out(cloud, context)
-    gazette.bootstrap.generate.build()
-    cloud.meter.clear()
-    generate(records(message["Body"]), context)
-    assert cloud.meter.calls == Counter(
-        {
-            "dynamodb.Query": 1 + 1,  # the chain of runs, and one page of events
-            "dynamodb.GetItem": 1,
-            "dynamodb.PutItem": 2,  # claim and commit
-            "sesv2.SendEmail": 1,
-        }
-    )
-    assert cloud.meter.write_units == Counter({"runs": 3})  # claim, commit, and out of the index
+    for user in ("ann", "u7"):
+        cloud.say("subscriber.changed", profile(user))
+        cloud.say("follow.created", follow(user))
+    comment = {**happening(7, entity="comment#c1"), "parent": {"type": "post", "id": "p1"}}
+    cloud.say("activity.created", comment)
+    assert {row["user_id"] for row in cloud.rows("events")} == {"ann"}
+    cloud.work("generate", *fan_out(cloud))
+    (request,) = cloud.sent()
+    assert request["Destination"] == {"ToAddresses": ["ann@example.com"]}
+    assert request["Content"]["Simple"]["Subject"]["Data"] == "1 new comment from User 7"
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_with_nothing_in_it_costs_three_calls_and_two_write_units(
-    cloud: Cloud, context: Context
+def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    cloud.say("event.created", event(1), event(2), event(3, entity="post#p2"))
+    entries = cloud.queued("generate")
+    assert all(0 < entry["DelaySeconds"] <= 20 + 2 + 1 for entry in entries), "collapse, lag, 1"
+    first, again, other = (entry["MessageBody"] for entry in entries)
+    assert first == again != other
+    cloud.work("generate", first, again, other)
+    subjects = [request["Content"]["Simple"]["Subject"]["Data"] for request in cloud.sent()]
+    assert subjects == ["2 new comments from User 2 and User 1", "1 new comment from User 3"]
+    assert "at once" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
+
+
+def test_an_immediate_run_that_still_collects_keeps_its_message(
+    cloud: Cloud, logs: io.StringIO
 ) -> None:
-    put(context, events=0)
-    (message,) = fan_out(cloud, context)
-    gazette.bootstrap.generate.build()
-    cloud.meter.clear()
-    generate(records(message["Body"]), context)
-    assert cloud.meter.calls == Counter({"dynamodb.Query": 2, "dynamodb.PutItem": 1})
-    assert cloud.meter.write_units == Counter({"runs": 2})
-    assert stored_run().reason is Reason.EMPTY
-
-
-def test_a_due_schedule_costs_fan_out_five_write_units(cloud: Cloud, context: Context) -> None:
-    put(context)
-    cloud.meter.clear()
-    fan_out(cloud, context)
-    assert cloud.meter.write_units == Counter({"runs": 2, "schedules": 3})
-
-
-def test_an_event_costs_ingest_one_call_and_two_write_units(cloud: Cloud, context: Context) -> None:
-    put(context)
-    cloud.meter.clear()
-    ingest(records(envelope("event.created", event_detail(7))), context)
-    assert cloud.meter.calls == Counter({"dynamodb.PutItem": 1})
-    assert cloud.meter.write_units == Counter({"events": 2})
-
-
-def test_a_wrong_detail_goes_to_quarantine_and_its_neighbours_go_on(
-    cloud: Cloud, context: Context
-) -> None:
-    detail = event_detail(1)
-    del detail["user_id"]
-    wrong = envelope("event.created", detail)
-    right = envelope("event.created", event_detail(2))
-    assert ingest(records(wrong, right), context) == {"batchItemFailures": []}
-    (kept,) = cloud.take("quarantine")
-    assert kept["Body"] == wrong
-    assert "detail.user_id" in kept["MessageAttributes"]["reason"]["StringValue"]
-    assert cloud.meter.calls["dynamodb.PutItem"] == 1
-
-
-def test_only_the_message_that_failed_is_delivered_again(
-    cloud: Cloud, context: Context, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
-) -> None:
-    real = gazette.bootstrap.ingest.build()
-
-    def failing_once(body: str) -> object:
-        if "e1" in body:
-            raise RuntimeError("no answer")
-        return real(body)
-
-    monkeypatch.setattr("functions.ingest.handler.build", lambda: failing_once)
-    bodies = [envelope("event.created", event_detail(number)) for number in range(3)]
-    assert ingest(records(*bodies), context) == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
-    (line,) = [json.loads(line) for line in logs.getvalue().splitlines() if "ERROR" in line]
-    assert (line["message"], line["message_id"]) == ("message failed", "m1")
-    assert "no answer" in line["exception"]
-
-
-@pytest.mark.usefixtures("later")
-def test_a_run_whose_outcome_is_unknown_keeps_its_message(
-    cloud: Cloud, context: Context, logs: io.StringIO
-) -> None:
-    put(context)
-    (message,) = fan_out(cloud, context)
-    runs = DynamoRuns("runs", retention=timedelta(days=180))
-    runs.swap(stored_run(), replace(stored_run(), status=Status.UNKNOWN, attempt=1))
-    assert generate(records(message["Body"]), context) == {
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    cloud.say("event.created", event(1))
+    (entry,) = cloud.queued("generate")
+    assert cloud.invoke("generate", records(entry["MessageBody"])) == {
         "batchItemFailures": [{"itemIdentifier": "m0"}]
     }
-    assert not sent(cloud)
+    assert not cloud.sent()
     assert "message kept for later" in logs.getvalue()
 
 
-def test_a_message_that_names_no_run_ends_there(cloud: Cloud, context: Context) -> None:
-    assert generate(records(MESSAGE), context) == {"batchItemFailures": []}
-    assert not sent(cloud)
+@pytest.mark.usefixtures("later")
+def test_a_default_frequency_counts_for_who_chose_none(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_DEFAULT_FREQUENCIES", '{"comment": "weekly", "like": "never"}')
+    cloud.say("subscriber.changed", profile(), profile("bo", frequencies={"comment": "daily"}))
+    cloud.say("event.created", event(1), event(2, user_id="bo"))
+    cloud.say("event.created", {**event(3), "category": "like"})
+    places = {row["event_id"]: row["stored"].partition("#")[0] for row in cloud.rows("events")}
+    assert places == {"e1": "weekly", "e2": "daily"}
+
+
+def test_a_wrong_detail_goes_to_quarantine_and_its_neighbours_go_on(cloud: Cloud) -> None:
+    detail = event(1)
+    del detail["user_id"]
+    wrong = envelope("event.created", detail)
+    cloud.work("ingest", wrong, envelope("event.created", event(2)))
+    (kept,) = cloud.take("quarantine")
+    assert kept["Body"] == wrong
+    assert "detail.user_id" in kept["MessageAttributes"]["reason"]["StringValue"]
+    assert ids(cloud) == Counter(["e2"])
+
+
+def test_a_wrong_event_of_a_list_goes_to_quarantine_and_the_others_go_on(cloud: Cloud) -> None:
+    """Also where the whole message comes a second time."""
+    events = [event(number) for number in range(10)]
+    del events[4]["user_id"]
+    wrong = envelope("event.created", {"events": events})
+    cloud.work("ingest", wrong)
+    cloud.work("ingest", wrong)
+    kept = cloud.take("quarantine")
+    assert [message["Body"] for message in kept] == [wrong, wrong]
+    reason = kept[0]["MessageAttributes"]["reason"]["StringValue"]
+    assert "detail.events.4.user_id" in reason
+    assert ids(cloud) == Counter(f"e{number}" for number in range(10) if number != 4)
+
+
+def test_a_message_that_cannot_be_read_leaves_its_nine_neighbours_stored_once(
+    cloud: Cloud,
+) -> None:
+    bodies = [envelope("event.created", event(number)) for number in range(10)]
+    bodies[4] = "no JSON"
+    cloud.work("ingest", *bodies)
+    assert [message["Body"] for message in cloud.take("quarantine")] == ["no JSON"]
+    assert ids(cloud) == Counter(f"e{number}" for number in range(10) if number != 4)
+
+
+def test_a_message_that_fails_alone_is_delivered_again_and_its_nine_neighbours_are_stored_once(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
+) -> None:
+    """DynamoDB does not answer for one event, three times over."""
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def deaf_to_e4(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation == "PutItem" and request["Item"].get("event_id") == {"S": "e4"}:
+            raise ConnectTimeoutError(endpoint_url="dynamodb")
+        return real(client, operation, request)
+
+    bodies = [envelope("event.created", event(number)) for number in range(10)]
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", deaf_to_e4)
+        assert cloud.invoke("ingest", records(*bodies)) == {
+            "batchItemFailures": [{"itemIdentifier": "m4"}]
+        }
+    (line,) = [json.loads(line) for line in logs.getvalue().splitlines() if "ERROR" in line]
+    assert (line["message"], line["message_id"]) == ("message failed", "m4")
+    assert "DynamoDB did not do what was asked" in line["exception"]
+    assert ids(cloud) == Counter(f"e{number}" for number in range(10) if number != 4)
+    cloud.work("ingest", bodies[4])
+    assert ids(cloud) == Counter(f"e{number}" for number in range(10))
+
+
+def test_each_message_is_counted_by_what_became_of_it(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.say("event.created", {"events": [event(1), event(1), event(2)]})
+    (metrics,) = [
+        json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line
+    ]
+    assert (metrics["ingest_stored"], metrics["ingest_duplicate"]) == ([2], [1])
+
+
+@pytest.mark.usefixtures("later")
+def test_a_run_whose_outcome_is_unknown_keeps_its_message(cloud: Cloud, logs: io.StringIO) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    runs.swap(stored_run(), replace(stored_run(), status=Status.UNKNOWN, attempt=1))
+    assert cloud.invoke("generate", records(message)) == {
+        "batchItemFailures": [{"itemIdentifier": "m0"}]
+    }
+    assert not cloud.sent()
+    assert "message kept for later" in logs.getvalue()
+
+
+def test_a_message_that_names_no_run_ends_there(cloud: Cloud) -> None:
+    cloud.work("generate", MESSAGE)
+    assert not cloud.sent()
+
+
+def test_a_message_that_names_no_activity_ends_there(cloud: Cloud) -> None:
+    walk = {"entity": "post#p1", "activity_id": "a1", "side": "post#p1", "after": ""}
+    cloud.work("followers", json.dumps(walk), json.dumps(walk | {"through": "z"}))
+    assert not cloud.meter.write_units
 
 
 @pytest.mark.usefixtures("later")
 def test_no_log_line_holds_an_address_or_what_the_email_says(
-    cloud: Cloud, context: Context, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
+    cloud: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    put(context)
-    (message,) = fan_out(cloud, context)
-    generate(records(message["Body"]), context)
+    send_one_digest(cloud)
+    cloud.say("follow.created", follow())
+    cloud.say("activity.created", happening(2))
+    walk = {"entity": "post#p1", "activity_id": "e2", "side": "post#p1", "after": ""}
+    cloud.work("followers", json.dumps(walk), json.dumps(walk | {"through": "z"}))
+    cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
     printed = logs.getvalue() + capsys.readouterr().out
     assert '"correlation_id":"ann-daily-1"' in printed
-    for private in ("ann@example.com", "Post 0", "User 0", "xxxx"):
+    assert '"message":"followers served"' in printed
+    for private in ("ann@example.com", "Title of", "User 1", "User 2", "xxxx"):
         assert private not in printed
-
-
-def unsubscribe_path(cloud: Cloud) -> str:
-    headers = sent(cloud)[0]["Content"]["Simple"]["Headers"]
-    value = next(h["Value"] for h in headers if h["Name"] == "List-Unsubscribe")
-    return str(urlsplit(value.strip("<>")).path)
-
-
-def http(method: str, path: str, body: str = "", content_type: str = "") -> dict[str, Any]:
-    """A request as a function URL hands it over."""
-    return {
-        "version": "2.0",
-        "routeKey": "$default",
-        "rawPath": path,
-        "rawQueryString": "",
-        "headers": {"content-type": content_type},
-        "requestContext": {
-            "http": {"method": method, "path": path, "sourceIp": "203.0.113.1"},
-            "stage": "$default",
-            "requestId": "r",
-        },
-        "body": body,
-        "isBase64Encoded": False,
-    }
 
 
 @pytest.mark.usefixtures("later")
@@ -253,44 +268,70 @@ def http(method: str, path: str, body: str = "", content_type: str = "") -> dict
     ],
 )
 def test_one_click_stops_the_digests_and_opening_the_link_does_not(
-    cloud: Cloud, context: Context, body: str, content_type: str
+    cloud: Cloud, body: str, content_type: str
 ) -> None:
-    put(context)
-    (message,) = fan_out(cloud, context)
-    generate(records(message["Body"]), context)
-    path = unsubscribe_path(cloud)
-    subscribers = DynamoSubscribers("subscribers")
+    send_one_digest(cloud)
+    path = cloud.unsubscribe_path()
 
-    opened = preferences(http("GET", path), context)
+    opened = cloud.invoke("preferences", http("GET", path))
     assert opened["statusCode"] == 200
     assert '<form method="post">' in opened["body"]
-    ann = subscribers.get("ann")
-    assert ann is not None
-    assert ann.status is SubscriberStatus.ACTIVE
+    assert ann().status is SubscriberStatus.ACTIVE
 
-    posted = preferences(http("POST", path, body, content_type), context)
+    posted = cloud.invoke("preferences", http("POST", path, body, content_type))
     assert posted["statusCode"] == 200
     assert "You are unsubscribed" in posted["body"]
-    ann = subscribers.get("ann")
-    assert ann is not None
-    assert ann.status is SubscriberStatus.UNSUBSCRIBED
-    slot = DynamoSchedules("schedules", shards=1).get("ann", DAILY)
-    assert slot is not None
-    assert not list(DynamoSchedules("schedules", shards=1).due(slot.next_due_at, 0))
+    assert ann().status is SubscriberStatus.UNSUBSCRIBED
+    schedules = DynamoSchedules("schedules", shards=1)
+    (schedule,) = schedules.of_user("ann")
+    assert not list(schedules.due(schedule.next_due_at, 0))
+    hashed = address_hash("ann@example.com")
+    assert DynamoSuppressions("suppressions", clock=now).holds(hashed)
+
+
+@pytest.mark.usefixtures("later")
+def test_who_has_left_stays_away_also_after_an_erasure(cloud: Cloud) -> None:
+    """The address is not kept, only a hash of it that tells it again."""
+    send_one_digest(cloud)
+    cloud.invoke("preferences", http("POST", cloud.unsubscribe_path()))
+    cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago(minutes=1)})
+    cloud.say("subscriber.changed", profile(changed_at=ago(), email="Ann@EXAMPLE.com"))
+    assert ann().status is SubscriberStatus.SUPPRESSED
+    cloud.say("event.created", event(2))
+    assert not cloud.rows("events")
+    assert not list(DynamoSchedules("schedules", shards=1).of_user("ann"))
+
+
+@pytest.mark.usefixtures("later")
+def test_an_erasure_leaves_nothing_of_a_reader_but_runs_and_the_instant(cloud: Cloud) -> None:
+    send_one_digest(cloud)
+    cloud.say("follow.created", follow())
+    cloud.say("event.created", event(2))
+    deleted_at = ago()
+    cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": deleted_at})
+    (left,) = cloud.rows("subscribers")
+    assert left.keys() == {"user_id", "erased_at"}
+    for table in ("events", "follows", "schedules", "suppressions"):
+        assert not cloud.rows(table)
+    (run,) = cloud.rows("runs")
+    assert (run["user_id"], run["status"]) == ("ann", "sent")
+    cloud.say("event.created", event(3))
+    cloud.say("follow.created", follow())
+    cloud.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
+    assert cloud.rows("subscribers") == [left]
+    assert not cloud.rows("events") + cloud.rows("follows")
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_altered_link_is_explained_and_changes_nothing(
-    cloud: Cloud, context: Context, method: str
-) -> None:
-    answer = preferences(http(method, "/unsubscribe/YW5u.AAAAAAAAAAAAAAAAAAAAAA"), context)
+def test_an_altered_link_is_explained_and_changes_nothing(cloud: Cloud, method: str) -> None:
+    answer = cloud.invoke("preferences", http(method, "/unsubscribe/YW5u.AAAAAAAAAAAAAAAAAAAAAA"))
     assert answer["statusCode"] == 404
     assert "This link does not work" in answer["body"]
-    assert cloud.meter.write_units == Counter()
+    assert not cloud.meter.write_units
 
 
-def test_pages_forbid_scripts_and_leak_no_referrer(cloud: Cloud, context: Context) -> None:
-    answer = preferences(http("GET", "/unsubscribe/x"), context)
+def test_pages_forbid_scripts_and_leak_no_referrer(cloud: Cloud) -> None:
+    answer = cloud.invoke("preferences", http("GET", "/unsubscribe/x"))
     headers = answer["headers"]
     assert headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert headers["Referrer-Policy"] == "no-referrer"

@@ -48,6 +48,7 @@ def imported_by(function: str) -> set[str]:
     ("function", "expected"),
     [
         ("ingest", {"boto3", "pydantic", "pynamodb"}),
+        ("followers", {"boto3", "pynamodb"}),
         ("fanout", {"boto3", "pynamodb"}),
         ("generate", {"boto3", "jinja2", "markupsafe", "pynamodb", "smtplib"}),
         ("preferences", {"boto3", "jinja2", "markupsafe", "pynamodb"}),

@@ -1,11 +1,14 @@
 """Functions: where they run, and what they are told."""
 
+import json
 import re
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 from gazette import settings
 from gazette.settings import Settings
 
+from infra.app import context
+from infra.stages import read_stage
 from infra.topology import STEPS, Step
 from tests.infra.synthesis import Properties, Synthesis
 
@@ -35,6 +38,20 @@ def test_every_function_has_the_time_and_the_memory_of_its_step(prod: Synthesis)
         assert (function["Timeout"], function["MemorySize"]) == (step.timeout, step.memory)
 
 
+def test_followers_alone_may_put_messages_on_its_own_queue_without_end(prod: Synthesis) -> None:
+    """A walk over more followers than one message queues goes on in the next, each time further.
+
+    Lambda would take that for a loop and end it after 16 turns; everywhere else it should.
+    """
+    allowed = {
+        step.name: function["RecursiveLoop"]
+        for step in STEPS
+        for _, function in (prod.function(step.name),)
+        if "RecursiveLoop" in function
+    }
+    assert allowed == {"followers": "Allow"}
+
+
 def test_every_function_writes_to_a_log_group_that_forgets(prod: Synthesis) -> None:
     groups = prod.service.of_type("AWS::Logs::LogGroup")
     for step in STEPS:
@@ -57,6 +74,21 @@ def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:
         kind = _settings_of(step)
         assert set(told) == {f"GAZETTE_{field.name.upper()}" for field in fields(kind)}
         assert kind.from_env(told).to_env() == told
+
+
+def test_every_function_is_told_what_its_stage_says(local: Synthesis) -> None:
+    """Local, which differs from the defaults; `default_frequencies` is JSON there."""
+    stage = asdict(read_stage("local", context()["stages"]))
+    said = {
+        f"GAZETTE_{name.upper()}": json.dumps(value) if isinstance(value, dict) else str(value)
+        for name, value in stage.items()
+        if value != ""
+    }
+    for step in STEPS:
+        told = _environment(local, step)
+        assert {name: told[name] for name in told.keys() & said.keys()} == {
+            name: said[name] for name in told.keys() & said.keys()
+        }
 
 
 def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(

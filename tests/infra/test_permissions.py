@@ -11,9 +11,10 @@ from tests.infra.synthesis import Grant, Synthesis
 _WILDCARDS = {
     ("xray:PutTelemetryRecords", "*"): "X-Ray has no resources to name",
     ("xray:PutTraceSegments", "*"): "X-Ray has no resources to name",
-    ("dynamodb:", "{Schedules.Arn}/index/*"): "all indexes of a table that is granted by name",
-    ("dynamodb:", "{Events.Arn}/index/*"): "all indexes of a table that is granted by name",
-    ("dynamodb:", "{Runs.Arn}/index/*"): "all indexes of a table that is granted by name",
+    **{
+        ("dynamodb:", f"{{{table}.Arn}}/index/*"): "all indexes of a table that is granted by name"
+        for table in ("Schedules", "Follows", "Activities", "Events", "Runs")
+    },
     (
         "ses:SendEmail",
         "arn:{AWS::Partition}:ses:{AWS::Region}:{AWS::AccountId}:identity/*",
@@ -79,6 +80,23 @@ def test_a_function_may_do_on_each_table_what_the_topology_says(
             assert table, grant
             granted[table[1].lower()].add(grant.action.removeprefix("dynamodb:"))
     assert granted == {table: set(actions) for table, actions in step.tables}
+
+
+@pytest.mark.parametrize(
+    ("step", "queues"),
+    [
+        ("ingest", {"Quarantine", "FollowersQueue", "GenerateQueue"}),
+        ("followers", {"FollowersQueue", "GenerateQueue"}),
+        ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
+        ("generate", set()),
+        ("preferences", set()),
+    ],
+)
+def test_a_function_puts_messages_on_these_queues_only(
+    prod: Synthesis, step: str, queues: set[str]
+) -> None:
+    sent = {grant.resource for grant in prod.grants(step) if grant.action == "sqs:SendMessage"}
+    assert sent == {f"{{{queue}.Arn}}" for queue in queues}
 
 
 def test_a_function_takes_messages_from_its_own_queue_only(prod: Synthesis) -> None:

@@ -26,15 +26,12 @@ _NAG_ACKNOWLEDGED = {
     "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
     "AWSLambdaBasicExecutionRole]": "It may write logs and nothing else.",
     "AwsSolutions-IAM5[Resource::*]": "X-Ray has no resources to name.",
-    "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttSchedulesArn/index/*]": (
-        _ALL_INDEXES
-    ),
-    "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttEventsArn/index/*]": (
-        _ALL_INDEXES
-    ),
-    "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttRunsArn/index/*]": (
-        _ALL_INDEXES
-    ),
+    **{
+        f"AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAtt{table}Arn/index/*]": (
+            _ALL_INDEXES
+        )
+        for table in ("Schedules", "Follows", "Activities", "Events", "Runs")
+    },
     "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:"
     "identity/*]": "The identity may be the address or its domain; a condition names the sender.",
     "AwsSolutions-IAM5[Resource::<FanoutFunction.Arn>:*]": "Versions of the one function.",

@@ -32,6 +32,7 @@ _FOLLOWS = {
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
     "spread": {"GAZETTE_SPREAD"},
+    "collapse": {"GAZETTE_COLLAPSE"},
     "clock_skew": {"GAZETTE_CLOCK_SKEW"},
     "settle_lag": {"GAZETTE_SETTLE_LAG"},
     "concurrency": {"MaximumConcurrency"},
@@ -88,6 +89,7 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         ({**_VALID, "shards": "4"}, "shards must be of type int"),
         ({**_VALID, "shards": True}, "shards must be of type int"),
         ({**_VALID, "retain": 1}, "retain must be of type bool"),
+        ({**_VALID, "default_frequencies": "weekly"}, "default_frequencies must be of type dict"),
         ({**_VALID, "shards": 0}, "shards must be 1 to 256"),
         ({**_VALID, "shards": 257}, "shards must be 1 to 256"),
         ({**_VALID, "mail_provider": "smtp"}, "mail_provider smtp needs smtp_host"),
@@ -119,6 +121,20 @@ def test_a_setting_out_of_range_ends_in_one_line_that_names_it(tmp_path: Path) -
     assert "spread" in line.lower()
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"default_frequencies": {"comment": "hourly"}}, {"collapse": 301}, {"settle_lag": 6}],
+)
+def test_a_setting_that_a_function_would_refuse_ends_in_one_line(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    """At synthesis already: what cannot start must not be deployed."""
+    ended = _run_app(tmp_path, _canary(**wrong))
+    assert ended.returncode != 0
+    (line,) = ended.stderr.splitlines()
+    assert f"cdk.json: {next(iter(wrong))} is " in line
+
+
 def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(tmp_path: Path) -> None:
     ended = _run_app(tmp_path, _canary(concurrency=1))
     assert ended.returncode != 0
@@ -137,7 +153,7 @@ def test_a_layer_that_cannot_be_built_ends_in_the_words_of_uv(tmp_path: Path) ->
     assert "Traceback" not in ended.stderr
 
 
-def _canary(**wrong: int) -> dict[str, Any]:
+def _canary(**wrong: Any) -> dict[str, Any]:
     stages = {"canary": {**_VALID, **wrong}}
     return {"stage": "canary", "stages": stages, "aws:cdk:bundling-stacks": []}
 

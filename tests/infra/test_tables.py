@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from gazette.adapters.tables import EventRow, RunRow, ScheduleRow, SubscriberRow
+from gazette.adapters.tables import (
+    ActivityRow,
+    EventRow,
+    FollowRow,
+    RunRow,
+    ScheduleRow,
+    SubscriberRow,
+    SuppressionRow,
+)
 from pynamodb.attributes import TTLAttribute
 from pynamodb.models import Model
 
@@ -13,8 +21,11 @@ from tests.infra.synthesis import Properties, Synthesis
 _MODELS: dict[str, type[Model]] = {
     "Subscribers": SubscriberRow,
     "Schedules": ScheduleRow,
+    "Follows": FollowRow,
+    "Activities": ActivityRow,
     "Events": EventRow,
     "Runs": RunRow,
+    "Suppressions": SuppressionRow,
 }
 
 
@@ -57,12 +68,14 @@ def test_rows_expire_by_the_attribute_of_the_model(prod: Synthesis, name: str) -
     )
 
 
-def test_events_and_runs_expire_and_people_do_not(prod: Synthesis) -> None:
+def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
+    """Of follows only those that have ended: the others have no such attribute."""
     tables = prod.data.of_type("AWS::DynamoDB::Table")
-    assert {name for name, table in tables.items() if "TimeToLiveSpecification" in table} == {
-        "Events",
-        "Runs",
-    }
+    assert {
+        name: table["TimeToLiveSpecification"]["AttributeName"]
+        for name, table in tables.items()
+        if "TimeToLiveSpecification" in table
+    } == dict.fromkeys(("Activities", "Events", "Follows", "Runs"), "expires_at")
 
 
 def test_the_keys_are_these(prod: Synthesis) -> None:
@@ -71,8 +84,11 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
     assert {name: _keys(table["KeySchema"]) for name, table in tables.items()} == {
         "Subscribers": {"HASH": "user_id"},
         "Schedules": {"HASH": "user_id", "RANGE": "name"},
+        "Follows": {"HASH": "entity", "RANGE": "user_id"},
+        "Activities": {"HASH": "entity", "RANGE": "activity_id"},
         "Events": {"HASH": "user_id", "RANGE": "event_id"},
         "Runs": {"HASH": "user_id", "RANGE": "run"},
+        "Suppressions": {"HASH": "address_hash"},
     }
     assert {
         name: _indexes(
@@ -82,9 +98,24 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
     } == {
         "Subscribers": {},
         "Schedules": {"due": ({"HASH": "due", "RANGE": "user_id"}, "ALL")},
+        "Follows": {"by_user": ({"HASH": "user_id", "RANGE": "entity"}, "KEYS_ONLY")},
+        "Activities": {
+            "occurred": ({"HASH": "entity", "RANGE": "occurred_at"}, ("INCLUDE", "home"))
+        },
         "Events": {"stored": ({"HASH": "user_id", "RANGE": "stored"}, "ALL")},
         "Runs": {"open": ({"HASH": "open", "RANGE": "check_at"}, "KEYS_ONLY")},
+        "Suppressions": {},
     }
+
+
+def test_what_is_read_strongly_consistent_is_in_a_local_index(prod: Synthesis) -> None:
+    """A local index cannot be added later."""
+    tables = prod.data.of_type("AWS::DynamoDB::Table")
+    assert {
+        name: [index["IndexName"] for index in table["LocalSecondaryIndexes"]]
+        for name, table in tables.items()
+        if "LocalSecondaryIndexes" in table
+    } == {"Activities": ["occurred"], "Events": ["stored"]}
 
 
 def test_every_table_is_paid_by_use(prod: Synthesis) -> None:
@@ -115,12 +146,19 @@ def _keys(schema: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {key["KeyType"]: key["AttributeName"] for key in schema}
 
 
-def _indexes(indexes: Iterable[Properties | Any]) -> dict[str, tuple[dict[str, str], str]]:
+def _indexes(indexes: Iterable[Properties | Any]) -> dict[str, tuple[dict[str, str], object]]:
     """CloudFormation's indexes, or PynamoDB's, which spells the names in lower case."""
     return {
         index.get("IndexName") or index["index_name"]: (
             _keys(index.get("KeySchema") or index["key_schema"]),
-            (index.get("Projection") or index["projection"])["ProjectionType"],
+            _held(index.get("Projection") or index["projection"]),
         )
         for index in indexes
     }
+
+
+def _held(projection: Properties) -> object:
+    """What an index holds: in a word, or INCLUDE and the attributes beside the keys."""
+    attributes = projection.get("NonKeyAttributes")
+    kind = projection["ProjectionType"]
+    return (kind, *sorted(attributes)) if attributes else kind

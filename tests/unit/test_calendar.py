@@ -1,5 +1,6 @@
 """Occurrences in every time zone, checked by searching instants instead of by the same sums."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo, available_timezones
@@ -12,7 +13,7 @@ from gazette.domain.calendar import (
     slot_id,
     slot_of,
 )
-from gazette.domain.model import LocalHour
+from gazette.domain.model import Cadence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ def shown(instant: datetime, zone: str) -> str:
     return f"{instant.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
 
 
-def occurrences(wanted: LocalHour, *, after: datetime, count: int) -> list[datetime]:
+def occurrences(wanted: Cadence, *, after: datetime, count: int) -> list[datetime]:
     """The next `count` occurrences, each strictly after the one before."""
     found = []
     for _ in range(count):
@@ -72,51 +73,51 @@ def instants_showing(local: datetime, zone: ZoneInfo) -> list[datetime]:
 
 
 def test_an_hour_that_is_skipped_is_due_at_the_first_moment_that_exists() -> None:
-    wanted = LocalHour(2, 30, "Europe/Berlin")
+    wanted = Cadence(2, 30, "Europe/Berlin")
     due = next_occurrence(wanted, after=utc("2026-03-28T12:00"))
     assert due == utc("2026-03-29T01:00")
     assert shown(due, "Europe/Berlin") == "2026-03-29T03:00"
 
 
 def test_the_day_after_a_gap_is_back_at_the_wanted_hour() -> None:
-    wanted = LocalHour(2, 30, "Europe/Berlin")
+    wanted = Cadence(2, 30, "Europe/Berlin")
     due = next_occurrence(wanted, after=utc("2026-03-29T01:00"))
     assert shown(due, "Europe/Berlin") == "2026-03-30T02:30"
 
 
 def test_the_last_minute_before_a_gap_is_no_gap() -> None:
-    due = next_occurrence(LocalHour(1, 59, "Europe/Berlin"), after=utc("2026-03-28T12:00"))
+    due = next_occurrence(Cadence(1, 59, "Europe/Berlin"), after=utc("2026-03-28T12:00"))
     assert due == utc("2026-03-29T00:59")
 
 
 @pytest.mark.parametrize("minute", [1, 15, 59])
 def test_every_minute_of_a_half_hour_gap_is_due_at_its_end(minute: int) -> None:
-    wanted = LocalHour(2, minute, "Australia/Lord_Howe")
+    wanted = Cadence(2, minute, "Australia/Lord_Howe")
     due = next_occurrence(wanted, after=utc("2026-10-03T03:00"))
     assert shown(due, "Australia/Lord_Howe") == f"2026-10-04T02:{max(minute, 30)}"
 
 
 def test_a_midnight_that_does_not_exist_is_due_at_one() -> None:
-    wanted = LocalHour(0, 0, "America/Sao_Paulo")
+    wanted = Cadence(0, 0, "America/Sao_Paulo")
     due = next_occurrence(wanted, after=utc("2018-11-03T12:00"))
     assert shown(due, "America/Sao_Paulo") == "2018-11-04T01:00"
 
 
 def test_an_hour_that_occurs_twice_is_due_the_first_time_only() -> None:
-    wanted = LocalHour(2, 30, "Europe/Berlin")
+    wanted = Cadence(2, 30, "Europe/Berlin")
     first, second = occurrences(wanted, after=utc("2026-10-24T12:00"), count=2)
     assert first == utc("2026-10-25T00:30")
     assert second == utc("2026-10-26T01:30")
 
 
 def test_between_the_two_the_next_day_is_next() -> None:
-    wanted = LocalHour(2, 30, "Europe/Berlin")
+    wanted = Cadence(2, 30, "Europe/Berlin")
     assert next_occurrence(wanted, after=utc("2026-10-25T01:00")) == utc("2026-10-26T01:30")
 
 
 def test_a_date_that_does_not_exist_is_passed_over() -> None:
     """Samoa went from 29 to 31 December 2011."""
-    due = occurrences(LocalHour(8, 0, "Pacific/Apia"), after=utc("2011-12-28T20:00"), count=3)
+    due = occurrences(Cadence(8, 0, "Pacific/Apia"), after=utc("2011-12-28T20:00"), count=3)
     assert [shown(instant, "Pacific/Apia") for instant in due] == [
         "2011-12-29T08:00",
         "2011-12-31T08:00",
@@ -125,7 +126,7 @@ def test_a_date_that_does_not_exist_is_passed_over() -> None:
 
 
 def test_the_next_occurrence_is_strictly_after() -> None:
-    wanted = LocalHour(8, 0, "Asia/Tokyo")
+    wanted = Cadence(8, 0, "Asia/Tokyo")
     due = utc("2026-11-21T23:00")
     assert next_occurrence(wanted, after=due - timedelta(microseconds=1)) == due
     assert next_occurrence(wanted, after=due) == due + DAY
@@ -134,30 +135,65 @@ def test_the_next_occurrence_is_strictly_after() -> None:
 def test_the_local_date_decides_not_the_date_in_utc() -> None:
     after = utc("2026-11-22T10:30")  # 00:30 on the 23rd in Kiritimati, 23:30 on the 21st in Niue
     east, west = "Pacific/Kiritimati", "Pacific/Niue"
-    assert shown(next_occurrence(LocalHour(1, 0, east), after=after), east) == "2026-11-23T01:00"
-    assert shown(next_occurrence(LocalHour(23, 45, west), after=after), west) == "2026-11-21T23:45"
+    assert shown(next_occurrence(Cadence(1, 0, east), after=after), east) == "2026-11-23T01:00"
+    assert shown(next_occurrence(Cadence(23, 45, west), after=after), west) == "2026-11-21T23:45"
 
 
 def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -> None:
-    wanted = LocalHour(8, 0, "Europe/Berlin")
+    wanted = Cadence(8, 0, "Europe/Berlin")
     after = utc("2026-06-01T05:59")
     due = next_occurrence(wanted, after=after)
     assert due.tzinfo is UTC
     assert next_occurrence(wanted, after=after.astimezone(ZoneInfo("Asia/Tokyo"))) == due
 
 
+# Days of the week. 22 November 2026 is a Sunday, the seventh.
+
+
+@pytest.mark.parametrize(
+    ("days", "due"),
+    [
+        ({7}, ["2026-11-22T08:00", "2026-11-29T08:00", "2026-12-06T08:00"]),
+        ({1}, ["2026-11-23T08:00", "2026-11-30T08:00", "2026-12-07T08:00"]),
+        ({1, 2, 3, 4, 5}, ["2026-11-23T08:00", "2026-11-24T08:00", "2026-11-25T08:00"]),
+        ({6, 7}, ["2026-11-22T08:00", "2026-11-28T08:00", "2026-11-29T08:00"]),
+    ],
+)
+def test_a_digest_is_due_on_the_wanted_days_alone(days: set[int], due: list[str]) -> None:
+    wanted = Cadence(8, 0, "Europe/Berlin", frozenset(days))
+    found = occurrences(wanted, after=utc("2026-11-22T06:59"), count=3)
+    assert [shown(instant, "Europe/Berlin") for instant in found] == due
+
+
+@pytest.mark.parametrize(
+    ("zone", "due"),
+    [("Pacific/Kiritimati", "2026-11-22T11:00"), ("Pacific/Niue", "2026-11-23T12:00")],
+)
+def test_the_day_of_the_week_is_that_of_the_readers_own_date(zone: str, due: str) -> None:
+    wanted = Cadence(1, 0, zone, frozenset({1}))
+    assert next_occurrence(wanted, after=utc("2026-11-22T10:30")) == utc(due)
+
+
+def test_a_weekday_whose_date_does_not_exist_is_passed_over() -> None:
+    """Samoa had no Friday, 30 December 2011."""
+    wanted = Cadence(8, 0, "Pacific/Apia", frozenset({5}))
+    due = occurrences(wanted, after=utc("2011-12-22T20:00"), count=2)
+    assert [shown(instant, "Pacific/Apia")[:10] for instant in due] == ["2011-12-23", "2012-01-06"]
+
+
 zones = st.one_of(
     st.sampled_from(NAMED_FOR_A_REASON),
     st.sampled_from(sorted(name for name in available_timezones() if "/" in name)),
 )
-wanted_hours = st.builds(LocalHour, st.integers(0, 23), st.integers(0, 59), zones)
+wanted_hours = st.builds(Cadence, st.integers(0, 23), st.integers(0, 59), zones)
+wanted_days = st.frozensets(st.integers(1, 7), min_size=1)
 moments = st.timedeltas(0 * DAY, 62 * 365 * DAY).map(
     lambda since: datetime(1975, 1, 1, tzinfo=UTC) + since
 )
 
 
 @st.composite
-def near_a_clock_change(draw: st.DrawFn) -> tuple[LocalHour, datetime]:
+def near_a_clock_change(draw: st.DrawFn) -> tuple[Cadence, datetime]:
     """A wanted hour close to one at which the clocks of its zone change, and a moment near it."""
     zone = draw(zones)
     year = draw(st.integers(1975, 2036))
@@ -169,14 +205,14 @@ def near_a_clock_change(draw: st.DrawFn) -> tuple[LocalHour, datetime]:
         if before != after
     ]
     near = draw(st.sampled_from(changes)) if changes else days[0]
-    wanted = LocalHour(draw(st.integers(0, 23)), draw(st.integers(0, 59)), zone)
+    wanted = Cadence(draw(st.integers(0, 23)), draw(st.integers(0, 59)), zone)
     return wanted, near + timedelta(minutes=draw(st.integers(-2880, 2880)))
 
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
 @settings(max_examples=400, deadline=None)
 def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left_out(
-    case: tuple[LocalHour, datetime],
+    case: tuple[Cadence, datetime],
 ) -> None:
     wanted, after = case
     zone = ZoneInfo(wanted.time_zone)
@@ -199,7 +235,7 @@ def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
 @settings(max_examples=150, deadline=None)
-def test_every_occurrence_is_of_a_later_local_date(case: tuple[LocalHour, datetime]) -> None:
+def test_every_occurrence_is_of_a_later_local_date(case: tuple[Cadence, datetime]) -> None:
     """One that a clock change moved over midnight is still of the date that it was wanted on."""
     wanted, after = case
     zone = ZoneInfo(wanted.time_zone)
@@ -210,9 +246,30 @@ def test_every_occurrence_is_of_a_later_local_date(case: tuple[LocalHour, dateti
     assert all(earlier < later for earlier, later in pairwise(dates))
 
 
+@given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()), wanted_days)
+@settings(max_examples=300, deadline=None)
+def test_every_occurrence_is_on_a_wanted_weekday_and_none_is_missed(
+    case: tuple[Cadence, datetime], days: frozenset[int]
+) -> None:
+    """They are those of every day, without those of the other weekdays."""
+    every_day, after = case
+    zone = ZoneInfo(every_day.time_zone)
+    daily = occurrences(every_day, after=after, count=21)
+    on_wanted_days = [due for due in daily if _date_wanted(due, every_day, zone) in days]
+    found = occurrences(replace(every_day, days=days), after=after, count=len(on_wanted_days))
+    assert found == on_wanted_days
+
+
+def _date_wanted(due: datetime, wanted: Cadence, zone: ZoneInfo) -> int:
+    """The weekday that an occurrence is of, also where a clock change moved it over midnight."""
+    local = due.astimezone(zone)
+    moved_over = local.time() < time(wanted.hour, wanted.minute)
+    return (local.date() - DAY * moved_over).isoweekday()
+
+
 def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:
     """In Nuuk the clocks jump from 23:00 on 28 March to midnight."""
-    wanted = LocalHour(23, 30, "America/Nuuk")
+    wanted = Cadence(23, 30, "America/Nuuk")
     first = next_occurrence(wanted, after=datetime(2026, 3, 28, 1, 30, tzinfo=UTC))
     second = next_occurrence(wanted, after=first)
     zone = ZoneInfo(wanted.time_zone)

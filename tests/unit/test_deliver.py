@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from gazette.adapters.links import SignedLinks
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.model import DAILY, RunKey, SubscriberStatus, Window
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Erased, Event, RunKey, SubscriberStatus, Window
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
     RefusedAccount,
@@ -19,7 +20,8 @@ from gazette.domain.signals import (
 from gazette.steps.deliver import DeliveryLimits, deliver
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
-from tests.fakes import FakeEvents, FakeMailer, FakeRenderer, FakeRuns, FakeSubscribers
+from tests.fake_stores import FakeEvents, FakeRuns, FakeSubscribers
+from tests.fakes import FakeMailer, FakeRenderer
 
 LAG = timedelta(seconds=60)
 
@@ -37,7 +39,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock)
-        self.subscribers.save(a_subscriber())
+        self.subscribers.put(a_subscriber(), replacing=None)
         self.runs.create(a_run())
 
     def draw_nonce(self) -> str:
@@ -125,15 +127,49 @@ def test_a_run_without_events_is_skipped_with_its_reason(world: World) -> None:
     assert world.mailer.calls == 0
 
 
-def test_a_reader_who_left_gets_nothing(ready: World) -> None:
-    ready.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-    assert ready.deliver().reason is Reason.UNSUBSCRIBED
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (SubscriberStatus.UNSUBSCRIBED, Reason.UNSUBSCRIBED),
+        (SubscriberStatus.SUPPRESSED, Reason.SUPPRESSED),
+    ],
+)
+def test_a_reader_who_is_not_written_to_gets_nothing(
+    ready: World, status: SubscriberStatus, reason: Reason
+) -> None:
+    ready.subscribers.set_status("ann", status)
+    run = ready.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, reason)
     assert ready.mailer.calls == 0
 
 
-def test_events_for_somebody_unknown_wait(ready: World) -> None:
+def test_a_reader_who_was_erased_gets_nothing(ready: World) -> None:
+    ready.subscribers.rows["ann"] = Erased("ann", NOW)
+    assert ready.deliver().reason is Reason.ERASED
+    assert ready.mailer.calls == 0
+
+
+def test_somebody_unknown_gets_nothing(ready: World) -> None:
     del ready.subscribers.rows["ann"]
     assert ready.deliver().reason is Reason.UNKNOWN_SUBSCRIBER
+    assert ready.mailer.calls == 0
+
+
+@pytest.mark.parametrize(
+    "status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED, None]
+)
+def test_what_was_not_sent_because_of_its_reader_closes_no_window(
+    ready: World, status: SubscriberStatus | None
+) -> None:
+    if status:
+        ready.subscribers.set_status("ann", status)
+    else:
+        del ready.subscribers.rows["ann"]
+    ready.deliver()
+    ready.subscribers.rows["ann"] = a_subscriber()
+    ready.runs.create(a_run(2))
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert "post1: 1" in ready.texts()[0]
 
 
 def test_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -> None:
@@ -357,3 +393,52 @@ def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: Worl
     ready.runs.rows[KEY] = replace(a_run(), status=Status.SENT, window=Window(NOW, later))
     ready.runs.create(a_run(2))
     assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+
+
+# At once.
+
+AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
+
+
+@pytest.fixture
+def collecting(world: World) -> World:
+    """A run that collects for twenty seconds, with one event."""
+    world.events.store(an_event(), AT_ONCE.schedule)
+    world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW + timedelta(seconds=20)))
+    return world
+
+
+@pytest.mark.parametrize("seconds", [0, 20, 79.999])
+def test_an_immediate_run_waits_until_all_that_it_collects_can_be_read(
+    collecting: World, seconds: float
+) -> None:
+    collecting.clock.pass_time(seconds=seconds)
+    with pytest.raises(NotYet, match="still collects"):
+        collecting.deliver(AT_ONCE)
+    assert collecting.mailer.calls == 0
+
+
+def test_an_immediate_run_is_sent_from_then_on(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    assert collecting.deliver(AT_ONCE).status is Status.SENT
+    assert "post1: 1" in collecting.texts()[0]
+
+
+def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: World) -> None:
+    """Only immediate runs collect: a digest takes what there is."""
+    ready.runs.rows[KEY] = replace(a_run(), due_at=ready.clock() + timedelta(hours=1))
+    assert ready.deliver().status is Status.SENT
+
+
+def test_the_renderer_is_told_of_which_schedule_the_run_is(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    collecting.deliver(AT_ONCE)
+    assert AT_ONCE.schedule in collecting.texts()[0]
+
+
+def test_a_run_reads_only_the_events_of_its_own_schedule(ready: World) -> None:
+    other: Event = an_event("e2", entity_id="post2")
+    ready.events.store(other, "weekly")
+    ready.clock.pass_time(minutes=5)
+    ready.deliver()
+    assert "post2" not in ready.texts()[0]

@@ -6,24 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from gazette.domain.calendar import slot_of
-from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import BrokenSchedule, Unavailable
-from gazette.domain.model import DAILY, LocalHour, RunKey, Schedule
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import DAILY, Cadence, DigestTimes, RunKey, Schedule
 from gazette.domain.ports import QueuedRun, Shard
 from gazette.domain.run import Reason, Run, Status
 from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick
-from gazette.steps.ingest import ingest
+from gazette.steps.scheduling import set_schedule
 
 from tests.builders import KEY, NOW, SettableClock, a_schedule, a_subscriber
-from tests.fakes import (
-    FakeEvents,
-    FakeGenerateQueue,
-    FakeQuarantine,
-    FakeRuns,
-    FakeSchedules,
-    FakeShardQueue,
-    FakeSubscribers,
-)
+from tests.fake_stores import FakeRuns, FakeSchedules
+from tests.fakes import FakeGenerateQueue, FakeShardQueue
+from tests.world import World as Gazette
 
 SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 TOMORROW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
@@ -144,18 +138,13 @@ def test_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
     """Trace j: the changed schedule must not meet the run that was started for the old one."""
     world.fan_out()
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT)
-    change = ChangeSubscriber(a_subscriber(), LocalHour(9, 0, "Europe/Berlin"))
     world.schedules.rows["ann", DAILY] = a_schedule()
-    ingest(
-        "",
-        decode=lambda _: replace(
-            change, subscriber=a_subscriber(changed_at=NOW + timedelta(seconds=1))
-        ),
-        subscribers=FakeSubscribers(),
-        schedules=world.schedules,
-        events=FakeEvents(world.clock),
-        quarantine=FakeQuarantine(),
-        clock=world.clock,
+    changed = a_subscriber(changed_at=NOW + timedelta(seconds=1), times=DigestTimes(hour=9))
+    places = replace(
+        Gazette().places, schedules=world.schedules, runs=world.runs, clock=world.clock
+    )
+    set_schedule(
+        changed, Frequency.DAILY, places=places, current=places.schedules.get("ann", DAILY)
     )
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at
     world.fan_out(slot_of(world.clock.now))
@@ -163,7 +152,7 @@ def test_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
 
 
 def test_a_schedule_that_cannot_be_computed_holds_nobody_up(world: World) -> None:
-    broken = replace(a_schedule("aaa"), wanted=LocalHour(8, 0, "Mars/Olympus_Mons"))
+    broken = replace(a_schedule("aaa"), wanted=Cadence(8, 0, "Mars/Olympus_Mons"))
     world.schedules.put(broken, replacing=None)
     world.schedules.put(a_schedule("zoe"), replacing=None)
     with pytest.raises(BrokenSchedule, match="aaa"):
@@ -188,3 +177,28 @@ def test_thirty_five_schedules_take_four_calls_of_the_queue(world: World) -> Non
     assert world.queue.calls == 4
     assert {queued.key for queued in world.queue.sent} == set(world.runs.rows)
     assert RunKey("user33", DAILY, 1) in world.runs.rows
+
+
+@pytest.mark.parametrize(
+    ("days", "due"),
+    [
+        (frozenset({1}), "2026-11-23T07:00"),
+        (frozenset({7}), "2026-11-29T07:00"),
+        (frozenset({3, 6}), "2026-11-25T07:00"),
+    ],
+)
+def test_a_schedule_advances_to_its_next_wanted_day(
+    world: World, days: frozenset[int], due: str
+) -> None:
+    """It is Sunday."""
+    weekly = replace(a_schedule(), name="weekly", wanted=Cadence(8, 0, "Europe/Berlin", days))
+    world.schedules.put(weekly, replacing=None)
+    world.fan_out()
+    advanced = world.schedules.rows["ann", "weekly"]
+    assert advanced.next_due_at == datetime.fromisoformat(due).replace(tzinfo=UTC)
+    assert {queued.key.schedule for queued in world.queue.sent} == {DAILY, "weekly"}
+
+
+def test_a_schedule_that_was_withdrawn_starts_nothing(world: World) -> None:
+    world.schedules.withdraw("ann", DAILY)
+    assert world.fan_out() == FannedOut(queued=0, not_advanced=0)

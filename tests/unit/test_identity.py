@@ -1,10 +1,24 @@
 """Names that are derived must stay the same for ever and never collide."""
 
+import hashlib
 import re
 import string
+from datetime import UTC, datetime
 
 import pytest
-from gazette.domain.identity import parse_run_id, run_id, shard_of
+from gazette.domain.frequency import Frequency
+from gazette.domain.identity import (
+    LAST_SEQUENCE,
+    SCHEDULE_NAME,
+    WAITING,
+    address_hash,
+    immediate_schedule,
+    is_immediate,
+    latest_run,
+    parse_run_id,
+    run_id,
+    shard_of,
+)
 from gazette.domain.model import RunKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,3 +137,69 @@ def test_shards_are_filled_evenly() -> None:
         counts[shard_of(f"student{number}", 16)] += 1
     assert min(counts) > 900
     assert max(counts) < 1100
+
+
+# What goes out at once.
+
+entities = st.text(min_size=1, max_size=300)
+
+
+def test_the_schedule_of_an_entity_is_pinned() -> None:
+    """Another name would open a second run beside the one that collects."""
+    assert immediate_schedule("post#p1") == "nowbcc0ba0ae9a35c465d28"
+
+
+@given(entities)
+@settings(max_examples=100, deadline=None)
+def test_the_schedule_of_any_entity_is_a_name_and_is_known_by_it(entity: str) -> None:
+    name = immediate_schedule(entity)
+    assert SCHEDULE_NAME.fullmatch(name)
+    assert is_immediate(name)
+
+
+@pytest.mark.parametrize("name", [*Frequency, WAITING])
+def test_no_other_schedule_looks_like_one_of_an_entity(name: str) -> None:
+    assert not is_immediate(name)
+
+
+@given(entities, entities)
+@settings(max_examples=100, deadline=None)
+def test_two_entities_never_share_a_schedule(one: str, other: str) -> None:
+    assert (immediate_schedule(one) == immediate_schedule(other)) == (one == other)
+
+
+@given(user_ids, entities, st.integers(0, LAST_SEQUENCE))
+@settings(max_examples=100, deadline=None)
+def test_the_id_of_an_immediate_run_is_an_ses_tag_and_can_be_read_back(
+    user_id: str, entity: str, sequence: int
+) -> None:
+    key = RunKey(user_id, immediate_schedule(entity), sequence)
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,256}", run_id(key))
+    assert parse_run_id(run_id(key)) == key
+
+
+def test_no_run_comes_after_the_latest() -> None:
+    """Sequence numbers of immediate runs are seconds: this lasts until the year 2286."""
+    latest = latest_run("ann", "daily")
+    assert (latest.user_id, latest.schedule) == ("ann", "daily")
+    assert latest.sequence == LAST_SEQUENCE > datetime(2286, 1, 1, tzinfo=UTC).timestamp()
+
+
+# Addresses.
+
+
+def test_the_hash_of_an_address_is_pinned() -> None:
+    """Another hash would forget everybody who left."""
+    assert address_hash("ann@example.com") == hashlib.sha256(b"ann@example.com").hexdigest()
+
+
+@pytest.mark.parametrize(
+    "spelling", ["Ann@Example.com", "ANN@EXAMPLE.COM", " ann@example.com ", "ann@example.com\n"]
+)
+def test_another_spelling_of_an_address_has_the_same_hash(spelling: str) -> None:
+    assert address_hash(spelling) == address_hash("ann@example.com")
+
+
+@pytest.mark.parametrize("other", ["ann@example.org", "anna@example.com", "ann+x@example.com"])
+def test_another_address_has_another_hash(other: str) -> None:
+    assert address_hash(other) != address_hash("ann@example.com")

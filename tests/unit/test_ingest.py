@@ -1,47 +1,29 @@
-"""Ingest: what each message does, in any order and any number of times."""
+"""Ingest: every kind of message does what it says, and what does not fit is kept."""
 
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
-from gazette.domain.commands import ChangeSubscriber, Command, CreateEvent
-from gazette.domain.errors import InvalidEvent, NotYet
-from gazette.domain.model import DAILY, LocalHour, Schedule, SubscriberStatus
-from gazette.steps.ingest import Ingested, ingest
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    Command,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractActivity,
+    RetractEvent,
+)
+from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
+from gazette.domain.following import FollowState
+from gazette.domain.outcome import Outcome
 
-from tests.builders import NOW, SettableClock, a_subscriber, an_event
-from tests.fakes import FakeEvents, FakeQuarantine, FakeSchedules, FakeSubscribers
+from tests.builders import NOW, SettableClock, a_subscriber, an_activity, an_event
+from tests.world import World
 
-
-@dataclass
-class World:
-    clock: SettableClock
-    subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
-    schedules: FakeSchedules = field(default_factory=FakeSchedules)
-    quarantine: FakeQuarantine = field(default_factory=FakeQuarantine)
-
-    def __post_init__(self) -> None:
-        self.events = FakeEvents(self.clock)
-
-    def ingest(self, command: Command | InvalidEvent) -> Ingested:
-        def decode(_: str) -> Command:
-            if isinstance(command, InvalidEvent):
-                raise command
-            return command
-
-        return ingest(
-            "the body",
-            decode=decode,
-            subscribers=self.subscribers,
-            schedules=self.schedules,
-            events=self.events,
-            quarantine=self.quarantine,
-            clock=self.clock,
-        )
-
-    @property
-    def schedule(self) -> Schedule:
-        return self.schedules.rows["ann", DAILY]
+AN_HOUR = timedelta(hours=1)
+A_SECOND = timedelta(seconds=1)
+FOLLOWS = FollowState(following=True)
 
 
 @pytest.fixture
@@ -49,135 +31,130 @@ def world(clock: SettableClock) -> World:
     return World(clock)
 
 
-def a_change(*, hour: int = 8, changed_at: datetime = NOW) -> ChangeSubscriber:
-    return ChangeSubscriber(
-        a_subscriber(changed_at=changed_at), LocalHour(hour, 0, "Europe/Berlin")
-    )
-
-
-def test_an_event_is_stored_once(world: World) -> None:
-    assert world.ingest(CreateEvent(an_event())) is Ingested.STORED
-    assert world.ingest(CreateEvent(an_event(actor="Cy"))) is Ingested.DUPLICATE
-    assert len(world.events.rows) == 1
-
-
-def test_an_event_may_come_before_its_subscriber(world: World) -> None:
-    assert world.ingest(CreateEvent(an_event())) is Ingested.STORED
-    assert world.ingest(a_change()) is Ingested.SUBSCRIBER_CHANGED
+@pytest.mark.parametrize(
+    ("command", "outcomes", "changed"),
+    [
+        (CreateEvents((an_event(), an_event("e2"))), [Outcome.STORED] * 2, "events"),
+        (CreateEvents(()), [], None),
+        (CreateActivity(an_activity()), [Outcome.STORED], "activities"),
+        (RetractEvent("ann", "e1"), [Outcome.RETRACTED], "events"),
+        (RetractActivity("post#post1", "a1"), [Outcome.RETRACTED], "activities"),
+        (ChangeSubscriber(a_subscriber()), [Outcome.CHANGED], "subscribers"),
+        (MarkActive("ann", NOW), [Outcome.ACTIVE], None),
+        (EraseSubscriber("ann", NOW), [Outcome.ERASED], "subscribers"),
+        (ChangeFollow("ann", "post#post1", FOLLOWS, NOW), [Outcome.CHANGED], "follows"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_command_is_carried_out(
+    world: World, command: Command, outcomes: list[Outcome], changed: str | None
+) -> None:
+    assert world.say(command) == outcomes
+    tables = ("subscribers", "events", "activities", "follows")
+    assert [name for name in tables if getattr(world, name).rows] == ([changed] if changed else [])
+    assert not world.quarantine.kept
 
 
 def test_what_does_not_fit_is_kept_with_its_reason(world: World) -> None:
-    assert world.ingest(InvalidEvent("detail.user_id: missing")) is Ingested.QUARANTINED
+    assert world.say(InvalidEvent("detail.user_id: missing")) == [Outcome.QUARANTINED]
     assert world.quarantine.kept == [("the body", "detail.user_id: missing")]
     assert not world.events.rows
 
 
-def test_a_new_subscriber_is_due_at_the_next_wanted_hour(world: World) -> None:
-    world.ingest(a_change(hour=9))
-    assert world.schedule.next_due_at == datetime(2026, 11, 22, 8, 0, tzinfo=UTC)
-    assert (world.schedule.sequence, world.schedule.revision) == (1, 1)
+def test_of_a_list_the_good_events_are_stored_and_the_whole_body_is_kept(world: World) -> None:
+    """A person corrects and puts it again: what was stored is then a duplicate."""
+    command = CreateEvents((an_event(), an_event("e3")), problems="detail.events[1].id: missing")
+    assert world.say(command, "the list") == [
+        Outcome.STORED,
+        Outcome.STORED,
+        Outcome.QUARANTINED,
+    ]
+    assert world.quarantine.kept == [("the list", "detail.events[1].id: missing")]
+    corrected = CreateEvents((an_event(), an_event("e2"), an_event("e3")))
+    assert world.say(corrected) == [Outcome.DUPLICATE, Outcome.STORED, Outcome.DUPLICATE]
 
 
-def test_the_open_slot_is_never_chosen(world: World) -> None:
-    """Trace k: fan-out may have read it already. It is 08:03 in Berlin."""
-    world.ingest(ChangeSubscriber(a_subscriber(), LocalHour(8, 5, "Europe/Berlin")))
-    assert world.schedule.next_due_at == datetime(2026, 11, 23, 7, 5, tzinfo=UTC)
+def test_a_list_in_which_nothing_fits_is_kept(world: World) -> None:
+    assert world.say(CreateEvents((), problems="all wrong")) == [Outcome.QUARANTINED]
+    assert world.quarantine.kept == [("the body", "all wrong")]
 
 
-def test_the_same_change_again_changes_nothing(world: World) -> None:
-    world.ingest(a_change())
-    before = world.schedule
-    world.ingest(a_change())
-    assert world.schedule == before
+def test_what_was_decoded_is_what_came(world: World) -> None:
+    bodies: list[str] = []
+
+    def decode(body: str) -> Command:
+        bodies.append(body)
+        return MarkActive("ann", NOW)
+
+    world.ingest("the original", decode)
+    assert bodies == ["the original"]
 
 
-def test_a_crash_between_profile_and_schedule_is_mended_by_the_redelivery(world: World) -> None:
-    world.subscribers.save(a_subscriber())
-    world.ingest(a_change())
-    assert world.schedule.sequence == 1
+def dated(ahead: timedelta) -> list[Command]:
+    """Every command with an instant that decides what came last, so far ahead of now."""
+    at = NOW + ahead
+    return [
+        ChangeSubscriber(a_subscriber(changed_at=at)),
+        MarkActive("ann", at),
+        EraseSubscriber("ann", at),
+        ChangeFollow("ann", "post#post1", FOLLOWS, at),
+        CreateActivity(an_activity(amended_at=at)),
+        CreateEvents((an_event(amended_at=at),)),
+    ]
 
 
-def test_another_hour_makes_a_new_revision_and_a_new_sequence(world: World) -> None:
-    world.ingest(a_change())
-    world.schedules.rows["ann", DAILY] = replace(world.schedule, sequence=5)
-    world.ingest(a_change(hour=20, changed_at=NOW + timedelta(seconds=1)))
-    assert (world.schedule.sequence, world.schedule.revision) == (6, 2)
-    assert world.schedule.next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
-
-
-def test_a_newer_profile_with_the_same_hour_is_remembered_without_a_new_occurrence(
-    world: World,
+@pytest.mark.parametrize("command", dated(AN_HOUR + A_SECOND), ids=lambda one: type(one).__name__)
+def test_an_instant_in_the_future_is_refused_with_what_to_do(
+    world: World, command: Command
 ) -> None:
-    """Else a slower, older change could still win over it."""
-    world.ingest(a_change())
-    before = world.schedule
-    later = NOW + timedelta(seconds=2)
-    world.ingest(a_change(changed_at=later))
-    assert world.schedule == replace(before, changed_at=later)
+    """It would outlast every later, true one."""
+    assert world.say(command) == [Outcome.QUARANTINED]
+    [(body, reason)] = world.quarantine.kept
+    assert body == "the body"
+    assert (NOW + AN_HOUR + A_SECOND).isoformat() in reason
+    assert "Check the clock of the service" in reason
+    assert not world.subscribers.rows
+    assert not world.events.rows
 
 
-def test_a_schedule_that_fan_out_no_longer_sees_is_brought_back(world: World) -> None:
-    world.ingest(a_change())
-    world.clock.pass_time(days=3)
-    world.ingest(a_change())
-    assert world.schedule.next_due_at == datetime(2026, 11, 26, 7, 0, tzinfo=UTC)
-    assert (world.schedule.sequence, world.schedule.revision) == (2, 2)
+def test_an_amendment_from_the_future_does_not_hold_back_its_neighbours(world: World) -> None:
+    ahead = NOW + AN_HOUR + A_SECOND
+    events = (an_event("e0"), an_event("e1", amended_at=ahead), an_event("e2", amended_at=NOW))
+    assert world.say(CreateEvents(events, "another problem")) == [
+        Outcome.STORED,
+        Outcome.STORED,
+        Outcome.QUARANTINED,
+    ]
+    assert set(world.events.rows) == {("ann", "e0"), ("ann", "e2")}
+    [(_, reason)] = world.quarantine.kept
+    assert ahead.isoformat() in reason
+    assert reason.endswith("another problem")
 
 
-def test_a_reader_who_leaves_while_the_schedule_is_written_is_not_due(world: World) -> None:
-    original = world.schedules.put
-
-    def raced(schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-        return original(schedule, replacing=replacing)
-
-    world.schedules.put = raced  # type: ignore[method-assign]
-    world.ingest(a_change())
-    assert ("ann", DAILY) in world.schedules.withdrawn
+@pytest.mark.parametrize("command", dated(AN_HOUR), ids=lambda one: type(one).__name__)
+def test_a_clock_that_runs_an_hour_ahead_is_forgiven(world: World, command: Command) -> None:
+    assert Outcome.QUARANTINED not in world.say(command)
 
 
-def test_a_change_that_was_overtaken_is_ignored(world: World) -> None:
-    world.ingest(a_change(hour=20, changed_at=NOW + timedelta(seconds=1)))
-    before = world.schedule
-    assert world.ingest(a_change()) is Ingested.OUTDATED
-    assert world.schedule == before
+def test_what_is_dated_by_nobody_is_never_in_the_future(world: World) -> None:
+    """When something occurred is shown, and decides nothing about what came last."""
+    ahead = NOW + 2 * AN_HOUR
+    assert world.say(CreateEvents((an_event(occurred_at=ahead),))) == [Outcome.STORED]
+    assert world.say(CreateActivity(an_activity(occurred_at=ahead))) == [Outcome.STORED]
 
 
-def test_a_slow_worker_does_not_overwrite_the_schedule_of_a_newer_change(world: World) -> None:
-    world.ingest(a_change())
-    newer = replace(world.schedule, changed_at=NOW + timedelta(seconds=2))
-    world.schedules.rows["ann", DAILY] = newer
-    world.ingest(a_change(hour=20, changed_at=NOW + timedelta(seconds=1)))
-    assert world.schedule == newer
+def test_a_quarantine_that_does_not_answer_sends_the_message_back(world: World) -> None:
+    def refuse(body: str, reason: str) -> None:
+        raise Unavailable("SQS")
+
+    world.quarantine.keep = refuse  # type: ignore[method-assign]
+    with pytest.raises(Unavailable):
+        world.say(InvalidEvent("no"))
 
 
-def test_a_profile_change_does_not_subscribe_a_reader_who_left(world: World) -> None:
-    world.ingest(a_change())
-    world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-    world.schedules.withdraw("ann", DAILY)
-    world.ingest(a_change(hour=20, changed_at=NOW + timedelta(seconds=1)))
-    assert world.subscribers.rows["ann"].status is SubscriberStatus.UNSUBSCRIBED
-    assert ("ann", DAILY) in world.schedules.withdrawn
-
-
-def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> None:
-    world.ingest(a_change())
-    original = world.schedules.get
-    calls = 0
-
-    def stale_once(user_id: str, name: str) -> Schedule | None:
-        nonlocal calls
-        calls += 1
-        current = original(user_id, name)
-        return replace(current, sequence=99) if calls == 1 and current else current
-
-    world.schedules.get = stale_once  # type: ignore[method-assign]
-    world.ingest(a_change(hour=20, changed_at=NOW + timedelta(seconds=1)))
-    assert world.schedule.revision == 2
-
-
-def test_a_schedule_that_never_rests_sends_the_message_back(world: World) -> None:
-    world.ingest(a_change())
-    world.schedules.put = lambda *_, **__: False  # type: ignore[method-assign]
+def test_a_message_is_not_begun_when_the_invocation_is_about_to_end(world: World) -> None:
+    """A long list would be cut off in the middle, and all the messages beside it come again."""
+    world.time_left = timedelta(seconds=29)
     with pytest.raises(NotYet):
-        world.ingest(a_change(hour=20, changed_at=NOW + timedelta(seconds=1)))
+        world.say(CreateEvents((an_event(),)))
+    assert not world.events.rows

@@ -12,7 +12,7 @@ import lxml.html
 import pytest
 from gazette.adapters.renderer import JinjaRenderer
 from gazette.domain.compose import compose
-from gazette.domain.model import Event
+from gazette.domain.model import DAILY, Event
 from gazette.domain.ports import Links
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -103,7 +103,7 @@ def test_to_inline_then_render_is_to_render_then_inline(
     digest = compose(digest_events(groups), max_groups=cap)
     subscriber = replace(a_subscriber(), name="Zoë <O'Neill>")
     early, late = (
-        JinjaRenderer(folder).render(digest, subscriber, LINKS)
+        JinjaRenderer(folder).render(digest, subscriber, LINKS, DAILY)
         for folder in (built_templates, SOURCE)
     )
     assert tree(early.html) == tree(inlined_late(late.html))
@@ -112,7 +112,7 @@ def test_to_inline_then_render_is_to_render_then_inline(
 
 def test_the_comparison_can_fail(built_templates: Path) -> None:
     digest = compose([an_event()], max_groups=1)
-    html = JinjaRenderer(built_templates).render(digest, a_subscriber(), LINKS).html
+    html = JinjaRenderer(built_templates).render(digest, a_subscriber(), LINKS, DAILY).html
     for there, other in (("#ffffff", "#fffffe"), ("Gazette", "Gazelle"), ("<br>", "<hr>")):
         assert tree(html.replace(there, other)) != tree(html)
 

@@ -9,7 +9,8 @@ import lxml.html
 import pytest
 from gazette.adapters.renderer import JinjaPages, JinjaRenderer, environment
 from gazette.domain.compose import Digest, compose
-from gazette.domain.model import Actor, Edition, Entity, Event
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
 from gazette.domain.ports import Links
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,10 +28,16 @@ def renderer(built_templates: Path) -> JinjaRenderer:
     return JinjaRenderer(built_templates)
 
 
-def edition(renderer: JinjaRenderer, *events: Event, cap: int = 20, zone: str = "UTC") -> Edition:
+def edition(
+    renderer: JinjaRenderer,
+    *events: Event,
+    cap: int = 20,
+    zone: str = "UTC",
+    schedule: str = DAILY,
+) -> Edition:
     """The email of `events` for Ann."""
     subscriber = replace(a_subscriber(), time_zone=zone)
-    return renderer.render(compose(events, max_groups=cap), subscriber, LINKS)
+    return renderer.render(compose(events, max_groups=cap), subscriber, LINKS, schedule)
 
 
 def parsed(page: str) -> Any:
@@ -128,7 +135,7 @@ def test_nothing_that_was_given_becomes_markup(renderer: JinjaRenderer, field: s
         actor = Actor("bo", given["actor"])
         event = replace(an_event(), entity=entity, actor=actor, excerpt=given["excerpt"])
         subscriber = replace(a_subscriber(), name=given["reader"])
-        return renderer.render(compose([event], max_groups=1), subscriber, LINKS)
+        return renderer.render(compose([event], max_groups=1), subscriber, LINKS, DAILY)
 
     assert HOSTILE in made(HOSTILE).text
     assert HOSTILE in words(made(HOSTILE).html)
@@ -263,9 +270,27 @@ def test_the_page_has_a_language_and_only_layout_tables(renderer: JinjaRenderer)
     assert {table.get("role") for table in page.xpath("//table")} == {"presentation"}
 
 
+@pytest.mark.parametrize(
+    ("schedule", "why"),
+    [
+        ("daily", "asked for one digest a day"),
+        ("weekly", "asked for one digest a week"),
+        ("custom", "asked for a digest on certain days"),
+        (immediate_schedule("post#post1"), "asked to hear of them at once"),
+    ],
+)
+def test_the_email_says_how_often_the_reader_asked_for_it(
+    renderer: JinjaRenderer, schedule: str, why: str
+) -> None:
+    mail = edition(renderer, an_event(), schedule=schedule)
+    assert why in " ".join(mail.text.split())
+    assert why in words(mail.html)
+    assert mail.text.count("asked") == words(mail.html).count("asked") == 1
+
+
 def test_a_digest_without_groups_is_never_rendered(renderer: JinjaRenderer) -> None:
     with pytest.raises(UndefinedError):
-        renderer.render(Digest((), 0, 0, 0), a_subscriber(), LINKS)
+        renderer.render(Digest((), 0, 0, 0), a_subscriber(), LINKS, DAILY)
 
 
 def test_a_name_that_is_not_defined_is_an_error(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from gazette.domain.frequency import Frequency
 from gazette.settings import (
     FanoutSettings,
+    FollowersSettings,
     GenerateSettings,
     IngestSettings,
     InvalidSetting,
@@ -15,8 +17,16 @@ from gazette.settings import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-CLASSES = (FanoutSettings, GenerateSettings, IngestSettings, PreferencesSettings)
+CLASSES = (
+    FanoutSettings,
+    FollowersSettings,
+    GenerateSettings,
+    IngestSettings,
+    PreferencesSettings,
+)
 VALID: dict[str, Any] = {
+    "collapse": 20,
+    "default_frequencies": '{"comment": "weekly"}',
     "spread": 540,
     "mail_provider": "ses",
     "smtp_security": "tls",
@@ -46,8 +56,13 @@ NUMBERS = [(kind, field.name) for kind in CLASSES for field in fields(kind) if f
 VARIABLES = [(kind, field.name) for kind in CLASSES for field in fields(kind)]
 
 
+def written(kind: type[Settings]) -> set[type[Settings]]:
+    """The kinds that are written and read, not those that only others build on."""
+    return set().union(*(written(each) for each in kind.__subclasses__())) or {kind}
+
+
 def test_every_kind_of_settings_is_tested() -> None:
-    assert set(CLASSES) == set(Settings.__subclasses__())
+    assert set(CLASSES) == written(Settings)
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -71,13 +86,14 @@ def test_a_text_is_read_as_it_was_written(text: str) -> None:
 
 def test_a_variable_is_named_after_its_field() -> None:
     assert build(FanoutSettings).to_env()["GAZETTE_SPREAD"] == "540"
-    assert set(build(IngestSettings).to_env()) == {
+    assert set(build(PreferencesSettings).to_env()) == {
         "GAZETTE_SUBSCRIBERS_TABLE",
+        "GAZETTE_SUPPRESSIONS_TABLE",
         "GAZETTE_SCHEDULES_TABLE",
-        "GAZETTE_EVENTS_TABLE",
-        "GAZETTE_QUARANTINE_QUEUE_URL",
+        "GAZETTE_RUNS_TABLE",
+        "GAZETTE_LINKS_SECRET",
         "GAZETTE_SHARDS",
-        "GAZETTE_EVENT_RETENTION_DAYS",
+        "GAZETTE_RUN_RETENTION_DAYS",
     }
 
 
@@ -133,6 +149,22 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (FanoutSettings, {"shards": 257}),
         (FanoutSettings, {"lookback_slots": -1}),
         (FanoutSettings, {"check_after": -1}),
+        *(
+            (kind, setting)
+            for kind in (IngestSettings, FollowersSettings)
+            for setting in (
+                {"shards": 0},
+                {"shards": 257},
+                {"collapse": 0},
+                {"collapse": 301},
+                {"settle_lag": 0},
+                {"settle_lag": 301},
+                {"clock_skew": -1},
+                {"clock_skew": 61},
+                {"check_after": -1},
+                {"event_retention_days": 0},
+            )
+        ),
     ],
 )
 def test_a_setting_that_would_undo_a_guarantee_is_refused(
@@ -140,6 +172,29 @@ def test_a_setting_that_would_undo_a_guarantee_is_refused(
 ) -> None:
     with pytest.raises(InvalidSetting, match=f"GAZETTE_{next(iter(given)).upper()}"):
         build(kind, **given)
+
+
+def test_an_immediate_run_is_never_hidden_longer_than_sqs_allows() -> None:
+    """Each at its most, and the second that ingest adds against rounding."""
+    most = build(IngestSettings, collapse=300, settle_lag=300, clock_skew=60)
+    assert isinstance(most, IngestSettings)
+    assert most.collapse + most.settle_lag + most.clock_skew + 1 <= 900
+
+
+@pytest.mark.parametrize("kind", [IngestSettings, FollowersSettings])
+@pytest.mark.parametrize("given", ["{}", *(f'{{"comment": "{name}"}}' for name in Frequency)])
+def test_every_frequency_may_be_a_default(kind: type[Settings], given: str) -> None:
+    assert build(kind, default_frequencies=given).to_env()["GAZETTE_DEFAULT_FREQUENCIES"] == given
+
+
+@pytest.mark.parametrize("kind", [IngestSettings, FollowersSettings])
+@pytest.mark.parametrize(
+    "given",
+    ["", "daily", '"daily"', '["daily"]', '{"comment": "hourly"}', '{"comment": null}', "null"],
+)
+def test_defaults_that_are_no_frequencies_are_refused(kind: type[Settings], given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_DEFAULT_FREQUENCIES is .+ one of custom,"):
+        build(kind, default_frequencies=given)
 
 
 @pytest.mark.parametrize("provider", ["", "SES", "sendmail"])

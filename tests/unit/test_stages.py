@@ -26,6 +26,13 @@ def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
     assert (stage.name, stage.shards, stage.retain) == ("prod", 32, False)
     assert (stage.list_id, stage.sender) == (VALID["list_id"], VALID["sender"])
     assert (stage.bus, stage.mail_provider, stage.spread) == ("gazette", "ses", 540)
+    assert (stage.collapse, stage.settle_lag, stage.default_frequencies) == (20, 15, {})
+
+
+def test_frequencies_by_category_are_an_object() -> None:
+    chosen = {"comment": "weekly", "mention": "immediate"}
+    stage = read_stage("prod", {"prod": VALID | {"default_frequencies": chosen}})
+    assert stage.default_frequencies == chosen
 
 
 @pytest.mark.parametrize(
@@ -67,6 +74,10 @@ def test_the_name_of_a_stage_is_its_key_and_no_setting() -> None:
         ("retain", 1, "bool"),
         ("sender", 1, "str"),
         ("list_id", ["x"], "str"),
+        ("collapse", "20", "int"),
+        ("default_frequencies", "weekly", "dict"),
+        ("default_frequencies", ["weekly"], "dict"),
+        ("default_frequencies", None, "dict"),
     ],
 )
 def test_a_setting_of_another_type_is_named_with_its_type(

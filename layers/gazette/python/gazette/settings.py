@@ -3,12 +3,14 @@
 Durations are whole seconds unless the name says otherwise. Nothing is read at import.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 _PREFIX = "GAZETTE_"
+_FREQUENCIES = {"never", "immediate", "daily", "weekly", "custom"}
 
 EVENT_WRITE_TIMEOUT_MS = 1500
 """The longest that one attempt to write an event takes: the settle lag must be longer."""
@@ -50,15 +52,63 @@ def _variable(name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IngestSettings(Settings):
-    """What `ingest` needs."""
+class PlacingSettings(Settings):
+    """What every function that puts events in their place needs.
+
+    `default_frequencies` is JSON: category to frequency, for readers who chose none. `collapse`:
+    how long an immediate email collects what else happens on the same entity.
+    """
 
     subscribers_table: str
     schedules_table: str
+    follows_table: str
+    activities_table: str
     events_table: str
-    quarantine_queue_url: str
+    runs_table: str
+    generate_queue_url: str
+    followers_queue_url: str
     shards: int
+    default_frequencies: str
+    collapse: int
+    settle_lag: int
+    clock_skew: int
+    check_after: int
     event_retention_days: int
+    run_retention_days: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting. What is hidden by SQS is hidden for 900 s at most."""
+        _check(
+            self,
+            shards=(1, 256),
+            collapse=(1, 300),
+            settle_lag=(1, 300),
+            clock_skew=(0, 60),
+            check_after=(0, None),
+            event_retention_days=(1, None),
+        )
+        try:
+            chosen = json.loads(self.default_frequencies)
+        except ValueError:
+            chosen = None
+        if not isinstance(chosen, dict) or not set(map(str, chosen.values())) <= _FREQUENCIES:
+            raise InvalidSetting(
+                f"GAZETTE_DEFAULT_FREQUENCIES is {self.default_frequencies!r}; it must give each "
+                f"category one of {', '.join(sorted(_FREQUENCIES))}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestSettings(PlacingSettings):
+    """What `ingest` needs."""
+
+    suppressions_table: str
+    quarantine_queue_url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowersSettings(PlacingSettings):
+    """What `followers` needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +193,7 @@ class PreferencesSettings(Settings):
     """What `preferences` needs."""
 
     subscribers_table: str
+    suppressions_table: str
     schedules_table: str
     runs_table: str
     links_secret: str

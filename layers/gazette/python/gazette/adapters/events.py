@@ -1,26 +1,55 @@
 """Events in DynamoDB: one row an event, read by window from a local index."""
 
-import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from gazette.adapters.tables import ConditionFailed, EventRow, bind, instant_text, translated
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from gazette.adapters.dynamo import (
+    ConditionFailed,
+    bind,
+    put_or_current,
+    transaction,
+    translated,
+)
+from gazette.adapters.event_rows import (
+    absent,
+    body_of,
+    event_in,
+    found_in,
+    in_place,
+    stored_key,
+    trace_in,
+)
+from gazette.adapters.runs import run_as_read, run_row, run_sort_key
+from gazette.adapters.schedules import schedule_as_read
+from gazette.adapters.tables import EventRow, RunRow, ScheduleRow
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import Actor, Entity, Event, Window
+from gazette.domain.model import Event, Placed, Retracted, Window
 from gazette.domain.ports import Clock
+from gazette.domain.stores import Guard
 
 _ATTEMPTS = 3
+_END_OF_TIME = "~"
 
 
-class DynamoEventWriter:
-    """The port `EventWriter` on the table `events`.
+class DynamoEvents:
+    """The port `Events` on the table `events`.
 
     `timeout`, in seconds, bounds one attempt to write: the settle lag of the readers must be
     longer. The client does not repeat writes, because each attempt takes a stamp of its own.
+    `run_retention` is that of a run which begins with the move of an event.
     """
 
     def __init__(
-        self, table_name: str, *, retention: timedelta, timeout: float, clock: Clock
+        self,
+        table_name: str,
+        *,
+        retention: timedelta,
+        run_retention: timedelta,
+        timeout: float,
+        clock: Clock,
     ) -> None:
         bind(
             EventRow,
@@ -30,9 +59,10 @@ class DynamoEventWriter:
             read_timeout=timeout * 2 / 3,
         )
         self._retention = retention
+        self._run_retention = run_retention
         self._clock = clock
 
-    def store(self, event: Event, schedule: str) -> bool:
+    def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
         """One conditional PutItem, tried up to three times."""
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -41,21 +71,119 @@ class DynamoEventWriter:
                 continue
         return self._put(event, schedule)
 
-    def _put(self, event: Event, schedule: str) -> bool:
+    def _put(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
         now = self._clock()
         row = EventRow(
             user_id=event.user_id,
             event_id=event.id,
-            stored=_stored(schedule, now),
-            body=_body(event),
+            stored=stored_key(schedule, now),
+            body=body_of(event),
             expires_at=now + self._retention,
         )
+        current = put_or_current(row, absent(now), repeat=False)
+        if current is None:
+            return True, Placed(event, schedule, now)
+        return False, found_in(current)
+
+    def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = EventRow.get(user_id, event_id, consistent_read=True)
+            except EventRow.DoesNotExist:
+                return None
+        return found_in(row) if row.expires_at > self._clock() else None
+
+    def amend(self, placed: Placed, event: Event) -> bool:
+        """One conditional UpdateItem."""
         try:
             with translated():
-                row.save(EventRow.event_id.does_not_exist())
+                EventRow(event.user_id, event.id).update(
+                    actions=[EventRow.body.set(body_of(event))],
+                    condition=in_place(placed) & (EventRow.body == body_of(placed.event)),
+                )
         except ConditionFailed:
             return False
         return True
+
+    def move(self, placed: Placed, schedule: str, guard: Guard) -> Placed | None:
+        """One conditional UpdateItem, or a transaction where the guard asks for more."""
+        now = self._clock()
+        if guard.not_after and now > guard.not_after:
+            return None
+        row = EventRow(placed.event.user_id, placed.event.id)
+        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
+        try:
+            if guard.is_alone:
+                with translated():
+                    row.update(actions=actions, condition=in_place(placed))
+            else:
+                with transaction(EventRow) as writes:
+                    writes.update(row, actions=actions, condition=in_place(placed))
+                    _add(guard, writes, run_retention=self._run_retention)
+        except ConditionFailed:
+            return None
+        return Placed(placed.event, schedule, now)
+
+    def remove(self, placed: Placed, guard: Guard) -> bool:
+        """One conditional DeleteItem, or a transaction where the guard asks for more."""
+        row = EventRow(placed.event.user_id, placed.event.id)
+        try:
+            if guard.is_alone:
+                with translated():
+                    row.delete(in_place(placed))
+            else:
+                with transaction(EventRow) as writes:
+                    writes.delete(row, condition=in_place(placed))
+                    _add(guard, writes, run_retention=self._run_retention)
+        except ConditionFailed:
+            return False
+        return True
+
+    def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
+        """One GetItem, and one conditional PutItem that keeps nothing but the key."""
+        while True:
+            found = self.get(user_id, event_id)
+            if isinstance(found, Retracted):
+                return found
+            if found is None and not early:
+                return None
+            row = EventRow(
+                user_id,
+                event_id,
+                was=found.schedule if found else None,
+                expires_at=self._clock() + self._retention,
+            )
+            condition = in_place(found) if found else absent(self._clock())
+            try:
+                with translated():
+                    row.save(condition)
+            except ConditionFailed:
+                continue
+            return trace_in(row)
+
+    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+        """One strongly consistent Query per megabyte of events."""
+        now = self._clock()
+        begin = stored_key(schedule, after)
+        with translated():
+            rows = EventRow.stored_index.query(
+                user_id,
+                EventRow.stored.between(begin, f"{schedule}#{_END_OF_TIME}"),
+                consistent_read=True,
+            )
+            for row in rows:
+                found = found_in(row)
+                if row.stored > begin and row.expires_at > now and isinstance(found, Placed):
+                    yield found
+
+    def erase(self, user_id: str, until: datetime | None) -> None:
+        """One strongly consistent Query per megabyte, one BatchWriteItem per 25 events."""
+        with translated(), EventRow.batch_write() as batch:
+            for row in EventRow.query(user_id, consistent_read=True):
+                found = found_in(row)
+                if isinstance(found, Retracted) or not until or found.event.occurred_at <= until:
+                    batch.delete(row)
 
 
 class DynamoEventReader:
@@ -70,44 +198,40 @@ class DynamoEventReader:
         if window.is_empty:
             return
         now = self._clock()
-        after = _stored(schedule, window.since)
+        after = stored_key(schedule, window.since)
         with translated():
             rows = EventRow.stored_index.query(
                 user_id,
-                EventRow.stored.between(after, _stored(schedule, window.until)),
+                EventRow.stored.between(after, stored_key(schedule, window.until)),
                 consistent_read=True,
             )
             for row in rows:
                 if row.stored > after and row.expires_at > now:
-                    yield _event(row)
+                    yield event_in(row)
 
 
-def _stored(schedule: str, instant: datetime) -> str:
-    return f"{schedule}#{instant_text(instant)}"
-
-
-def _body(event: Event) -> str:
-    return json.dumps(
-        {
-            "category": event.category,
-            "entity": [event.entity.type, event.entity.id, event.entity.title, event.entity.url],
-            "actor": [event.actor.id, event.actor.name],
-            "occurred_at": event.occurred_at.isoformat(),
-            "excerpt": event.excerpt,
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-
-
-def _event(row: EventRow) -> Event:
-    body = json.loads(row.body)
-    return Event(
-        user_id=row.user_id,
-        id=row.event_id,
-        category=body["category"],
-        entity=Entity(*body["entity"]),
-        actor=Actor(*body["actor"]),
-        occurred_at=datetime.fromisoformat(body["occurred_at"]),
-        excerpt=body["excerpt"],
-    )
+def _add(guard: Guard, writes: TransactWrite, *, run_retention: timedelta) -> None:
+    for run in guard.open_runs:
+        writes.update(
+            RunRow(run.key.user_id, run_sort_key(run.key)),
+            actions=[RunRow.epoch.add(1)],
+            condition=run_as_read(run),
+        )
+    if guard.schedule:
+        writes.condition_check(
+            ScheduleRow,
+            guard.schedule.user_id,
+            guard.schedule.name,
+            condition=schedule_as_read(guard.schedule),
+        )
+    if guard.not_started:
+        writes.condition_check(
+            RunRow,
+            guard.not_started.user_id,
+            run_sort_key(guard.not_started),
+            condition=RunRow.user_id.does_not_exist(),
+        )
+    if guard.starting:
+        writes.save(
+            run_row(guard.starting, retention=run_retention), RunRow.user_id.does_not_exist()
+        )

@@ -1,8 +1,10 @@
 """The SQS queues, and the messages on them: between steps keys only, never content."""
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
-from gazette.domain.ports import MESSAGES_A_CALL, QueuedRun, Shard
+from gazette.domain.ports import MESSAGES_A_CALL, FollowerPage, QueuedRun, Shard, Walk
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -33,7 +35,7 @@ class SqsGenerateQueue:
             {
                 "Id": str(number),
                 "MessageBody": encode_run_key(run.key),
-                "DelaySeconds": int(run.delay.total_seconds()),
+                "DelaySeconds": math.ceil(run.delay.total_seconds()),
             }
             for number, run in enumerate(runs)
         ]
@@ -56,6 +58,25 @@ class SqsShardQueue:
                 self._queue_url,
                 [{"Id": str(shard.number), "MessageBody": encode_shard(shard)} for shard in ten],
             )
+
+
+class SqsFollowersQueue:
+    """The port `FollowersQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
+        """One SendMessageBatch."""
+        _send(
+            self._client,
+            self._queue_url,
+            [
+                {"Id": str(number), "MessageBody": json.dumps(asdict(message))}
+                for number, message in enumerate(messages)
+            ],
+        )
 
 
 class SqsQuarantine:
@@ -109,6 +130,18 @@ def decode_shard(body: str) -> Shard:
     except (ValueError, KeyError, TypeError) as err:
         raise InvalidEvent(
             f"A message on the shard queue must be a JSON object with slots and shard: {err!r}"
+        ) from err
+
+
+def decode_followers(body: str) -> Walk | FollowerPage:
+    """What a message on the followers queue asks for. Raises InvalidEvent."""
+    try:
+        fields = {str(name): str(value) for name, value in json.loads(body).items()}
+        return FollowerPage(**fields) if "through" in fields else Walk(**fields)
+    except (ValueError, AttributeError, TypeError) as err:
+        raise InvalidEvent(
+            "A message on the followers queue must be a JSON object with entity, activity_id, "
+            f"side, after and, for a page, through: {err!r}"
         ) from err
 
 

@@ -24,7 +24,9 @@ class JinjaRenderer:
         self._words = Words({category: (one, many) for category, (one, many) in nouns.items()})
         self._environment = environment(templates)
 
-    def render(self, digest: Digest, subscriber: Subscriber, links: Links) -> Edition:
+    def render(
+        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+    ) -> Edition:
         """Subject on one line, HTML and text of the same content."""
         zone = ZoneInfo(subscriber.time_zone)
 
@@ -37,6 +39,7 @@ class JinjaRenderer:
             "digest": digest,
             "links": links,
             "local": local,
+            "schedule": schedule,
             "subscriber": subscriber,
             "words": self._words,
         }

@@ -1,9 +1,13 @@
 """Runs in DynamoDB: one row a run, written only under conditions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
-from gazette.adapters.tables import RunRow, bind, put_or_current, translated
+from pynamodb.expressions.condition import Condition
+
+from gazette.adapters.dynamo import bind, put_or_current, translated
+from gazette.adapters.tables import RunRow
 from gazette.domain.identity import shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.run import Reason, Run, Status
@@ -21,7 +25,9 @@ class DynamoRuns:
 
     def create(self, run: Run) -> Run:
         """One conditional PutItem."""
-        current = put_or_current(self._row(run), RunRow.user_id.does_not_exist())
+        current = put_or_current(
+            run_row(run, retention=self._retention), RunRow.user_id.does_not_exist()
+        )
         return run if current is None else _run(current)
 
     def chain(self, key: RunKey) -> Sequence[Run]:
@@ -30,9 +36,7 @@ class DynamoRuns:
         with translated():
             rows = RunRow.query(
                 key.user_id,
-                RunRow.run.between(
-                    _sort_key(key.schedule, 0), _sort_key(key.schedule, key.sequence)
-                ),
+                RunRow.run.between(run_sort_key(replace(key, sequence=0)), run_sort_key(key)),
                 consistent_read=True,
                 scan_index_forward=False,
                 page_size=_PAGE,
@@ -44,43 +48,57 @@ class DynamoRuns:
                     break
         return found
 
+    def of_user(self, user_id: str) -> Iterator[Run]:
+        """One strongly consistent Query per megabyte of runs."""
+        with translated():
+            for row in RunRow.query(user_id, consistent_read=True):
+                yield _run(row)
+
     def swap(self, before: Run, after: Run) -> Run:
         """One conditional PutItem."""
-        unchanged = (
-            (RunRow.status == before.status.value)
-            & (RunRow.reason == before.reason.value)
-            & (RunRow.attempt == before.attempt)
-            & (RunRow.epoch == before.epoch)
-        )
-        current = put_or_current(self._row(after), unchanged)
+        current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
         return after if current is None else _run(current)
 
-    def _row(self, run: Run) -> RunRow:
-        return RunRow(
-            user_id=run.key.user_id,
-            run=_sort_key(run.key.schedule, run.key.sequence),
-            due_at=run.due_at,
-            check_at=run.check_at,
-            open=None if run.status.is_final else f"{shard_of(run.key.user_id, _OPEN_SHARDS):02d}",
-            status=run.status.value,
-            reason=run.reason.value,
-            attempt=run.attempt,
-            refusals=run.refusals,
-            epoch=run.epoch,
-            uncertain=set(run.uncertain) or None,
-            resent=run.resent,
-            since=run.window.since if run.window else None,
-            until=run.window.until if run.window else None,
-            deadline=run.deadline,
-            nonce=run.nonce or None,
-            message_id=run.message_id or None,
-            detail=run.detail or None,
-            expires_at=run.check_at + self._retention,
-        )
+
+def run_sort_key(key: RunKey) -> str:
+    """`schedule#sequence`, padded, so that the runs of a schedule sort by sequence."""
+    return f"{key.schedule}#{key.sequence:010d}"
 
 
-def _sort_key(schedule: str, sequence: int) -> str:
-    return f"{schedule}#{sequence:010d}"
+def run_row(run: Run, *, retention: timedelta) -> RunRow:
+    """The whole row of a run."""
+    return RunRow(
+        user_id=run.key.user_id,
+        run=run_sort_key(run.key),
+        due_at=run.due_at,
+        check_at=run.check_at,
+        open=None if run.status.is_final else f"{shard_of(run.key.user_id, _OPEN_SHARDS):02d}",
+        status=run.status.value,
+        reason=run.reason.value,
+        attempt=run.attempt,
+        refusals=run.refusals,
+        epoch=run.epoch,
+        uncertain=set(run.uncertain) or None,
+        resent=run.resent,
+        since=run.window.since if run.window else None,
+        until=run.window.until if run.window else None,
+        deadline=run.deadline,
+        nonce=run.nonce or None,
+        message_id=run.message_id or None,
+        detail=run.detail or None,
+        expires_at=run.check_at + retention,
+    )
+
+
+def run_as_read(run: Run) -> Condition:
+    """Status, reason, attempt and epoch are still those of `run`."""
+    unchanged: Condition = (
+        (RunRow.status == run.status.value)
+        & (RunRow.reason == run.reason.value)
+        & (RunRow.attempt == run.attempt)
+        & (RunRow.epoch == run.epoch)
+    )
+    return unchanged
 
 
 def _run(row: RunRow) -> Run:

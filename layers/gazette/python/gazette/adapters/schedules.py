@@ -6,10 +6,11 @@ from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.tables import ConditionFailed, ScheduleRow, bind, put_or_current, translated
+from gazette.adapters.dynamo import ConditionFailed, bind, put_or_current, translated
+from gazette.adapters.tables import ScheduleRow
 from gazette.domain.calendar import slot_id, slot_of
 from gazette.domain.identity import shard_of
-from gazette.domain.model import LocalHour, Schedule
+from gazette.domain.model import Cadence, Schedule
 
 _PAGE = 100
 
@@ -29,10 +30,17 @@ class DynamoSchedules:
             except ScheduleRow.DoesNotExist:
                 return None
 
+    def of_user(self, user_id: str) -> Sequence[Schedule]:
+        """One strongly consistent Query."""
+        with translated():
+            return [_schedule(row) for row in ScheduleRow.query(user_id, consistent_read=True)]
+
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
         """One conditional PutItem."""
         condition = (
-            ScheduleRow.user_id.does_not_exist() if replacing is None else _unchanged(replacing)
+            ScheduleRow.user_id.does_not_exist()
+            if replacing is None
+            else schedule_as_read(replacing)
         )
         try:
             return put_or_current(self._row(schedule), condition) is None
@@ -70,6 +78,15 @@ class DynamoSchedules:
         except ConditionFailed:
             return
 
+    def remove(self, schedule: Schedule) -> bool:
+        """One conditional DeleteItem."""
+        try:
+            with translated():
+                ScheduleRow(schedule.user_id, schedule.name).delete(schedule_as_read(schedule))
+        except ConditionFailed:
+            return False
+        return True
+
     def _row(self, schedule: Schedule) -> ScheduleRow:
         return ScheduleRow(
             user_id=schedule.user_id,
@@ -77,6 +94,7 @@ class DynamoSchedules:
             hour=schedule.wanted.hour,
             minute=schedule.wanted.minute,
             time_zone=schedule.wanted.time_zone,
+            days=set(schedule.wanted.days),
             next_due_at=schedule.next_due_at,
             sequence=schedule.sequence,
             revision=schedule.revision,
@@ -89,11 +107,13 @@ def _due(slot: datetime, shard: int) -> str:
     return f"{slot_id(slot)}#{shard:03d}"
 
 
-def _unchanged(schedule: Schedule) -> Condition:
+def schedule_as_read(schedule: Schedule) -> Condition:
+    """Next occurrence, sequence, revision and date are still those of `schedule`."""
     unchanged: Condition = (
         (ScheduleRow.next_due_at == schedule.next_due_at)
         & (ScheduleRow.sequence == schedule.sequence)
         & (ScheduleRow.revision == schedule.revision)
+        & (ScheduleRow.changed_at == schedule.changed_at)
     )
     return unchanged
 
@@ -102,7 +122,12 @@ def _schedule(row: ScheduleRow) -> Schedule:
     return Schedule(
         user_id=row.user_id,
         name=row.name,
-        wanted=LocalHour(int(row.hour), int(row.minute), row.time_zone),
+        wanted=Cadence(
+            hour=int(row.hour),
+            minute=int(row.minute),
+            time_zone=row.time_zone,
+            days=frozenset(int(day) for day in row.days),
+        ),
         next_due_at=row.next_due_at,
         sequence=int(row.sequence),
         revision=int(row.revision),

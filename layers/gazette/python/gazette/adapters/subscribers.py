@@ -1,7 +1,15 @@
 """Subscribers in DynamoDB."""
 
-from gazette.adapters.tables import ConditionFailed, SubscriberRow, bind, translated
-from gazette.domain.model import Subscriber, SubscriberStatus
+from collections.abc import Collection, Mapping
+from datetime import date, datetime
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from gazette.adapters.dynamo import ConditionFailed, bind, translated
+from gazette.adapters.histories import read_choices, write_choices
+from gazette.adapters.tables import SubscriberRow
+from gazette.domain.model import DigestTimes, Erased, Reader, Subscriber, SubscriberStatus
 
 
 class DynamoSubscribers:
@@ -10,50 +18,123 @@ class DynamoSubscribers:
     def __init__(self, table_name: str) -> None:
         bind(SubscriberRow, table_name)
 
-    def get(self, user_id: str) -> Subscriber | None:
+    def get(self, user_id: str) -> Reader:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                return _subscriber(SubscriberRow.get(user_id, consistent_read=True))
+                return _reader(SubscriberRow.get(user_id, consistent_read=True))
             except SubscriberRow.DoesNotExist:
                 return None
 
-    def save(self, subscriber: Subscriber) -> Subscriber:
-        """One conditional UpdateItem; one GetItem more where a newer profile is there."""
+    def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
+        """One strongly consistent BatchGetItem per hundred."""
+        found: dict[str, Reader] = dict.fromkeys(user_ids)
+        with translated():
+            for row in SubscriberRow.batch_get(list(found), consistent_read=True):
+                found[row.user_id] = _reader(row)
+        return found
+
+    def put(self, subscriber: Subscriber, *, replacing: Reader) -> bool:
+        """One conditional UpdateItem: signs of life have their own attribute and writer."""
         row = SubscriberRow(subscriber.user_id)
+        actions: list[Action] = [
+            SubscriberRow.email.set(subscriber.email),
+            SubscriberRow.name.set(subscriber.name),
+            SubscriberRow.locale.set(subscriber.locale),
+            SubscriberRow.time_zone.set(subscriber.time_zone),
+            SubscriberRow.status.set(subscriber.status.value),
+            SubscriberRow.changed_at.set(subscriber.changed_at),
+            SubscriberRow.hour.set(subscriber.times.hour),
+            SubscriberRow.minute.set(subscriber.times.minute),
+            SubscriberRow.weekly_on.set(subscriber.times.weekly_on),
+            SubscriberRow.custom_on.set(set(subscriber.times.custom_on)),
+            SubscriberRow.choices.set(write_choices(subscriber.choices)),
+            SubscriberRow.revision.set(subscriber.revision),
+        ]
         try:
             with translated():
-                row.update(
-                    actions=[
-                        SubscriberRow.email.set(subscriber.email),
-                        SubscriberRow.name.set(subscriber.name),
-                        SubscriberRow.locale.set(subscriber.locale),
-                        SubscriberRow.time_zone.set(subscriber.time_zone),
-                        SubscriberRow.changed_at.set(subscriber.changed_at),
-                        SubscriberRow.status.set(SubscriberRow.status | subscriber.status.value),
-                    ],
-                    condition=SubscriberRow.user_id.does_not_exist()
-                    | (SubscriberRow.changed_at <= subscriber.changed_at),
-                )
+                row.update(actions=actions, condition=_unchanged(replacing))
         except ConditionFailed:
-            with translated():
-                return _subscriber(SubscriberRow.get(subscriber.user_id, consistent_read=True))
-        return _subscriber(row)
+            return False
+        return True
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
         """One conditional UpdateItem."""
         try:
             with translated():
                 SubscriberRow(user_id).update(
-                    actions=[SubscriberRow.status.set(status.value)],
-                    condition=SubscriberRow.user_id.exists(),
+                    actions=[
+                        SubscriberRow.status.set(status.value),
+                        SubscriberRow.revision.add(1),
+                    ],
+                    condition=SubscriberRow.email.exists(),
+                )
+        except ConditionFailed:
+            return False
+        return True
+
+    def mark_active(self, user_id: str, on: date) -> None:
+        """One conditional UpdateItem."""
+        day = on.isoformat()
+        try:
+            with translated():
+                SubscriberRow(user_id).update(
+                    actions=[SubscriberRow.active_on.set(day)],
+                    condition=(
+                        SubscriberRow.erased_at.does_not_exist() | SubscriberRow.email.exists()
+                    )
+                    & (SubscriberRow.active_on.does_not_exist() | (SubscriberRow.active_on < day)),
+                )
+        except ConditionFailed:
+            return
+
+    def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
+        """One conditional UpdateItem."""
+        try:
+            with translated():
+                SubscriberRow(subscriber.user_id).update(
+                    actions=[SubscriberRow.placed.set(placed)], condition=_unchanged(subscriber)
+                )
+        except ConditionFailed:
+            return
+
+    def erase(self, user_id: str, at: datetime) -> bool:
+        """One conditional PutItem: nothing but the key and the instant is left."""
+        try:
+            with translated():
+                SubscriberRow(user_id, erased_at=at).save(
+                    (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
+                    & (SubscriberRow.erased_at.does_not_exist() | (SubscriberRow.erased_at <= at))
                 )
         except ConditionFailed:
             return False
         return True
 
 
-def _subscriber(row: SubscriberRow) -> Subscriber:
+def _unchanged(reader: Reader) -> Condition:
+    condition: Condition
+    match reader:
+        case Subscriber():
+            condition = SubscriberRow.email.exists() & (SubscriberRow.revision == reader.revision)
+            condition &= (
+                SubscriberRow.erased_at == reader.erased_at
+                if reader.erased_at
+                else SubscriberRow.erased_at.does_not_exist()
+            )
+        case Erased():
+            condition = SubscriberRow.email.does_not_exist() & (
+                SubscriberRow.erased_at == reader.erased_at
+            )
+        case None:
+            condition = (
+                SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
+            )
+    return condition
+
+
+def _reader(row: SubscriberRow) -> Reader:
+    if row.email is None:
+        return Erased(row.user_id, row.erased_at) if row.erased_at else None
     return Subscriber(
         user_id=row.user_id,
         email=row.email,
@@ -62,4 +143,15 @@ def _subscriber(row: SubscriberRow) -> Subscriber:
         time_zone=row.time_zone,
         changed_at=row.changed_at,
         status=SubscriberStatus(row.status),
+        times=DigestTimes(
+            hour=int(row.hour),
+            minute=int(row.minute),
+            weekly_on=int(row.weekly_on),
+            custom_on=frozenset(int(day) for day in row.custom_on),
+        ),
+        choices=read_choices(row.choices),
+        active_on=date.fromisoformat(row.active_on) if row.active_on else None,
+        placed=row.placed or "",
+        revision=int(row.revision),
+        erased_at=row.erased_at,
     )

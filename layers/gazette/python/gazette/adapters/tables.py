@@ -3,70 +3,123 @@
 docs/tables.md says what each table is for and what each write costs.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from typing import Any, TypeVar
-
-from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import (
-    Attribute,
     BooleanAttribute,
     NumberAttribute,
     NumberSetAttribute,
     TTLAttribute,
     UnicodeAttribute,
+    UnicodeSetAttribute,
 )
-from pynamodb.constants import STRING
-from pynamodb.exceptions import PynamoDBException, VerboseClientError
-from pynamodb.expressions.condition import Condition
 from pynamodb.indexes import (
     AllProjection,
     GlobalSecondaryIndex,
+    IncludeProjection,
     KeysOnlyProjection,
     LocalSecondaryIndex,
 )
 from pynamodb.models import Model
 
-from gazette.domain.errors import Unavailable
-
-RowT = TypeVar("RowT", bound=Model)
-
-_INSTANT = "%Y-%m-%dT%H:%M:%S.%fZ"
-
-
-def instant_text(instant: datetime) -> str:
-    """An instant as it is stored: UTC, microseconds, sorted by time when sorted as text."""
-    return instant.astimezone(UTC).strftime(_INSTANT)
-
-
-class InstantAttribute(Attribute[datetime]):
-    """A timezone-aware instant. PynamoDB's own UTCDateTimeAttribute would drop the `Z`."""
-
-    attr_type = STRING
-
-    def serialize(self, value: datetime) -> str:
-        """To text in UTC."""
-        return instant_text(value)
-
-    def deserialize(self, value: str) -> datetime:
-        """From text in UTC."""
-        return datetime.strptime(value, _INSTANT).replace(tzinfo=UTC)
+from gazette.adapters.dynamo import InstantAttribute
 
 
 class SubscriberRow(Model):
-    """Table `subscribers`, one row a subscriber."""
+    """Table `subscribers`, one row a user id.
+
+    A row without `email` has no profile: signs of life that came before it, or what is left
+    after erasure. `choices` is JSON: [[instant, {category: frequency}], …].
+    """
 
     class Meta:
         table_name = ""
 
     user_id = UnicodeAttribute(hash_key=True)
-    email = UnicodeAttribute()
-    name = UnicodeAttribute()
-    locale = UnicodeAttribute()
-    time_zone = UnicodeAttribute()
-    status = UnicodeAttribute()
-    changed_at = InstantAttribute()
+    email = UnicodeAttribute(null=True)
+    name = UnicodeAttribute(null=True)
+    locale = UnicodeAttribute(null=True)
+    time_zone = UnicodeAttribute(null=True)
+    status = UnicodeAttribute(null=True)
+    changed_at = InstantAttribute(null=True)
+    hour = NumberAttribute(null=True)
+    minute = NumberAttribute(null=True)
+    weekly_on = NumberAttribute(null=True)
+    custom_on = NumberSetAttribute(null=True)
+    choices = UnicodeAttribute(null=True)
+    active_on = UnicodeAttribute(null=True)
+    placed = UnicodeAttribute(null=True)
+    revision = NumberAttribute(null=True)
+    erased_at = InstantAttribute(null=True)
+
+
+class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
+    """What a user follows, for erasure and the preference centre. Keys only."""
+
+    class Meta:
+        index_name = "by_user"
+        projection = KeysOnlyProjection()
+
+    user_id = UnicodeAttribute(hash_key=True)
+    entity = UnicodeAttribute(range_key=True)
+
+
+class FollowRow(Model):
+    """Table `follows`. `changes` is JSON: [[instant, following, frequency or null], …].
+
+    Only a follow that has ended expires.
+    """
+
+    class Meta:
+        table_name = ""
+
+    entity = UnicodeAttribute(hash_key=True)
+    user_id = UnicodeAttribute(range_key=True)
+    changes = UnicodeAttribute()
+    expires_at = TTLAttribute(null=True)
+    by_user = FollowerIndex()
+
+
+class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
+    """The activities of an entity by time, strongly consistent, for follows that come late."""
+
+    class Meta:
+        index_name = "occurred"
+        projection = IncludeProjection(["home"])
+
+    entity = UnicodeAttribute(hash_key=True)
+    occurred_at = InstantAttribute(range_key=True)
+
+
+class ActivityRow(Model):
+    """Table `activities`. One row under the entity; one under the parent that points to it.
+
+    A row with `home` is such a pointer, to the entity with that key; one without `body` is
+    otherwise the trace of a retraction.
+    """
+
+    class Meta:
+        table_name = ""
+
+    entity = UnicodeAttribute(hash_key=True)
+    activity_id = UnicodeAttribute(range_key=True)
+    home = UnicodeAttribute(null=True)
+    occurred_at = InstantAttribute(null=True)
+    body = UnicodeAttribute(null=True)
+    amended_at = InstantAttribute(null=True)
+    retracted = BooleanAttribute(default=False)
+    walked = UnicodeSetAttribute(null=True)
+    expires_at = TTLAttribute()
+    occurred_index = OccurredIndex()
+
+
+class SuppressionRow(Model):
+    """Table `suppressions`: hashes of addresses, with the reason. Outlives erasure."""
+
+    class Meta:
+        table_name = ""
+
+    address_hash = UnicodeAttribute(hash_key=True)
+    reason = UnicodeAttribute()
+    since = InstantAttribute()
 
 
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
@@ -91,6 +144,7 @@ class ScheduleRow(Model):
     hour = NumberAttribute()
     minute = NumberAttribute()
     time_zone = UnicodeAttribute()
+    days = NumberSetAttribute()
     next_due_at = InstantAttribute()
     sequence = NumberAttribute()
     revision = NumberAttribute()
@@ -113,7 +167,8 @@ class StoredIndex(LocalSecondaryIndex["EventRow"]):
 class EventRow(Model):
     """Table `events`. `stored` is `schedule#stored_at`; `body` is one JSON string.
 
-    One string is read three times as fast as a map of the same content.
+    One string is read three times as fast as a map of the same content. A row without both is
+    the trace of an event that was retracted; `was` is the schedule that it was under.
     """
 
     class Meta:
@@ -121,8 +176,9 @@ class EventRow(Model):
 
     user_id = UnicodeAttribute(hash_key=True)
     event_id = UnicodeAttribute(range_key=True)
-    stored = UnicodeAttribute()
-    body = UnicodeAttribute()
+    stored = UnicodeAttribute(null=True)
+    body = UnicodeAttribute(null=True)
+    was = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     stored_index = StoredIndex()
 
@@ -165,75 +221,3 @@ class RunRow(Model):
     detail = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
-
-
-def bind(
-    model: type[Model],
-    table_name: str,
-    *,
-    attempts: int = 3,
-    connect_timeout: float = 0.5,
-    read_timeout: float = 1.0,
-) -> None:
-    """Point `model` at a table. Times in seconds; `attempts` counts the first one.
-
-    PynamoDB keeps one connection a model and does not look at its Meta again: a new binding has
-    to drop it, and the last binding of a process holds. The client is made here, because what
-    takes a time stamp must not wait for it.
-    """
-    meta: Any = model.Meta
-    meta.table_name = table_name
-    meta.max_retry_attempts = attempts - 1
-    meta.connect_timeout_seconds = connect_timeout
-    meta.read_timeout_seconds = read_timeout
-    model._connection = None
-    _ = model._get_connection().connection.client
-
-
-class ConditionFailed(Exception):
-    """A conditional write found something else; `item` is the raw row where ALL_OLD was asked."""
-
-    def __init__(self, item: dict[str, Any] | None) -> None:
-        super().__init__("the condition of a write did not hold")
-        self.item = item
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """A failed condition becomes ConditionFailed; whatever else goes wrong, Unavailable."""
-    try:
-        yield
-    except (PynamoDBException, BotoCoreError, ClientError) as err:
-        origin = _client_error(err)
-        if origin and origin.response["Error"]["Code"] == "ConditionalCheckFailedException":
-            response: Any = origin.response
-            raise ConditionFailed(response.get("Item")) from err
-        raise Unavailable(f"DynamoDB did not do what was asked: {err}") from err
-
-
-def _client_error(err: BaseException) -> ClientError | None:
-    """botocore's own error, which PynamoDB wraps once or twice and strips of the row."""
-    cause: BaseException | None = err
-    while cause is not None:
-        if isinstance(cause, ClientError) and not isinstance(cause, VerboseClientError):
-            return cause
-        cause = cause.__cause__ or getattr(cause, "cause", None)
-    return None
-
-
-def put_or_current(row: RowT, condition: Condition) -> RowT | None:
-    """Write the whole row if `condition` holds; else return the row that is there.
-
-    None: written. Raises LookupError where the condition failed and there is no row.
-    PynamoDB's own `save` cannot ask for ALL_OLD, which is what lets a writer whose answer was
-    lost recognise its own write; so it builds the request, and its connection sends it.
-    """
-    request = row.get_save_kwargs_from_instance(condition, "ALL_OLD")
-    try:
-        with translated():
-            row._get_connection().connection.dispatch("PutItem", request)
-    except ConditionFailed as found:
-        if found.item is None:
-            raise LookupError(f"There is no such row in {request['TableName']}.") from found
-        return type(row).from_raw_data(found.item)
-    return None

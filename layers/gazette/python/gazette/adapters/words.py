@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from gazette.domain.compose import Digest, Group
 from gazette.domain.model import Actor
 
+_WHY = {
+    "daily": "asked for one digest a day",
+    "weekly": "asked for one digest a week",
+    "custom": "asked for a digest on certain days",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -22,6 +28,10 @@ class Words:
         plain = group.category.replace("_", " ")
         one, many = self.nouns.get(group.category, (plain, plain))
         return f"{group.count} new {one if group.count == 1 else many} from {_people(group.actors)}"
+
+    def why(self, schedule: str) -> str:
+        """How often the reader asked for this: `asked for one digest a day`."""
+        return _WHY.get(schedule, "asked to hear of them at once")
 
     def updates(self, count: int) -> str:
         """`1 update`, `7 updates`."""

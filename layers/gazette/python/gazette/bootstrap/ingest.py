@@ -7,30 +7,29 @@ from functools import cache, partial
 import boto3
 
 from gazette.adapters.contract import decode
-from gazette.adapters.events import DynamoEventWriter
-from gazette.adapters.queues import SqsQuarantine
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.adapters.queues import SqsFollowersQueue, SqsQuarantine
+from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
-from gazette.settings import EVENT_WRITE_TIMEOUT_MS, IngestSettings
-from gazette.steps.ingest import Ingested, ingest
+from gazette.bootstrap.placing import activities, places
+from gazette.domain.outcome import Outcome
+from gazette.settings import IngestSettings
+from gazette.steps.ingest import ingest
+
+TimeLeft = Callable[[], timedelta]
 
 
 @cache
-def build() -> Callable[[str], Ingested]:
-    """Takes the body of one message. Built once per process."""
+def build() -> Callable[[str, TimeLeft], list[Outcome]]:
+    """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = IngestSettings.from_env()
-    return partial(
+    sqs = boto3.client("sqs")
+    run = partial(
         ingest,
         decode=decode,
-        subscribers=DynamoSubscribers(settings.subscribers_table),
-        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        events=DynamoEventWriter(
-            settings.events_table,
-            retention=timedelta(days=settings.event_retention_days),
-            timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
-            clock=now,
-        ),
-        quarantine=SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url),
-        clock=now,
+        activities=activities(settings),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        followers_queue=SqsFollowersQueue(sqs, settings.followers_queue_url),
+        quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
+        places=places(settings, sqs),
     )
+    return lambda body, time_left: run(body, time_left=time_left)

@@ -12,6 +12,8 @@ from gazette.adapters.renderer import JinjaPages
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import links_key
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import verify
@@ -38,6 +40,7 @@ def build() -> Preferences:
         unsubscribe=partial(
             unsubscribe,
             subscribers=DynamoSubscribers(settings.subscribers_table),
+            suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
             schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
             runs=DynamoRuns(
                 settings.runs_table, retention=timedelta(days=settings.run_retention_days)

@@ -1,9 +1,9 @@
-"""When a digest is due: local hours, clock changes and slots. Pure."""
+"""When a digest is due: local hours and days, clock changes and slots. Pure."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.model import LocalHour
+from gazette.domain.model import Cadence
 
 SLOT = timedelta(minutes=10)
 
@@ -24,23 +24,23 @@ def slot_id(slot: datetime) -> str:
     return f"{slot.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
 
 
-def next_occurrence(wanted: LocalHour, *, after: datetime) -> datetime:
+def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
     """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
 
-    A local time that a clock change skips is due at the first moment that exists, also where that
-    is the next midnight; one that occurs twice is due the first time; a local date that does not
-    exist is passed over.
+    Only on the wanted days of the week, by the reader's own date. A local time that a clock
+    change skips is due at the first moment that exists, also where that is the next midnight;
+    one that occurs twice is due the first time; a local date that does not exist is passed over.
     """
     zone = ZoneInfo(wanted.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
     while True:
-        due = _occurrence_on(day, wanted, zone)
+        due = _occurrence_on(day, wanted, zone) if day.isoweekday() in wanted.days else None
         if due is not None and due > after:
             return due
         day += timedelta(days=1)
 
 
-def _occurrence_on(day: date, wanted: LocalHour, zone: ZoneInfo) -> datetime | None:
+def _occurrence_on(day: date, wanted: Cadence, zone: ZoneInfo) -> datetime | None:
     """`wanted` on `day` as an instant in UTC, or None where that whole date does not exist.
 
     Where the clocks jump over `wanted` to the next date, the digest of `day` is due at midnight.

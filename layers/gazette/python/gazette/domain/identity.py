@@ -1,5 +1,6 @@
-"""Names that are derived, never drawn: run ids and shards. Both are stable for ever."""
+"""Names that are derived, never drawn: run ids, schedules, shards. All are stable for ever."""
 
+import hashlib
 import re
 import zlib
 from urllib.parse import unquote
@@ -8,6 +9,14 @@ from gazette.domain.model import RunKey
 
 USER_ID = re.compile(r"[\x21-\x7e]{1,64}")
 SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
+
+WAITING = "waiting"
+"""Where events lie whose subscriber is not known yet. Nothing is ever sent from here."""
+
+LAST_SEQUENCE = 9_999_999_999
+"""Above every sequence number that a run can have."""
+
+_IMMEDIATE = "now"
 
 
 def run_id(key: RunKey) -> str:
@@ -27,6 +36,33 @@ def parse_run_id(text: str) -> RunKey:
     if run_id(key) != text or not SCHEDULE_NAME.fullmatch(schedule):
         raise ValueError(f"{text!r} is not a run id")
     return key
+
+
+def immediate_schedule(entity: str) -> str:
+    """The schedule of what goes out at once about the entity with this key, such as `now5f1c…`.
+
+    One a reader and entity, so that what happens on it within a collapse window is one run.
+    """
+    return _IMMEDIATE + hashlib.sha256(entity.encode()).hexdigest()[:20]
+
+
+def is_immediate(schedule: str) -> bool:
+    """Whether runs of this schedule go out at once rather than at an hour."""
+    return schedule.startswith(_IMMEDIATE)
+
+
+def address_hash(address: str) -> str:
+    """What is kept of a suppressed address: SHA-256 of it in lower case, in hex.
+
+    Local parts may differ by case (RFC 5321, section 2.4); no mailbox provider of note makes
+    use of that, and a reader who left must not be reached by another spelling.
+    """
+    return hashlib.sha256(address.strip().lower().encode()).hexdigest()
+
+
+def latest_run(user_id: str, schedule: str) -> RunKey:
+    """A key behind every run of the schedule: its chain is all of them."""
+    return RunKey(user_id, schedule, LAST_SEQUENCE)
 
 
 def shard_of(user_id: str, shards: int) -> int:

@@ -1,11 +1,17 @@
 """The values that Gazette works with. All are frozen, all instants are timezone-aware UTC."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
-DAILY = "daily"
+from gazette.domain.frequency import Frequencies, Frequency
+from gazette.domain.history import History
+
+DAILY = Frequency.DAILY.value
 """The name of the schedule that every subscriber has."""
+
+EVERY_DAY = frozenset(range(1, 8))
+"""Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
 
 
 class SubscriberStatus(StrEnum):
@@ -13,6 +19,7 @@ class SubscriberStatus(StrEnum):
 
     ACTIVE = "active"
     UNSUBSCRIBED = "unsubscribed"
+    SUPPRESSED = "suppressed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,16 @@ class Entity:
     id: str
     title: str
     url: str
+
+    @property
+    def key(self) -> str:
+        """Names the entity in follows and activities, such as `post#p1`."""
+        return entity_key(self.type, self.id)
+
+
+def entity_key(entity_type: str, entity_id: str) -> str:
+    """Names an entity; a type has no `#`, so that two entities never share a key."""
+    return f"{entity_type}#{entity_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +55,10 @@ class Event:
     """Something that happened that one subscriber may want to know.
 
     `id` is the producer's idempotency key, unique per subscriber. `occurred_at` is the
-    producer's clock and is only shown; windows are made of the time at which it was stored.
+    producer's clock: it is shown, and held against follows and mutes; windows are made of the
+    time at which the event was stored. `amended_at` dates what the event says; None is before
+    all. `via` holds the keys of the entities through whose followers the event came, the more
+    specific first; empty where it was addressed to the reader.
     """
 
     user_id: str
@@ -48,11 +68,69 @@ class Event:
     actor: Actor
     occurred_at: datetime
     excerpt: str = ""
+    amended_at: datetime | None = None
+    via: tuple[str, ...] = ()
+
+    def amends(self, earlier: "Event") -> bool:
+        """Whether this says something newer than `earlier`, which has the same id."""
+        return is_newer(self.amended_at, earlier.amended_at)
+
+
+def is_newer(amended_at: datetime | None, earlier: datetime | None) -> bool:
+    """Whether something amended at one instant replaces the other; None is before all."""
+    return amended_at is not None and (earlier is None or earlier < amended_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event that waits, or went, under a schedule, since `stored_at`."""
+
+    event: Event
+    schedule: str
+    stored_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """The trace of an event or an activity that was withdrawn: its id never comes back.
+
+    `schedule` is where an event was; empty where it had not come yet.
+    """
+
+    id: str
+    schedule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    """When a digest is wanted, on the subscriber's own clock. `days`: ISO weekdays."""
+
+    hour: int
+    minute: int
+    time_zone: str
+    days: frozenset[int] = EVERY_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class DigestTimes:
+    """At what hour digests are wanted, and on which days those that are not daily."""
+
+    hour: int = 8
+    minute: int = 0
+    weekly_on: int = 1
+    custom_on: frozenset[int] = frozenset({1, 2, 3, 4, 5})
 
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """Who receives. `changed_at` is the producer's clock: the latest profile wins."""
+    """Who receives.
+
+    `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
+    by category, as they were chosen over time. `active_on` is the UTC date of the last sign of
+    life. `placed` says for which choices the waiting events were last put in their place, and
+    `revision` counts the changes of profile and status. `erased_at` is set where somebody with
+    this id was erased before.
+    """
 
     user_id: str
     email: str
@@ -61,15 +139,37 @@ class Subscriber:
     time_zone: str
     changed_at: datetime
     status: SubscriberStatus = SubscriberStatus.ACTIVE
+    times: DigestTimes = DigestTimes()
+    choices: History[Frequencies] = ()
+    active_on: date | None = None
+    placed: str = ""
+    revision: int = 1
+    erased_at: datetime | None = None
+
+    @property
+    def chosen(self) -> Frequencies:
+        """The frequencies that were chosen last."""
+        return self.choices[-1][1] if self.choices else ()
+
+    def cadence(self, digest: Frequency) -> Cadence:
+        """When the schedule of `digest` is due for this reader."""
+        days = {
+            Frequency.WEEKLY: frozenset({self.times.weekly_on}),
+            Frequency.CUSTOM: self.times.custom_on,
+        }.get(digest, EVERY_DAY)
+        return Cadence(self.times.hour, self.times.minute, self.time_zone, days)
 
 
 @dataclass(frozen=True, slots=True)
-class LocalHour:
-    """When in the day a digest is wanted, on the subscriber's own clock."""
+class Erased:
+    """What is left of a subscriber who was deleted: that, and when, by the producer's clock."""
 
-    hour: int
-    minute: int
-    time_zone: str
+    user_id: str
+    erased_at: datetime
+
+
+Reader = Subscriber | Erased | None
+"""What Gazette knows of a user id; None where nothing was said of it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +183,7 @@ class Schedule:
 
     user_id: str
     name: str
-    wanted: LocalHour
+    wanted: Cadence
     next_due_at: datetime
     sequence: int
     revision: int

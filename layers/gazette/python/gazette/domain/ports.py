@@ -1,26 +1,16 @@
-"""What the steps need from the outside, in the domain's words.
+"""What the steps need from the outside but for the tables, in the domain's words.
 
-Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
-does the same again. All instants are timezone-aware UTC.
+The tables are in stores.py. Every port may raise `Unavailable`; the caller then cannot know
+whether a write was made, and does the same again. All instants are timezone-aware UTC.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.compose import Digest
-from gazette.domain.model import (
-    Edition,
-    Event,
-    Mail,
-    RunKey,
-    Schedule,
-    Subscriber,
-    SubscriberStatus,
-    Window,
-)
-from gazette.domain.run import Run
+from gazette.domain.model import Edition, Mail, RunKey, Subscriber
 from gazette.domain.signals import SendOutcome
 
 MESSAGES_A_CALL = 10
@@ -46,88 +36,6 @@ class Shard:
     number: int
 
 
-class Subscribers(Protocol):
-    """Profiles by user id."""
-
-    def get(self, user_id: str) -> Subscriber | None:
-        """The profile, read strongly consistent, or None."""
-
-    def save(self, subscriber: Subscriber) -> Subscriber:
-        """Store the profile unless a newer one is there; returns the one that is stored now.
-
-        Saving the same profile again succeeds. The stored status is kept: it is the reader's.
-        """
-
-    def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
-        """Change the status alone. False where there is no such subscriber."""
-
-
-class Schedules(Protocol):
-    """Schedules by (user id, name), and those that are due by (slot, shard)."""
-
-    def get(self, user_id: str, name: str) -> Schedule | None:
-        """The schedule, read strongly consistent, or None."""
-
-    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """Store it if what is there is still `replacing` (None: nothing); False where not."""
-
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
-        """The schedules due in a slot and shard, page by page.
-
-        Eventually consistent: one written in the last seconds may be missing, one that has
-        been advanced may still be there. Read the slot again on a later tick.
-        """
-
-    def advance(self, schedule: Schedule, next_due_at: datetime) -> bool:
-        """Move to the next occurrence and the next sequence number.
-
-        Only if `next_due_at`, sequence and revision are still those of `schedule`; else False.
-        """
-
-    def withdraw(self, user_id: str, name: str) -> None:
-        """Take the schedule out of the due index; it is kept, and fan-out no longer sees it."""
-
-
-class EventWriter(Protocol):
-    """Keeps events."""
-
-    def store(self, event: Event, schedule: str) -> bool:
-        """Store unless the id is there already (then False, and nothing changes).
-
-        The storage time is taken anew for each attempt to write. When this returns, every
-        later read of a window that contains the storage time sees the event.
-        """
-
-
-class EventReader(Protocol):
-    """A reader's events, by the window in which they were stored."""
-
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
-        """The events stored in `(since, until]`, oldest first, strongly consistent."""
-
-
-class Runs(Protocol):
-    """Runs by key. No method ever removes one."""
-
-    def create(self, run: Run) -> Run:
-        """Store the run unless its key exists; returns the run that is stored now."""
-
-    def chain(self, key: RunKey) -> Sequence[Run]:
-        """The run of `key` and those before it, newest first, strongly consistent.
-
-        Reaches back to the last sent one before it, or to the first run of the schedule. Empty
-        where nothing with that key or an earlier one exists.
-        """
-
-    def swap(self, before: Run, after: Run) -> Run:
-        """Store `after` if status, reason, attempt and epoch are still those of `before`.
-
-        Returns the run that is stored now: `after` where the write won, also where its answer
-        was lost and the nonce shows that it was ours; else what somebody else stored. Never
-        creates a run: raises LookupError where there is none.
-        """
-
-
 class GenerateQueue(Protocol):
     """The queue of runs to generate."""
 
@@ -145,6 +53,37 @@ class ShardQueue(Protocol):
         """Queue the shards, ten a call. Raises Unavailable unless all of them are queued."""
 
 
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Queue every follower of `side` with a user id after `after` for an activity.
+
+    The activity is named by the key of its entity and its id.
+    """
+
+    entity: str
+    activity_id: str
+    side: str
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowerPage:
+    """The followers of `side` with user ids in (`after`, `through`], for an activity."""
+
+    entity: str
+    activity_id: str
+    side: str
+    after: str
+    through: str
+
+
+class FollowersQueue(Protocol):
+    """The queue of activities on their way to followers."""
+
+    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
+        """Queue up to ten in one call. Raises Unavailable unless all of them are queued."""
+
+
 class Quarantine(Protocol):
     """Where messages that do not fit the contract wait for a person."""
 
@@ -155,8 +94,13 @@ class Quarantine(Protocol):
 class Renderer(Protocol):
     """Turns a digest into an email."""
 
-    def render(self, digest: Digest, subscriber: Subscriber, links: "Links") -> Edition:
-        """The edition for this reader. Deterministic: the same input makes the same bytes."""
+    def render(
+        self, digest: Digest, subscriber: Subscriber, links: "Links", schedule: str
+    ) -> Edition:
+        """The edition for this reader. Deterministic: the same input makes the same bytes.
+
+        `schedule` is the run's: the email says why, and how often, the reader gets it.
+        """
 
 
 @dataclass(frozen=True, slots=True)

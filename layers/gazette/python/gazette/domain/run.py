@@ -1,7 +1,8 @@
 """The one delivery of one digest: its status, its reason, and what a claim has fixed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from gazette.domain.model import RunKey, Window
@@ -46,6 +47,8 @@ class Reason(StrEnum):
     SUPERSEDED = "superseded"
     EMPTY = "empty"
     UNSUBSCRIBED = "unsubscribed"
+    SUPPRESSED = "suppressed"
+    ERASED = "erased"
     UNKNOWN_SUBSCRIBER = "unknown_subscriber"
 
 
@@ -76,3 +79,28 @@ class Run:
     nonce: str = ""
     message_id: str = ""
     detail: str = ""
+
+
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+"""Before everything that was ever stored."""
+
+
+def sent_until(chain: Iterable[Run]) -> datetime:
+    """Up to where the runs of a schedule have been sent: the greatest end of a sent window."""
+    return max(
+        (run.window.until for run in chain if run.status is Status.SENT and run.window),
+        default=BEGINNING,
+    )
+
+
+def may_have_gone_until(chain: Iterable[Run]) -> datetime:
+    """Up to where they were sent, are being sent, or may have been: nothing up to here moves."""
+    return max(
+        (
+            run.window.until
+            for run in chain
+            if run.window
+            and (run.status in {Status.SENT, Status.SENDING, Status.UNKNOWN} or run.uncertain)
+        ),
+        default=BEGINNING,
+    )

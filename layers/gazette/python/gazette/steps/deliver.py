@@ -2,27 +2,31 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from gazette.domain.compose import compose
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.identity import run_id
-from gazette.domain.lifecycle import Ignored, transition
-from gazette.domain.model import Edition, Mail, RunKey, Subscriber, SubscriberStatus, Window
-from gazette.domain.ports import (
-    Clock,
-    EventReader,
-    LinkMaker,
-    Links,
-    Mailer,
-    Renderer,
-    Runs,
-    Subscribers,
+from gazette.domain.identity import is_immediate, run_id
+from gazette.domain.model import (
+    Edition,
+    Erased,
+    Mail,
+    Reader,
+    RunKey,
+    Subscriber,
+    SubscriberStatus,
+    Window,
 )
-from gazette.domain.run import Reason, Run, Status
+from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, Renderer
+from gazette.domain.run import Reason, Run, Status, sent_until
 from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, Signal, Skip
+from gazette.domain.stores import EventReader, Runs, Subscribers
+from gazette.steps.applying import apply
 
-_BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+_STOPS = {
+    SubscriberStatus.UNSUBSCRIBED: Reason.UNSUBSCRIBED,
+    SubscriberStatus.SUPPRESSED: Reason.SUPPRESSED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ def deliver(
         return run
     if run.status in {Status.SENDING, Status.UNKNOWN}:
         raise NotYet(f"Run {run_id(key)} is {run.status}: its outcome has to be settled first.")
+    if is_immediate(key.schedule) and clock() - limits.settle_lag < run.due_at:
+        raise NotYet(f"Run {run_id(key)} still collects what happens until {run.due_at}.")
     older = _settle_predecessors(chain[1:], runs=runs, clock=clock)
 
     window = _window(run, older, now=clock(), settle_lag=limits.settle_lag)
@@ -79,12 +85,10 @@ def deliver(
         return _end(run, Skip(Reason.EMPTY), runs=runs)
 
     subscriber = subscribers.get(key.user_id)
-    if subscriber is None:
-        return _end(run, Skip(Reason.UNKNOWN_SUBSCRIBER), runs=runs)
-    if subscriber.status is SubscriberStatus.UNSUBSCRIBED:
-        return _end(run, Skip(Reason.UNSUBSCRIBED), runs=runs)
+    if not isinstance(subscriber, Subscriber) or subscriber.status in _STOPS:
+        return _end(run, Skip(_why_not(subscriber)), runs=runs)
     links = link_maker.links(key.user_id)
-    edition = renderer.render(digest, subscriber, links)
+    edition = renderer.render(digest, subscriber, links, key.schedule)
 
     needed = limits.send_timeout + limits.commit_margin
     if time_left() < needed:
@@ -95,47 +99,43 @@ def deliver(
     if claimed.status is not Status.SENDING or claimed.nonce != claim.nonce:
         raise NotYet(f"Run {run_id(key)} changed while it was being prepared.")
     if time_left() < needed or clock() + limits.send_timeout > deadline:
-        _apply(claimed, NotAttempted(claimed.attempt), runs=runs)
+        apply(claimed, NotAttempted(claimed.attempt), runs=runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
     mail = _address(claimed, edition, subscriber, links, list_id)
     return _end(claimed, mailer.send(mail, claimed.attempt), runs=runs)
 
 
+def _why_not(reader: Reader) -> Reason:
+    """Why nothing is sent to somebody who is not an active subscriber."""
+    match reader:
+        case Subscriber():
+            return _STOPS[reader.status]
+        case Erased():
+            return Reason.ERASED
+        case None:
+            return Reason.UNKNOWN_SUBSCRIBER
+
+
 def _claim(run: Run, claim: Claim, *, runs: Runs) -> Run:
     """Claim once, and ask again where no answer came: the nonce tells whether it was made."""
     try:
-        return _apply(run, claim, runs=runs)
+        return apply(run, claim, runs=runs)
     except Unavailable:
-        return _apply(run, claim, runs=runs)
+        return apply(run, claim, runs=runs)
 
 
 def _end(run: Run, signal: Signal, *, runs: Runs) -> Run:
     """Apply a signal that should end the run. Raises NotYet where it does not stand ended."""
-    ended = _apply(run, signal, runs=runs)
+    ended = apply(run, signal, runs=runs)
     if not ended.status.is_final:
         raise NotYet(f"Run {run_id(run.key)} is {ended.status}: {ended.reason} {ended.detail}")
     return ended
 
 
-def _apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
-    """Store what `signal` makes of the run; where somebody else was first, of what they stored.
-
-    A claim is made on what was read and on nothing else: it is not repeated.
-    """
-    while True:
-        after = transition(run, signal)
-        if isinstance(after, Ignored):
-            return run
-        stored = runs.swap(run, after)
-        if stored == after or isinstance(signal, Claim):
-            return stored
-        run = stored
-
-
 def _settle_if_overdue(run: Run, *, runs: Runs, clock: Clock) -> Run:
     """A claimant whose deadline has passed is gone: what became of its call is unknown."""
     if run.status is Status.SENDING and run.deadline is not None and clock() > run.deadline:
-        return _apply(run, DeadlinePassed(), runs=runs)
+        return apply(run, DeadlinePassed(), runs=runs)
     return run
 
 
@@ -150,7 +150,7 @@ def _settle_predecessors(older: Sequence[Run], *, runs: Runs, clock: Clock) -> l
         if settled.status is Status.PENDING or (
             settled.status is Status.RETRYING and not settled.uncertain
         ):
-            settled = _apply(settled, Cancel(Reason.SUPERSEDED), runs=runs)
+            settled = apply(settled, Cancel(Reason.SUPERSEDED), runs=runs)
         if not settled.status.is_final or (settled.uncertain and settled.status is not Status.SENT):
             raise NotYet(
                 f"The earlier run {run_id(settled.key)} is {settled.status}: "
@@ -162,14 +162,7 @@ def _settle_predecessors(older: Sequence[Run], *, runs: Runs, clock: Clock) -> l
 
 def _window(run: Run, older: Sequence[Run], *, now: datetime, settle_lag: timedelta) -> Window:
     """From the end of the last sent window; `until` as the first claim fixed it (rule 2)."""
-    since = max(
-        (
-            sent.window.until
-            for sent in older
-            if sent.status is Status.SENT and sent.window is not None
-        ),
-        default=_BEGINNING,
-    )
+    since = sent_until(older)
     if run.window is not None:
         return Window(since, run.window.until)
     return Window(since, max(since, now - settle_lag))

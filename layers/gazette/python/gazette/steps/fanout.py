@@ -13,12 +13,11 @@ from gazette.domain.ports import (
     Clock,
     GenerateQueue,
     QueuedRun,
-    Runs,
-    Schedules,
     Shard,
     ShardQueue,
 )
 from gazette.domain.run import Run
+from gazette.domain.stores import Runs, Schedules
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,30 +1,32 @@
 """A reader leaves: the stop is written, and then made known to whoever is about to send."""
 
-from gazette.domain.lifecycle import Ignored, transition
-from gazette.domain.model import DAILY, RunKey, SubscriberStatus
-from gazette.domain.ports import Runs, Schedules, Subscribers
-from gazette.domain.signals import Stop
+from gazette.domain.identity import address_hash
+from gazette.domain.model import Subscriber, SubscriberStatus
+from gazette.domain.run import Reason
+from gazette.domain.stores import Runs, Schedules, Subscribers, Suppressions
+from gazette.steps.applying import make_known
 
 
 def unsubscribe(
-    user_id: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs
+    user_id: str,
+    *,
+    subscribers: Subscribers,
+    suppressions: Suppressions,
+    schedules: Schedules,
+    runs: Runs,
 ) -> bool:
-    """Stop all digests to `user_id`. Safe to repeat. False where there is no such subscriber.
+    """Stop all email to `user_id`. Safe to repeat. False where there is no such subscriber.
 
-    Status, then due index, then the epoch of the open runs: a worker that read the status
-    before it changed fails at its claim (rule 11).
+    Status and suppression of the address, then due index, then the epoch of the open runs: a
+    worker that read the status before it changed fails at its claim (rule 11).
     """
+    reader = subscribers.get(user_id)
+    if not isinstance(reader, Subscriber):
+        return False
+    suppressions.add(address_hash(reader.email), Reason.UNSUBSCRIBED)
     if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
         return False
-    schedule = schedules.get(user_id, DAILY)
-    if schedule is None:
-        return True
-    schedules.withdraw(user_id, DAILY)
-    for run in runs.chain(RunKey(user_id, DAILY, schedule.sequence)):
-        current = run
-        while not isinstance(stopped := transition(current, Stop()), Ignored):
-            stored = runs.swap(current, stopped)
-            if stored == stopped:
-                break
-            current = stored
+    for schedule in schedules.of_user(user_id):
+        schedules.withdraw(user_id, schedule.name)
+    make_known(runs.of_user(user_id), runs=runs)
     return True

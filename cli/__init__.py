@@ -1,0 +1,1 @@
+"""The command `gazette`: what platform engineers and support run."""

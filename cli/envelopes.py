@@ -1,0 +1,103 @@
+"""From an entry to the envelope that Gazette would get of it, and what EventBridge says of it."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from gazette.adapters.contract.reading import UnreadableError, read_json
+
+LIMIT = 1_000_000
+"""Bytes that an entry of PutEvents must stay below (1 MB since 2026, 256 KB before). Up to 1 MiB,
+which is what SQS takes, there is room for the envelope, and for the reason in quarantine.
+https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
+"""
+
+_BILLED = 65_536
+"""Bytes that are billed as one event. https://aws.amazon.com/eventbridge/pricing/"""
+
+_TIME = 14
+_NAMES = {
+    "Source": "source",
+    "DetailType": "detail-type",
+    "Detail": "detail",
+    "Time": "time",
+    "Resources": "resources",
+}
+_ROUTING = frozenset(("EventBusName", "TraceHeader"))
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What would be decoded, its size as an entry in bytes, and what is wrong around it.
+
+    `content` is None where the detail is text that cannot be read.
+    """
+
+    content: dict[str, Any] | None
+    size: int
+    problems: tuple[str, ...]
+
+    @property
+    def billed(self) -> int:
+        """As how many events it is billed."""
+        return max(1, -(-self.size // _BILLED))
+
+
+def envelope(value: Any) -> Envelope | None:
+    """The envelope in a JSON value; None where it is no event. Raises RecursionError."""
+    if not isinstance(value, dict):
+        return None
+    if value.keys() & {"detail-type", "detail"}:
+        return _envelope(value, [])
+    if value.keys() & {"DetailType", "Detail"}:
+        renamed = {ours: value[theirs] for theirs, ours in _NAMES.items() if theirs in value}
+        return _envelope(renamed, _around(value))
+    return None
+
+
+def _envelope(given: dict[str, Any], problems: list[str]) -> Envelope:
+    content: dict[str, Any] | None = given
+    detail = given.get("detail")
+    if isinstance(detail, str):
+        try:
+            content = {**given, "detail": read_json(detail)}
+        except UnreadableError as err:
+            content = None
+            problems.append(f"detail: is text, and that is {err}")
+    size = _size(given)
+    if size >= LIMIT:
+        problems.append(
+            f"size: must be less than {LIMIT:,} bytes (1 MB); shorten it, or put a list of "
+            "events in several entries"
+        )
+    return Envelope(content, size, tuple(problems))
+
+
+def _size(given: dict[str, Any]) -> int:
+    """https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/CalculatePutEventsEntrySize.html
+
+    A detail that is given as an object counts as compact JSON, the least that it can be.
+    """
+    resources = given.get("resources")
+    counted = [given.get("source"), given.get("detail-type"), _as_text(given.get("detail"))]
+    counted += resources if isinstance(resources, list) else []
+    texts = [each.encode("utf-8", "surrogatepass") for each in counted if isinstance(each, str)]
+    return sum(map(len, texts)) + (_TIME if given.get("time") is not None else 0)
+
+
+def _as_text(detail: Any) -> str | None:
+    if detail is None or isinstance(detail, str):
+        return detail
+    return json.dumps(detail, ensure_ascii=False, separators=(",", ":"))
+
+
+def _around(entry: dict[str, Any]) -> list[str]:
+    """What PutEvents would not take, whatever the detail says."""
+    problems = []
+    source = entry.get("Source")
+    if not isinstance(source, str) or not source:
+        problems.append("Source: is missing; name your service, such as shop.comments")
+    elif source.startswith("aws."):
+        problems.append("Source: must not begin with aws., which is kept for AWS")
+    unknown = entry.keys() - _NAMES.keys() - _ROUTING
+    return problems + [f"{name}: is no field of a PutEvents entry" for name in sorted(unknown)]

@@ -1,0 +1,26 @@
+"""The command `gazette`: for those who put events on the bus, and those who run it."""
+
+import io
+import sys
+
+import typer
+
+from cli.event import event
+from cli.quarantine import quarantine
+
+app = typer.Typer(
+    help="Events for Gazette, and what became of those that did not fit.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(event, name="event")
+app.add_typer(quarantine, name="quarantine")
+
+
+def main() -> None:
+    """The entry point of the script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without the letters of a name
+    app()

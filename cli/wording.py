@@ -1,0 +1,93 @@
+"""What a command does, in one line."""
+
+from datetime import datetime
+from typing import assert_never
+
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    Command,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractActivity,
+    RetractEvent,
+)
+from gazette.domain.following import Activity
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import Event, Subscriber
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def in_words(command: Command) -> str:
+    """What Gazette does on `command`."""
+    match command:
+        case CreateEvents(events=(event,)):
+            return f"{_happening(event)} for {event.user_id}"
+        case CreateEvents(events):
+            readers = sorted({event.user_id for event in events})
+            return f"{len(events)} events for {_listed(readers)}"
+        case CreateActivity(activity):
+            return f"{_happening(activity)} for the followers of {' and '.join(activity.sides)}"
+        case RetractEvent(user_id, event_id):
+            return f"takes back the event {event_id} of {user_id}, unless it was sent"
+        case RetractActivity(entity, activity_id):
+            return (
+                f"takes back the activity {activity_id} on {entity} from all followers, unless it "
+                "was sent"
+            )
+        case ChangeSubscriber(subscriber):
+            return _profile(subscriber)
+        case MarkActive(user_id, at):
+            return f"{user_id} was active at {instant(at)}"
+        case EraseSubscriber(user_id, at):
+            return f"erases {user_id}, unless the profile changed after {instant(at)}"
+        case ChangeFollow():
+            return _follow(command)
+        case _:
+            assert_never(command)
+
+
+def instant(at: datetime) -> str:
+    """An instant as readers see it, in UTC."""
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+
+
+def _happening(what: Event | Activity) -> str:
+    amended = f" (amended {instant(what.amended_at)})" if what.amended_at else ""
+    return f"{what.category} {what.id} on {what.entity.key}{amended}"
+
+
+def _profile(subscriber: Subscriber) -> str:
+    times = subscriber.times
+    chosen = ", ".join(
+        f"{category} {_often(subscriber, frequency)}" for category, frequency in subscriber.chosen
+    )
+    return (
+        f"{subscriber.email} gets daily digests at {times.hour:02}:{times.minute:02} "
+        f"{subscriber.time_zone}" + (f"; {chosen}" if chosen else "")
+    )
+
+
+def _often(subscriber: Subscriber, frequency: Frequency) -> str:
+    if frequency not in (Frequency.WEEKLY, Frequency.CUSTOM):
+        return frequency.value
+    days = sorted(subscriber.cadence(frequency).days)
+    return f"{frequency} on {_listed([_DAYS[day - 1] for day in days])}"
+
+
+def _follow(change: ChangeFollow) -> str:
+    since = f"from {instant(change.at)} on"
+    if not change.state.following:
+        return f"{change.user_id} no longer follows {change.entity} {since}"
+    how = change.state.frequency
+    often = {None: "as often as its category", Frequency.NEVER: "and mutes it"}.get(how, how)
+    return f"{change.user_id} follows {change.entity} {since}, {often}"
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > 7:  # a week fits
+        return f"{', '.join(names[:3])} and {len(names) - 3} others"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,5 @@
+"""The event contract at the edge: what services may put on the bus, and how it is read."""
+
+from gazette.adapters.contract.decoding import DETAIL_MODELS, Reading, decode, read_detail
+
+__all__ = ["DETAIL_MODELS", "Reading", "decode", "read_detail"]

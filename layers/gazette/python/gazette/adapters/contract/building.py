@@ -1,0 +1,130 @@
+"""From a detail that fits to the command that it asks for."""
+
+from typing import Any, assert_never, get_args
+
+from gazette.adapters.contract.details import (
+    ActivityCreated,
+    EntityReference,
+    EventCreated,
+    EventRetracted,
+    EventsCreated,
+    HappeningDetail,
+)
+from gazette.adapters.contract.fields import Day
+from gazette.adapters.contract.readers import (
+    DigestDetail,
+    FollowChange,
+    FollowCreated,
+    FollowDeleted,
+    SubscriberActive,
+    SubscriberChanged,
+    SubscriberDeleted,
+)
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    Command,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractActivity,
+    RetractEvent,
+)
+from gazette.domain.following import Activity, FollowState
+from gazette.domain.frequency import frequencies
+from gazette.domain.model import Actor, DigestTimes, Entity, Event, Subscriber, entity_key
+
+AnyDetail = (
+    EventCreated
+    | EventsCreated
+    | ActivityCreated
+    | EventRetracted
+    | SubscriberChanged
+    | SubscriberActive
+    | SubscriberDeleted
+    | FollowCreated
+    | FollowDeleted
+)
+
+
+def command_for(given: AnyDetail) -> Command:
+    """What `given` asks for, in the domain's words."""
+    match given:
+        case EventCreated():
+            return CreateEvents((_event(given),))
+        case EventsCreated():
+            return CreateEvents(tuple(map(_event, given.events)))
+        case ActivityCreated():
+            parent = _key(given.parent) if given.parent else None
+            return CreateActivity(Activity(parent=parent, **_happening(given)))
+        case EventRetracted():
+            return _retract(given)
+        case SubscriberChanged():
+            return ChangeSubscriber(_subscriber(given))
+        case SubscriberActive():
+            return MarkActive(given.user_id, given.active_at)
+        case SubscriberDeleted():
+            return EraseSubscriber(given.user_id, given.deleted_at)
+        case FollowCreated():
+            return _change_follow(given, FollowState(True, given.frequency))
+        case FollowDeleted():
+            return _change_follow(given, FollowState(False))
+        case _:
+            assert_never(given)
+
+
+def _event(given: EventCreated) -> Event:
+    return Event(user_id=given.user_id, **_happening(given))
+
+
+def _happening(given: HappeningDetail) -> dict[str, Any]:
+    return {
+        "id": given.id,
+        "category": given.category,
+        "entity": Entity(**given.entity.model_dump()),
+        "actor": Actor(**given.actor.model_dump()),
+        "occurred_at": given.occurred_at,
+        "excerpt": given.excerpt,
+        "amended_at": given.amended_at,
+    }
+
+
+def _retract(given: EventRetracted) -> RetractEvent | RetractActivity:
+    if given.entity:
+        return RetractActivity(_key(given.entity), given.id)
+    return RetractEvent(str(given.user_id), given.id)
+
+
+def _subscriber(given: SubscriberChanged) -> Subscriber:
+    return Subscriber(
+        user_id=given.user_id,
+        email=given.email,
+        name=given.name,
+        locale=given.locale,
+        time_zone=given.time_zone,
+        changed_at=given.changed_at,
+        times=_times(given.digest),
+        choices=((given.changed_at, frequencies(given.frequencies)),),
+    )
+
+
+def _times(given: DigestDetail) -> DigestTimes:
+    return DigestTimes(
+        hour=given.hour,
+        minute=given.minute,
+        weekly_on=_iso_weekday(given.weekly.day),
+        custom_on=frozenset(map(_iso_weekday, given.custom.days)),
+    )
+
+
+def _iso_weekday(day: Day) -> int:
+    return get_args(Day).index(day) + 1
+
+
+def _change_follow(given: FollowChange, state: FollowState) -> ChangeFollow:
+    return ChangeFollow(given.user_id, _key(given.entity), state, given.changed_at)
+
+
+def _key(entity: EntityReference) -> str:
+    return entity_key(entity.type, entity.id)

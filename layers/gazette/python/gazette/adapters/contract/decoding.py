@@ -1,0 +1,130 @@
+"""From the body of a message to a command, or to what is wrong with it, in plain words."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aws_lambda_powertools.utilities.parser.models import EventBridgeModel
+from pydantic import ValidationError
+
+from gazette.adapters.contract.building import AnyDetail, command_for
+from gazette.adapters.contract.details import (
+    ActivityCreated,
+    EventCreated,
+    EventRetracted,
+    EventsCreated,
+)
+from gazette.adapters.contract.readers import (
+    FollowCreated,
+    FollowDeleted,
+    SubscriberActive,
+    SubscriberChanged,
+    SubscriberDeleted,
+)
+from gazette.adapters.contract.reading import UnreadableError, read_json
+from gazette.adapters.contract.wording import in_words, sentence
+from gazette.domain.commands import Command, CreateEvents
+from gazette.domain.errors import InvalidEvent
+
+REASONS = 3
+"""Problems that a reason names; of the others it gives the number."""
+
+DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
+    "activity.created": (ActivityCreated,),
+    "event.created": (EventCreated, EventsCreated),
+    "event.retracted": (EventRetracted,),
+    "follow.created": (FollowCreated,),
+    "follow.deleted": (FollowDeleted,),
+    "subscriber.active": (SubscriberActive,),
+    "subscriber.changed": (SubscriberChanged,),
+    "subscriber.deleted": (SubscriberDeleted,),
+}
+"""The forms of each detail type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a detail asks for, as far as it fits, and every problem as `detail.field: …`.
+
+    `command` is None where nothing fits; of a list of events, it holds those that do.
+    """
+
+    command: Command | None
+    problems: tuple[str, ...] = ()
+
+
+def decode(body: str) -> Command:
+    """The command in an EventBridge envelope. Raises InvalidEvent, naming the field."""
+    try:
+        return _decode(read_json(body))
+    except UnreadableError as err:
+        raise InvalidEvent(f"The message is {err}.") from err
+    except RecursionError as err:
+        raise InvalidEvent("The message is nested too deeply.") from err
+
+
+def read_detail(detail_type: Any, detail: Any) -> Reading:
+    """The command that `detail`, parsed JSON, asks for, with every problem."""
+    problem = _no_detail(detail_type, detail)
+    if problem:
+        return Reading(None, (problem,))
+    if detail_type == "event.created" and "events" in detail:
+        return _read_list(detail)
+    return _read(DETAIL_MODELS[detail_type][0], detail)
+
+
+def _decode(envelope: Any) -> Command:
+    given = envelope if isinstance(envelope, dict) else {}
+    detail_type, detail = given.get("detail-type"), given.get("detail")
+    problem = _no_detail(detail_type, detail)
+    if problem:
+        raise InvalidEvent(f"{problem}.")
+    _check_envelope(given)
+    reading = read_detail(detail_type, detail)
+    if not reading.problems and reading.command:
+        return reading.command
+    reason = sentence(str(detail_type), reading.problems, reasons=REASONS)
+    if isinstance(reading.command, CreateEvents):
+        return replace(reading.command, problems=f"{reason} {_taken(reading.command)}")
+    raise InvalidEvent(reason)
+
+
+def _no_detail(detail_type: object, detail: object) -> str:
+    known = ", ".join(sorted(DETAIL_MODELS))
+    if not isinstance(detail_type, str):
+        return f"detail-type: must be one of {known}"
+    if detail_type not in DETAIL_MODELS:
+        return f"detail-type: {repr(detail_type)[:60]} is not one of {known}"
+    return "" if isinstance(detail, dict) else "detail: must be an object"
+
+
+def _taken(command: CreateEvents) -> str:
+    match len(command.events):
+        case 1:
+            return "The other event of the list was taken."
+        case number:
+            return f"The other {number} events of the list were taken."
+
+
+def _check_envelope(envelope: dict[str, Any]) -> None:
+    try:
+        EventBridgeModel.model_validate({**envelope, "detail": {}})
+    except ValidationError as err:
+        raise InvalidEvent(sentence("The envelope", in_words(err), reasons=REASONS)) from err
+
+
+def _read(model: type[AnyDetail], detail: Any) -> Reading:
+    try:
+        return Reading(command_for(model.model_validate(detail)))
+    except ValidationError as err:
+        return Reading(None, in_words(err, "detail"))
+
+
+def _read_list(detail: dict[str, Any]) -> Reading:
+    """Each event of a list for itself, unless the list is none."""
+    whole = _read(EventsCreated, detail)
+    given = detail["events"]
+    if not whole.problems or not isinstance(given, list) or len(detail) > 1:
+        return whole
+    read = (_read(EventCreated, event).command for event in given)
+    events = [event for each in read if isinstance(each, CreateEvents) for event in each.events]
+    return Reading(CreateEvents(tuple(events)) if events else None, whole.problems)

@@ -1,0 +1,154 @@
+"""The types of the fields in a detail: what each accepts, and how it says what is wrong.
+
+No text may hold what DynamoDB, SQS or an email cannot: control characters, halves of surrogate
+pairs (pydantic refuses them as no text), U+FFFE and U+FFFF.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+from gazette.adapters.contract.shape import Shape
+from gazette.domain.frequency import Frequency
+from gazette.domain.identity import USER_ID
+
+_NEVER = r"\x7f-\x9f\u2028\u2029\ufffe\uffff"
+_LINE = rf"[^\x00-\x1f{_NEVER}]*"
+_LINES = rf"(?:\r\n|[^\x00-\x08\x0b-\x1f{_NEVER}])*"
+_NAME = r"[a-z][a-z0-9_]{0,31}"
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_ADDRESS = rf"(?=[^@]{{1,64}}@){_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*"
+_URL = r"https?://[A-Za-z0-9\[][!#-;=?-~]*"
+_ZONE = r"(?!Factory$)[A-Z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
+_LOCALE = r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"
+_DATE = r"(?:199[0-9]|2[01][0-9]{2})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_HOUR_AND_MINUTE = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_INSTANT = rf"{_DATE}T{_HOUR_AND_MINUTE}:[0-5][0-9](?:\.[0-9]{{1,9}})?(?:Z|[+-]{_HOUR_AND_MINUTE})"
+
+
+def _known_zone(name: str) -> str:
+    """Not `localtime`, which means something else on each machine."""
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(_TIME_ZONE.wanted) from None
+
+
+def _timestamp(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(_TIMESTAMP.wanted)  # noqa: TRY004 -- pydantic reports ValueErrors
+    return _TIMESTAMP.check(value)
+
+
+def _in_utc(instant: datetime) -> datetime:
+    return instant.astimezone(UTC)
+
+
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 8.0 is 8 (JSON Schema, validation, 6.1.1)."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _given(value: object) -> object:
+    if value is None:
+        raise ValueError("must not be null: leave the field out instead")
+    return value
+
+
+def _unix_lines(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+_ONE_LINE = Shape(_LINE, "must be one line without control characters")
+_TIME_ZONE = Shape(_ZONE, "must be an IANA time zone, such as Europe/Berlin")
+_TIMESTAMP = Shape(
+    _INSTANT,
+    "must be a time with its offset from UTC, in a year from 1990 to 2199, such as "
+    "2026-11-21T09:30:00Z (RFC 3339)",
+)
+
+Given = BeforeValidator(_given)
+"""For a field that may be left out: null is refused, as it is where there is a default."""
+
+UserId = Annotated[
+    str, Shape(USER_ID.pattern, "must be 1 to 64 printable ASCII characters without spaces")
+]
+"""1 to 64 printable ASCII characters without spaces."""
+
+Key = Annotated[str, StringConstraints(min_length=1, max_length=128), _ONE_LINE]
+"""1 to 128 characters on one line."""
+
+Name = Annotated[str, Shape(_NAME, "must be 1 to 32 of a-z, 0-9 and _, and begin with a letter")]
+"""A lower-case identifier of up to 32 characters."""
+
+Line = Annotated[str, StringConstraints(min_length=1, max_length=200), _ONE_LINE]
+"""1 to 200 characters on one line."""
+
+Url = Annotated[
+    str,
+    StringConstraints(max_length=1000),
+    Shape(
+        _URL,
+        "must be an absolute http or https URL, other characters percent-encoded (RFC 3986)",
+        "uri",
+    ),
+]
+"""An absolute http or https URL of up to 1,000 characters."""
+
+Excerpt = Annotated[
+    str,
+    StringConstraints(max_length=500),
+    Shape(_LINES, "must not contain control characters"),
+    AfterValidator(_unix_lines),
+]
+"""Up to 500 characters, line breaks and tabs allowed."""
+
+Instant = Annotated[
+    AwareDatetime,
+    BeforeValidator(_timestamp),
+    AfterValidator(_in_utc),
+    WithJsonSchema({"type": "string", "format": "date-time", "pattern": f"^{_INSTANT}$"}),
+]
+"""An instant with its offset from UTC (RFC 3339), kept in UTC."""
+
+Address = Annotated[
+    str,
+    StringConstraints(max_length=254),
+    Shape(
+        _ADDRESS,
+        "must be one email address in ASCII, such as reader@mail.example (domains in Punycode)",
+        "email",
+    ),
+]
+"""One mailbox in ASCII, without a display name."""
+
+TimeZone = Annotated[str, StringConstraints(max_length=64), _TIME_ZONE, AfterValidator(_known_zone)]
+"""A name of the IANA time zone database."""
+
+Locale = Annotated[
+    str,
+    StringConstraints(max_length=35),
+    Shape(_LOCALE, "must be a language tag, such as en or pt-BR (BCP 47)"),
+]
+"""A language tag, such as `en` or `pt-BR` (BCP 47)."""
+
+Hour = Annotated[int, Field(strict=True, ge=0, le=23), BeforeValidator(_whole)]
+Minute = Annotated[int, Field(strict=True, ge=0, le=59), BeforeValidator(_whole)]
+Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+Wishes = Annotated[
+    dict[Name, Frequency],
+    Field(max_length=100, json_schema_extra={"additionalProperties": False}),
+]
+"""How often something is wanted, by category."""

@@ -1,0 +1,124 @@
+"""The contract as it is published: JSON Schemas and worked examples, made from the models.
+
+No function imports this. `gazette event schemas` writes it to docs/events.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
+from pydantic_core import core_schema
+
+from gazette.adapters.contract.decoding import DETAIL_MODELS
+from gazette.adapters.contract.details import Detail, EventCreated, EventRetracted
+
+_SOURCE = "shop.comments"
+
+
+class _Generator(GenerateJsonSchema):
+    """Leaves out what says nothing: titles made from names, and null where it is refused."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        """A field's name says it."""
+        return False
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        """What may be left out is never null (`Given`)."""
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """None stands for a field that was left out."""
+        found = super().default_schema(schema)
+        return {name: each for name, each in found.items() if (name, each) != ("default", None)}
+
+
+def documents() -> dict[str, str]:
+    """What is to be in docs/events, by name of the file."""
+    schemas = {f"{name}.schema.json": _json(schema(name)) for name in DETAIL_MODELS}
+    entries = {
+        f"{name}.example.json": _json(
+            {"Source": _SOURCE, "DetailType": detail_type, "Detail": detail}
+        )
+        for name, (detail_type, detail) in examples().items()
+    }
+    return {**schemas, **entries}
+
+
+def write(folder: Path) -> list[Path]:
+    """Write all documents below `folder`; returns them. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, text in documents().items():
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def schema(detail_type: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the `detail` of a detail type."""
+    models = DETAIL_MODELS[detail_type]
+    references, definitions = models_json_schema(
+        [(model, "validation") for model in models], schema_generator=_Generator
+    )
+    named = {name: _plain(each) for name, each in sorted(definitions["$defs"].items())}
+    if len(models) == 1:
+        (reference,) = references.values()
+        rules = named.pop(reference["$ref"].removeprefix("#/$defs/"))
+    else:
+        rules = {
+            "description": " Or: ".join(_description(model) for model in models),
+            "oneOf": [references[model, "validation"] for model in models],
+        }
+    return {
+        "$schema": _Generator.schema_dialect,
+        "title": detail_type,
+        "description": rules.pop("description"),
+        **rules,
+        **({"$defs": named} if named else {}),
+    }
+
+
+def examples() -> dict[str, tuple[str, dict[str, Any]]]:
+    """A worked example of each detail type, and of each form that it has, by name."""
+    made = {
+        detail_type: (detail_type, example(models[0]))
+        for detail_type, models in DETAIL_MODELS.items()
+    }
+    events = [example(EventCreated, number) for number in range(2)]
+    made["event.created.list"] = ("event.created", {"events": events})
+    retracted = example(EventRetracted)
+    for name, left_out in (("event.retracted", "entity"), ("event.retracted.activity", "user_id")):
+        detail = {field: each for field, each in retracted.items() if field != left_out}
+        made[name] = ("event.retracted", detail)
+    return made
+
+
+def example(model: type[Detail], number: int = 0) -> dict[str, Any]:
+    """Every field with an example that it names, or made of those of its own fields."""
+    return {
+        name: field.examples[number % len(field.examples)]
+        if field.examples
+        else example(_model_in(field.annotation), number)
+        for name, field in model.model_fields.items()
+    }
+
+
+def _model_in(annotation: Any) -> type[Detail]:
+    """The model of a field, also of one that may be left out."""
+    candidates = [annotation, *getattr(annotation, "__args__", ())]
+    return next(each for each in candidates if isinstance(each, type) and issubclass(each, Detail))
+
+
+def _description(model: type[Detail]) -> str:
+    return " ".join(str(model.__doc__).split())
+
+
+def _plain(definition: dict[str, Any]) -> dict[str, Any]:
+    rest = {name: each for name, each in definition.items() if name != "title"}
+    return {**rest, "description": " ".join(definition["description"].split())}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,134 @@
+"""The details of who reads and what they want, as pydantic models."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gazette.adapters.contract.details import Detail, EntityReference, OfSubscriber
+from gazette.adapters.contract.fields import (
+    Address,
+    Day,
+    Given,
+    Hour,
+    Instant,
+    Line,
+    Locale,
+    Minute,
+    TimeZone,
+    Wishes,
+)
+from gazette.domain.frequency import Frequency
+
+
+class WeeklyDetail(Detail):
+    """When the weekly digest is wanted."""
+
+    day: Day = Field(
+        default="monday", description="The day of the week, in English.", examples=["friday"]
+    )
+
+
+class CustomDetail(Detail):
+    """On which days the digest on certain days is wanted."""
+
+    days: tuple[Day, ...] = Field(
+        default=("monday", "tuesday", "wednesday", "thursday", "friday"),
+        min_length=1,
+        max_length=7,
+        description="Days of the week, in English, in any order; naming one twice changes nothing.",
+        examples=[["tuesday", "friday"]],
+    )
+
+
+class DigestDetail(Detail):
+    """When digests are wanted, on the subscriber's own clock."""
+
+    hour: Hour = Field(
+        default=8, description="The hour in the subscriber's time zone, 0 to 23.", examples=[7]
+    )
+    minute: Minute = Field(default=0, description="The minute, 0 to 59.", examples=[30])
+    weekly: WeeklyDetail = Field(
+        default=WeeklyDetail(), description="For what is wanted at the frequency `weekly`."
+    )
+    custom: CustomDetail = Field(
+        default=CustomDetail(), description="For what is wanted at the frequency `custom`."
+    )
+
+
+class SubscriberChanged(OfSubscriber):
+    """The whole profile: what is left out has its default. The latest `changed_at` wins."""
+
+    email: Address = Field(
+        description="Where email goes: one address in ASCII, domains in Punycode, no display name.",
+        examples=["ann@example.com"],
+    )
+    name: Line = Field(
+        description="How the reader is greeted: one line of plain text.", examples=["Ann"]
+    )
+    time_zone: TimeZone = Field(
+        description="The IANA time zone that hours are meant in, and times are shown in.",
+        examples=["Europe/Berlin"],
+    )
+    locale: Locale = Field(
+        default="en", description="The reader's language (BCP 47).", examples=["en"]
+    )
+    changed_at: Instant = Field(
+        description="When the profile changed, by your clock, with the offset from UTC. It decides "
+        "which of two profiles came last; more than an hour ahead of now is refused.",
+        examples=["2026-11-21T09:00:00Z"],
+    )
+    digest: DigestDetail = Field(
+        default=DigestDetail(),
+        description="When digests are wanted, on the subscriber's own clock.",
+    )
+    frequencies: Wishes = Field(
+        default_factory=dict,
+        description="How often, by category. A category that is not named has the installation's "
+        "default, else `daily`.",
+        examples=[{"mention": "immediate", "like": "weekly", "article": "never"}],
+    )
+
+
+class SubscriberActive(OfSubscriber):
+    """A sign of life: a visit, a login."""
+
+    active_at: Instant = Field(
+        description="When it was, by your clock, with the offset from UTC.",
+        examples=["2026-11-21T09:00:00Z"],
+    )
+
+
+class SubscriberDeleted(OfSubscriber):
+    """Erasure: profile, schedules, follows and events go, and later ones are refused."""
+
+    deleted_at: Instant = Field(
+        description="When it was asked for, by your clock, with the offset from UTC: a profile "
+        "that changed later is kept.",
+        examples=["2026-11-21T10:00:00Z"],
+    )
+
+
+class FollowChange(OfSubscriber):
+    """A follow that begins, changes or ends."""
+
+    entity: EntityReference = Field(description="What is followed.")
+    changed_at: Instant = Field(
+        description="When that changed, by your clock, with the offset from UTC: activities go to "
+        "those who followed when they occurred, and still do.",
+        examples=["2026-11-21T09:00:00Z"],
+    )
+
+
+class FollowCreated(FollowChange):
+    """The subscriber follows the entity, or wants it at another frequency, from then on."""
+
+    frequency: Annotated[Frequency | None, Given] = Field(
+        default=None,
+        description="How often, whatever the category; left out, the category decides. `never` "
+        "mutes the entity.",
+        examples=["immediate"],
+    )
+
+
+class FollowDeleted(FollowChange):
+    """The subscriber no longer follows the entity; what waits for an email is taken back."""

@@ -1,0 +1,51 @@
+"""What pydantic found wrong, in plain words: which field and how, never what it held."""
+
+import re
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from gazette.adapters.contract.reading import quoted
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SUBJECT = re.compile(r"^(?:Input|String|List|Tuple|Dictionary|Data) should ")
+_BY_TYPE = {
+    "dict_type": "must be an object",
+    "extra_forbidden": "there is no such field: check its spelling, or leave it out",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+    "string_type": "must be text",
+    "string_unicode": "must be text that UTF-8 can write",
+    "tuple_type": "must be a list",
+}
+
+
+def in_words(err: ValidationError, *path: str) -> tuple[str, ...]:
+    """Every problem as `detail.entity.url: must be …`; `path` leads to what was validated."""
+    return tuple(
+        f"{place(path, problem['loc'])}: {_plain(problem)}"
+        for problem in err.errors(include_url=False, include_input=False)
+    )
+
+
+def place(path: tuple[str, ...], inner: tuple[str | int, ...]) -> str:
+    """A field by name, `detail.events.3.entity.url`; a key of an object like the rest."""
+    return ".".join((*path, *(_named(part) for part in inner if part != "[key]")))
+
+
+def sentence(subject: str, problems: tuple[str, ...], *, reasons: int) -> str:
+    """The first `reasons` problems of `subject`, and the number of the others."""
+    more = len(problems) - reasons
+    listed = "; ".join(problems[:reasons]) + (f"; and {more} more" if more > 0 else "")
+    return f"{subject} does not fit its schema: {listed}."
+
+
+def _named(part: str | int) -> str:
+    name = str(part)
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
+def _plain(problem: ErrorDetails) -> str:
+    said = _BY_TYPE.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+    return _SUBJECT.sub("must ", said)

@@ -1,0 +1,166 @@
+"""How the adapters speak to DynamoDB: bindings, conditions, errors. Rows are in tables.py."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, TypeVar
+
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session, get_session
+from pynamodb.attributes import Attribute
+from pynamodb.constants import STRING
+from pynamodb.exceptions import PynamoDBException, VerboseClientError
+from pynamodb.expressions.condition import Condition
+from pynamodb.models import Model
+from pynamodb.transactions import TransactWrite
+
+from gazette.domain.errors import Unavailable
+
+RowT = TypeVar("RowT", bound=Model)
+
+_PAUSES = (0.02, 0.05, 0.1, 0.2)
+"""Seconds between attempts of a write that meets a transaction: those take milliseconds."""
+
+_CONDITIONS = {"ConditionalCheckFailedException", "ConditionalCheckFailed", "TransactionConflict"}
+
+_INSTANT = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def instant_text(instant: datetime) -> str:
+    """An instant as it is stored: UTC, microseconds, sorted by time when sorted as text."""
+    return instant.astimezone(UTC).strftime(_INSTANT)
+
+
+class InstantAttribute(Attribute[datetime]):
+    """A timezone-aware instant. PynamoDB's own UTCDateTimeAttribute would drop the `Z`."""
+
+    attr_type = STRING
+
+    def serialize(self, value: datetime) -> str:
+        """To text in UTC."""
+        return instant_text(value)
+
+    def deserialize(self, value: str) -> datetime:
+        """From text in UTC."""
+        return datetime.strptime(value, _INSTANT).replace(tzinfo=UTC)
+
+
+def bind(
+    model: type[Model],
+    table_name: str,
+    *,
+    attempts: int = 3,
+    connect_timeout: float = 0.5,
+    read_timeout: float = 1.0,
+) -> None:
+    """Point `model` at a table. Times in seconds; `attempts` counts the first one.
+
+    PynamoDB keeps one connection a model and does not look at its Meta again: a new binding has
+    to drop it, and the last binding of a process holds. The client is made here, because what
+    takes a time stamp must not wait for it.
+    """
+    meta: Any = model.Meta
+    meta.table_name = table_name
+    meta.max_retry_attempts = attempts - 1
+    meta.connect_timeout_seconds = connect_timeout
+    meta.read_timeout_seconds = read_timeout
+    model._connection = None
+    connection: Any = model._get_connection().connection
+    connection._local.session = _session()
+    _ = connection.client
+
+
+@cache
+def _session() -> Session:
+    """One for all bindings: each of its own would read the model of DynamoDB anew."""
+    return get_session()
+
+
+class TransactionInTheWay(Unavailable):
+    """A single write met a transaction on the same row, and was not made."""
+
+
+class ConditionFailed(Exception):
+    """A conditional write found something else; `item` is the raw row where ALL_OLD was asked.
+
+    Also for a transaction of which a condition failed, or that met another one on its way.
+    """
+
+    def __init__(self, item: dict[str, Any] | None) -> None:
+        super().__init__("the condition of a write did not hold")
+        self.item = item
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """A failed condition becomes ConditionFailed; whatever else goes wrong, Unavailable."""
+    try:
+        yield
+    except (PynamoDBException, BotoCoreError, ClientError) as err:
+        origin = _client_error(err)
+        response: Any = origin.response if origin else {}
+        codes = {response.get("Error", {}).get("Code")}
+        codes |= {reason.get("Code") for reason in response.get("CancellationReasons", ())}
+        if codes & _CONDITIONS:
+            raise ConditionFailed(response.get("Item")) from err
+        if "TransactionConflictException" in codes:
+            raise TransactionInTheWay(f"A transaction held the row: {err}") from err
+        raise Unavailable(f"DynamoDB did not do what was asked: {err}") from err
+
+
+def _client_error(err: BaseException) -> ClientError | None:
+    """botocore's own error, which PynamoDB wraps once or twice and strips of the row."""
+    cause: BaseException | None = err
+    while cause is not None:
+        if isinstance(cause, ClientError) and not isinstance(cause, VerboseClientError):
+            return cause
+        cause = cause.__cause__ or getattr(cause, "cause", None)
+    return None
+
+
+def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> RowT | None:
+    """Write the whole row if `condition` holds; else return the row that is there.
+
+    None: written. Raises LookupError where the condition failed and there is no row.
+    `repeat`: also after it met a transaction; not for what carries a stamp of its own time.
+    PynamoDB's own `save` cannot ask for ALL_OLD, which is what lets a writer whose answer was
+    lost recognise its own write; so it builds the request, and its connection sends it.
+    """
+    request = row.get_save_kwargs_from_instance(condition, "ALL_OLD")
+    try:
+        _put(row, request, _PAUSES if repeat else ())
+    except ConditionFailed as found:
+        if found.item is None:
+            raise LookupError(f"There is no such row in {request['TableName']}.") from found
+        return type(row).from_raw_data(found.item)
+    return None
+
+
+def _put(row: Model, request: dict[str, Any], pauses: tuple[float, ...]) -> None:
+    """A write that meets a transaction on its row is refused, and nothing else repeats it.
+
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
+    """
+    for pause in (*pauses, None):
+        try:
+            with translated():
+                row._get_connection().connection.dispatch("PutItem", request)
+        except TransactionInTheWay:
+            if pause is None:
+                raise
+            time.sleep(pause)
+        else:
+            return
+
+
+@contextmanager
+def transaction(model: type[Model]) -> Iterator[TransactWrite]:
+    """All writes inside or none. Raises ConditionFailed where a condition did not hold.
+
+    Sent by the connection of `model`, so with its time-outs.
+    """
+    connection = model._get_connection().connection
+    with translated(), TransactWrite(connection=connection) as writes:
+        yield writes

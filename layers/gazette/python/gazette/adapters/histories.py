@@ -1,0 +1,51 @@
+"""Histories as JSON in one attribute: one string is a condition, and read fast."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from gazette.domain.following import FollowState
+from gazette.domain.frequency import Frequencies, Frequency, frequencies
+from gazette.domain.history import History
+
+ValueT = TypeVar("ValueT")
+
+
+def write_choices(choices: History[Frequencies]) -> str:
+    """`[[instant, {category: frequency}], …]`."""
+    return _write(choices, lambda chosen: [dict(chosen)])
+
+
+def read_choices(text: str) -> History[Frequencies]:
+    """The choices that `write_choices` wrote."""
+    return _read(
+        text,
+        lambda chosen: frequencies({name: Frequency(value) for name, value in chosen.items()}),
+    )
+
+
+def write_changes(changes: History[FollowState]) -> str:
+    """`[[instant, following, frequency or null], …]`."""
+    return _write(changes, lambda state: [state.following, state.frequency])
+
+
+def read_changes(text: str) -> History[FollowState]:
+    """The changes that `write_changes` wrote."""
+    return _read(
+        text,
+        lambda following, frequency: FollowState(
+            following, Frequency(frequency) if frequency else None
+        ),
+    )
+
+
+def _write(history: History[ValueT], values: Callable[[ValueT], list[Any]]) -> str:
+    return json.dumps(
+        [[at.astimezone(UTC).isoformat(), *values(value)] for at, value in history],
+        separators=(",", ":"),
+    )
+
+
+def _read(text: str, value: Callable[..., ValueT]) -> History[ValueT]:
+    return tuple((datetime.fromisoformat(at), value(*values)) for at, *values in json.loads(text))

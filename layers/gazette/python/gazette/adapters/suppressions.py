@@ -1,0 +1,31 @@
+"""Suppressed addresses in DynamoDB, as hashes."""
+
+from gazette.adapters.dynamo import ConditionFailed, bind, translated
+from gazette.adapters.tables import SuppressionRow
+from gazette.domain.ports import Clock
+
+
+class DynamoSuppressions:
+    """The port `Suppressions` on the table `suppressions`."""
+
+    def __init__(self, table_name: str, *, clock: Clock) -> None:
+        bind(SuppressionRow, table_name)
+        self._clock = clock
+
+    def add(self, address_hash: str, reason: str) -> None:
+        """One conditional PutItem."""
+        row = SuppressionRow(address_hash, reason=reason, since=self._clock())
+        try:
+            with translated():
+                row.save(SuppressionRow.address_hash.does_not_exist())
+        except ConditionFailed:
+            return
+
+    def holds(self, address_hash: str) -> bool:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                SuppressionRow.get(address_hash, consistent_read=True)
+            except SuppressionRow.DoesNotExist:
+                return False
+        return True

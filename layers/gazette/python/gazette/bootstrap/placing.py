@@ -1,0 +1,57 @@
+"""What `ingest` and `followers` share, joined: the places where events belong."""
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gazette.adapters.activities import DynamoActivities
+from gazette.adapters.events import DynamoEvents
+from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.queues import SqsGenerateQueue
+from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.schedules import DynamoSchedules
+from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.bootstrap.clock import now
+from gazette.domain.frequency import Frequency, frequencies
+from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacingSettings
+from gazette.steps.places import Places
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_ROUNDING = timedelta(seconds=1)
+
+
+def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
+    """The tables and queues that events are placed with."""
+    retention = timedelta(days=settings.event_retention_days)
+    run_retention = timedelta(days=settings.run_retention_days)
+    defaults = json.loads(settings.default_frequencies)
+    return Places(
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
+        events=DynamoEvents(
+            settings.events_table,
+            retention=retention,
+            run_retention=run_retention,
+            timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
+            clock=now,
+        ),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=run_retention),
+        generate_queue=SqsGenerateQueue(sqs, settings.generate_queue_url),
+        clock=now,
+        defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
+        collapse=timedelta(seconds=settings.collapse),
+        hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
+        check_after=timedelta(seconds=settings.check_after),
+    )
+
+
+def activities(settings: PlacingSettings) -> DynamoActivities:
+    """What happened on entities."""
+    return DynamoActivities(
+        settings.activities_table,
+        retention=timedelta(days=settings.event_retention_days),
+        clock=now,
+    )

@@ -1,0 +1,37 @@
+"""How often a reader wants to hear of something: per category, overridden per follow."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+
+class Frequency(StrEnum):
+    """`never` mutes. `daily`, `weekly` and `custom` are also the names of schedules."""
+
+    NEVER = "never"
+    IMMEDIATE = "immediate"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    CUSTOM = "custom"
+
+
+DIGESTS = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM)
+"""The frequencies that have a schedule."""
+
+Frequencies = tuple[tuple[str, Frequency], ...]
+"""What was chosen by category, sorted by category; a category that is not there has a default."""
+
+
+def frequencies(chosen: Mapping[str, Frequency]) -> Frequencies:
+    """`chosen` in its one canonical order."""
+    return tuple(sorted(chosen.items()))
+
+
+def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) -> Frequency:
+    """The reader's own choice, else the installation's default, else daily."""
+    return dict(chosen).get(category) or dict(defaults).get(category) or Frequency.DAILY
+
+
+def digests_in(choices: Iterable[Frequencies]) -> set[Frequency]:
+    """The schedules that choices need. Daily always: any new category goes there."""
+    used = {frequency for chosen in choices for _, frequency in chosen}
+    return {Frequency.DAILY} | (used & set(DIGESTS))

@@ -1,0 +1,234 @@
+"""What the steps need from the tables, in the domain's words.
+
+Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
+does the same again. All instants are timezone-aware UTC. Reads are strongly consistent unless
+they say otherwise.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from gazette.domain.following import Activity, Follow
+from gazette.domain.model import (
+    Event,
+    Placed,
+    Reader,
+    Retracted,
+    RunKey,
+    Schedule,
+    Subscriber,
+    SubscriberStatus,
+    Window,
+)
+from gazette.domain.run import Run
+
+
+class Subscribers(Protocol):
+    """Profiles by user id."""
+
+    def get(self, user_id: str) -> Reader:
+        """What is known of the user id."""
+
+    def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
+        """What is known of each, however many they are."""
+
+    def put(self, subscriber: Subscriber, *, replacing: Reader) -> bool:
+        """Store the profile if what is there is still `replacing`; False where not.
+
+        Leaves `active_on` and `placed` as they are: they have writers of their own.
+        """
+
+    def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
+        """Change the status alone. False where there is no such subscriber."""
+
+    def mark_active(self, user_id: str, on: date) -> None:
+        """Remember the latest date of a sign of life, also before the profile is known."""
+
+    def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
+        """Remember `placed` unless the subscriber has changed."""
+
+    def erase(self, user_id: str, at: datetime) -> bool:
+        """Leave nothing but the instant. False where a profile is there that is newer."""
+
+
+class Follows(Protocol):
+    """Follows by (entity key, user id), and by user id."""
+
+    def get(self, entity: str, user_id: str) -> Follow | None:
+        """The follow, also one that has ended, or None."""
+
+    def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
+        """Those of the (entity key, user id) that exist, however many they are."""
+
+    def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
+        """Store it if what is there is still `replacing` (None: nothing); False where not."""
+
+    def page(self, entity: str, *, after: str, through: str = "", limit: int) -> Sequence[Follow]:
+        """Up to `limit` follows with user ids in (`after`, `through`], in order of user id.
+
+        An empty `through` is no bound. Fewer than `limit` means that there are no more.
+        """
+
+    def followed_by(self, user_id: str) -> Iterator[str]:
+        """The keys of the entities that a user follows or followed. Eventually consistent."""
+
+    def remove(self, follow: Follow) -> bool:
+        """Leave no trace of it, if it is as it was read; else False."""
+
+
+class Activities(Protocol):
+    """Activities by (key of their entity, id), and by when they occurred on each side."""
+
+    def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
+        """The activity; Retracted where it was withdrawn before it came."""
+
+    def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
+        """Store it unless its key exists; whether it was stored, and what is there now."""
+
+    def replace(self, before: Activity, after: Activity) -> bool:
+        """Store `after` if what is there still says what `before` says. False where not."""
+
+    def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
+        """Mark it as withdrawn, also before it came; returns what is stored now."""
+
+    def mark_walked(self, activity: Activity, side: str) -> bool:
+        """Remember that all followers of `side` have it or are queued for it.
+
+        Only if it still says what `activity` says; else False.
+        """
+
+    def since(self, side: str, instant: datetime) -> Iterator[Activity]:
+        """The activities on an entity, or below it, that occurred at `instant` or later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What holds, or is done, together with an event's leaving its schedule.
+
+    So that no run of the schedule that it leaves takes it along: the epoch of each of the
+    `open_runs` is raised; `schedule` is as it was read; the run `not_started` does not exist. So
+    that a run takes it where it arrives: `starting` is stored, and its new storage time is not
+    later than `not_after`.
+    """
+
+    open_runs: Sequence[Run] = ()
+    schedule: Schedule | None = None
+    not_started: RunKey | None = None
+    starting: Run | None = None
+    not_after: datetime | None = None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the event is all that is written or looked at."""
+        return not (self.open_runs or self.schedule or self.not_started or self.starting)
+
+
+class Events(Protocol):
+    """Events by (user id, event id), and where each waits. Expired ones are not there."""
+
+    def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
+        """Store unless the id is there already; whether it was stored, and what is there now.
+
+        The storage time is taken anew for each attempt to write. When this returns, every
+        later read of a window that contains the storage time sees the event.
+        """
+
+    def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
+        """The event and where it is, the trace of one that was retracted, or None."""
+
+    def amend(self, placed: Placed, event: Event) -> bool:
+        """Let it say what `event` says, in its place, if it still is as in `placed`."""
+
+    def move(self, placed: Placed, schedule: str, guard: Guard) -> Placed | None:
+        """Put it under another schedule, with a new storage time, if it still is in its place.
+
+        All of what `guard` asks for with it, or nothing; None where any of it did not hold.
+        """
+
+    def remove(self, placed: Placed, guard: Guard) -> bool:
+        """Leave no trace of it, if it still is in its place: with all of `guard`, or not at all."""
+
+    def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
+        """Withdraw it for good, `early` also before it came; None where nothing was done."""
+
+    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+        """What was put under a schedule after an instant, oldest first."""
+
+    def erase(self, user_id: str, until: datetime | None) -> None:
+        """Leave no event of this user, or only those that occurred after `until`; no trace."""
+
+
+class EventReader(Protocol):
+    """A reader's events, by the window in which they were stored."""
+
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
+        """The events stored in `(since, until]`, oldest first."""
+
+
+class Schedules(Protocol):
+    """Schedules by (user id, name), and those that are due by (slot, shard)."""
+
+    def get(self, user_id: str, name: str) -> Schedule | None:
+        """The schedule, or None."""
+
+    def of_user(self, user_id: str) -> Sequence[Schedule]:
+        """All schedules of a user, also those that are not in the due index."""
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        """Store it if what is there is still `replacing` (None: nothing); False where not."""
+
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+        """The schedules due in a slot and shard, page by page.
+
+        Eventually consistent: one written in the last seconds may be missing, one that has
+        been advanced may still be there. Read the slot again on a later tick.
+        """
+
+    def advance(self, schedule: Schedule, next_due_at: datetime) -> bool:
+        """Move to the next occurrence and the next sequence number.
+
+        Only if `next_due_at`, sequence, revision and date are those of `schedule`; else False.
+        """
+
+    def withdraw(self, user_id: str, name: str) -> None:
+        """Take the schedule out of the due index; it is kept, and fan-out no longer sees it."""
+
+    def remove(self, schedule: Schedule) -> bool:
+        """Leave no trace of it, if it is as it was read; else False."""
+
+
+class Runs(Protocol):
+    """Runs by key. No method ever removes one."""
+
+    def create(self, run: Run) -> Run:
+        """Store the run unless its key exists; returns the run that is stored now."""
+
+    def chain(self, key: RunKey) -> Sequence[Run]:
+        """The run of `key` and those before it, newest first.
+
+        Reaches back to the last sent one before it, or to the first run of the schedule. Empty
+        where nothing with that key or an earlier one exists.
+        """
+
+    def of_user(self, user_id: str) -> Iterator[Run]:
+        """Every run of a user, whatever its schedule."""
+
+    def swap(self, before: Run, after: Run) -> Run:
+        """Store `after` if status, reason, attempt and epoch are still those of `before`.
+
+        Returns the run that is stored now: `after` where the write won, also where its answer
+        was lost and the nonce shows that it was ours; else what somebody else stored. Never
+        creates a run: raises LookupError where there is none.
+        """
+
+
+class Suppressions(Protocol):
+    """Addresses that must not be written to, as hashes (identity.address_hash)."""
+
+    def add(self, address_hash: str, reason: str) -> None:
+        """Suppress an address; adding it again changes nothing."""
+
+    def holds(self, address_hash: str) -> bool:
+        """Whether the address is suppressed."""

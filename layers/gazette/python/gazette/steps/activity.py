@@ -1,0 +1,107 @@
+"""What happens on an entity, on its way to every follower of it or of its parent."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from gazette.domain.commands import ChangeFollow, RetractActivity
+from gazette.domain.errors import NotYet
+from gazette.domain.following import Activity, Follow
+from gazette.domain.history import remember
+from gazette.domain.model import Erased, Retracted
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports import FollowersQueue
+from gazette.domain.stores import Activities
+from gazette.steps.followers import bring_to, set_out
+from gazette.steps.places import Places
+from gazette.steps.placing import rearrange
+
+LATE_FOLLOW = timedelta(days=1)
+"""How far back a follow that comes late is shown what happened before it came."""
+
+_CONFLICTS = 5
+
+
+def create_activity(
+    activity: Activity, *, activities: Activities, followers_queue: FollowersQueue, places: Places
+) -> Outcome:
+    """Store the activity and set out for its followers. Safe to repeat, in any order.
+
+    Also when it was there already, until the walk over its followers has ended: a crash between
+    the row and its followers must not lose them.
+    """
+    for _ in range(_CONFLICTS):
+        is_new, stored = activities.create(activity)
+        if isinstance(stored, Retracted) or stored.retracted:
+            outcome = Outcome.RETRACTED
+        elif is_new:
+            outcome = Outcome.STORED
+        elif activity.amends(stored):
+            if not activities.replace(stored, activity):
+                continue
+            stored, outcome = activity, Outcome.AMENDED
+        else:
+            outcome = Outcome.DUPLICATE
+        set_out(stored, activities=activities, followers_queue=followers_queue, places=places)
+        return outcome
+    raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
+
+
+def retract_activity(
+    command: RetractActivity,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    places: Places,
+) -> Outcome:
+    """Withdraw the activity, also before it came, and from every follower who has it."""
+    stored = activities.retract(command.entity, command.id)
+    set_out(stored, activities=activities, followers_queue=followers_queue, places=places)
+    return Outcome.RETRACTED
+
+
+def change_follow(command: ChangeFollow, *, activities: Activities, places: Places) -> Outcome:
+    """Remember that a follow began, changed or ended at an instant. Safe to repeat, in any order.
+
+    What happened on the entity since, and came before this did, is brought to the reader or
+    taken back as if this had come first: up to a day back.
+    """
+    entity, user_id, at = command.entity, command.user_id, command.at
+    follow = _remember(command, places)
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Erased):
+        forget_follow(entity, user_id, None, places=places)
+        return Outcome.ERASED
+    if reader and reader.erased_at and at <= reader.erased_at:
+        forget_follow(entity, user_id, reader.erased_at, places=places)
+        return Outcome.ERASED
+    for activity in activities.since(entity, max(at, places.clock() - LATE_FOLLOW)):
+        bring_to(activity, [follow], activities=activities, places=places)
+    if len(follow.changes) > 1:
+        rearrange(user_id, places=places)
+    return Outcome.CHANGED
+
+
+def forget_follow(entity: str, user_id: str, until: datetime | None, *, places: Places) -> None:
+    """Leave nothing of a follow, or only what came after an instant: of somebody's return."""
+    while follow := places.follows.get(entity, user_id):
+        later = tuple(change for change in follow.changes if until and change[0] > until)
+        kept = replace(follow, changes=later)
+        if kept == follow:
+            return
+        if later and places.follows.put(kept, replacing=follow):
+            return
+        if not later and places.follows.remove(follow):
+            return
+
+
+def _remember(command: ChangeFollow, places: Places) -> Follow:
+    """The follow as it is stored now: mostly it is a new one, so that is tried first."""
+    entity, user_id = command.entity, command.user_id
+    current: Follow | None = None
+    for _ in range(_CONFLICTS):
+        changes = current.changes if current else ()
+        follow = Follow(entity, user_id, remember(changes, command.at, command.state))
+        if follow == current or places.follows.put(follow, replacing=current):
+            return follow
+        current = places.follows.get(entity, user_id)
+    raise NotYet(f"What {user_id} follows kept changing. The message will be delivered again.")

@@ -1,0 +1,32 @@
+"""Tell a run what happened, whoever else is telling it something at the same time."""
+
+from collections.abc import Iterable
+
+from gazette.domain.lifecycle import Ignored, transition
+from gazette.domain.run import Run
+from gazette.domain.signals import Claim, Signal, Stop
+from gazette.domain.stores import Runs
+
+
+def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
+    """Store what `signal` makes of the run; where somebody else was first, of what they stored.
+
+    A claim is made on what was read and on nothing else: it is not repeated.
+    """
+    while True:
+        after = transition(run, signal)
+        if isinstance(after, Ignored):
+            return run
+        stored = runs.swap(run, after)
+        if stored == after or isinstance(signal, Claim):
+            return stored
+        run = stored
+
+
+def make_known(stopped: Iterable[Run], *, runs: Runs) -> None:
+    """Raise the epoch of runs that have not ended, after the stop itself was written.
+
+    Whoever read before the stop then fails at the claim and reads again (rule 11).
+    """
+    for run in stopped:
+        apply(run, Stop(), runs=runs)

@@ -1,0 +1,141 @@
+"""Bring an activity to every follower: few at once, many page by page through a queue."""
+
+from collections.abc import Sequence
+
+from gazette.domain.errors import NotYet
+from gazette.domain.following import Activity, Follow
+from gazette.domain.model import Retracted
+from gazette.domain.ports import MESSAGES_A_CALL, FollowerPage, FollowersQueue, Walk
+from gazette.domain.stores import Activities, Follows
+from gazette.steps.places import Places
+from gazette.steps.placing import place, retract_event
+
+PAGE = 100
+"""Followers a message; a side of fewer is brought without one."""
+
+PAGES_A_WALK = 1000
+"""Pages that one message queues before it hands over to another."""
+
+_CONFLICTS = 5
+
+
+def set_out(
+    stored: Activity | Retracted,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    places: Places,
+) -> None:
+    """Bring the activity to the followers of each side, or queue the walk over them.
+
+    Nothing is done for sides that were walked before.
+    """
+    if isinstance(stored, Retracted):
+        return
+    walks: list[Walk | FollowerPage] = []
+    for side in stored.sides:
+        if side in stored.walked:
+            continue
+        followers = places.follows.page(side, after="", limit=PAGE)
+        if len(followers) == PAGE:
+            walks.append(Walk(stored.entity.key, stored.id, side))
+        else:
+            bring_to(stored, followers, activities=activities, places=places, whole_side=side)
+    if walks:
+        followers_queue.send(walks)
+
+
+def bring(
+    message: Walk | FollowerPage,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    places: Places,
+) -> int:
+    """Work one message off; returns how many followers it concerned. Safe to repeat.
+
+    A walk queues the pages of a side, ten a call, and a walk that goes on from there. A crash
+    anywhere repeats from the last message, and every follower has the activity once, because
+    its id is the event's.
+    """
+    activity = activities.get(message.entity, message.activity_id)
+    if not isinstance(activity, Activity):
+        return 0
+    if isinstance(message, FollowerPage):
+        return _bring_page(message, activity, activities, places)
+    return _walk(message, activity, activities, followers_queue, places.follows)
+
+
+def bring_to(
+    activity: Activity,
+    followers: Sequence[Follow],
+    *,
+    activities: Activities,
+    places: Places,
+    whole_side: str = "",
+) -> None:
+    """Let each of these followers, but not the actor, have what the activity says at the end.
+
+    It is looked at again afterwards: what was amended or retracted meanwhile has either found
+    the events that were written here, or is found here. `whole_side`: these are all its followers.
+    """
+    known = {(follow.entity, follow.user_id): follow for follow in followers}
+    users = [follow.user_id for follow in followers if follow.user_id != activity.actor.id]
+    for _ in range(_CONFLICTS):
+        if activity.retracted:
+            for user_id in users:
+                retract_event(user_id, activity.id, places=places, early=False)
+        else:
+            place((activity.event_for(user) for user in users), places=places, known=known)
+        if whole_side and activities.mark_walked(activity, whole_side):
+            return
+        latest = activities.get(activity.entity.key, activity.id)
+        if not isinstance(latest, Activity) or (
+            not whole_side and (activity.retracted or latest.says_like(activity))
+        ):
+            return
+        activity, known = latest, {}
+    raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
+
+
+def _bring_page(
+    page: FollowerPage, activity: Activity, activities: Activities, places: Places
+) -> int:
+    """A page is what lies between two ids: who began to follow meanwhile makes it longer."""
+    after, brought = page.after, 0
+    while True:
+        some = places.follows.page(page.side, after=after, through=page.through, limit=PAGE)
+        bring_to(activity, some, activities=activities, places=places)
+        brought += len(some)
+        if len(some) < PAGE:
+            return brought
+        after = some[-1].user_id
+
+
+def _walk(
+    walk: Walk,
+    activity: Activity,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    follows: Follows,
+) -> int:
+    """Queue what follows `walk.after`: up to PAGES_A_WALK pages, read ten at a time."""
+    after, queued = walk.after, 0
+    for _ in range(PAGES_A_WALK // MESSAGES_A_CALL):
+        ten = follows.page(walk.side, after=after, limit=PAGE * MESSAGES_A_CALL)
+        if not ten:
+            break
+        messages: list[Walk | FollowerPage] = []
+        for start in range(0, len(ten), PAGE):
+            through = ten[start : start + PAGE][-1].user_id
+            messages.append(FollowerPage(walk.entity, walk.activity_id, walk.side, after, through))
+            after = through
+        followers_queue.send(messages)
+        queued += len(ten)
+        if len(ten) < PAGE * MESSAGES_A_CALL:
+            break
+    else:
+        followers_queue.send([Walk(walk.entity, walk.activity_id, walk.side, after)])
+        return queued
+    activities.mark_walked(activity, walk.side)
+    return queued

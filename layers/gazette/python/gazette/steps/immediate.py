@@ -1,0 +1,54 @@
+"""What goes out at once: a run for what happens on an entity within the collapse window."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from gazette.domain.identity import latest_run
+from gazette.domain.model import Placed, RunKey
+from gazette.domain.ports import QueuedRun
+from gazette.domain.run import Run, sent_until
+from gazette.steps.places import Places
+
+
+def run_for(user_id: str, schedule: str, at: datetime, *, places: Places) -> tuple[Run, bool]:
+    """The run that takes what is stored at `at`, and whether it is a new one, not yet stored.
+
+    A run takes what is stored up to its `due_at`. The number of a new one is the second in
+    which it begins: derived, so that whoever comes again finds it.
+    """
+    collecting = _collecting(places.runs.chain(latest_run(user_id, schedule)), at)
+    return (collecting, False) if collecting else (_new(user_id, schedule, at, places), True)
+
+
+def start_immediate(placed: Placed, *, places: Places) -> Run | None:
+    """See that a run takes the event. Safe to repeat. None where it has gone out.
+
+    Queued also when the run was there already: a crash between row and message must not lose
+    the message (rule 16).
+    """
+    user_id, schedule = placed.event.user_id, placed.schedule
+    chain = places.runs.chain(latest_run(user_id, schedule))
+    if placed.stored_at <= sent_until(chain):
+        return None
+    run = _collecting(chain, placed.stored_at)
+    if run is None:
+        run = places.runs.create(_new(user_id, schedule, placed.stored_at, places))
+    if not run.status.is_final:
+        delay = max(run.due_at + places.hold - places.clock(), timedelta(0))
+        places.generate_queue.send([QueuedRun(run.key, delay=delay)])
+    return run
+
+
+def _new(user_id: str, schedule: str, at: datetime, places: Places) -> Run:
+    due_at = at + places.collapse
+    return Run(
+        key=RunKey(user_id, schedule, int(at.timestamp())),
+        due_at=due_at,
+        check_at=due_at + places.hold + places.check_after,
+    )
+
+
+def _collecting(chain: Sequence[Run], at: datetime) -> Run | None:
+    """The oldest run that takes what is stored at `at`: one that has ended takes nothing."""
+    taking = [run for run in chain if at <= run.due_at and not run.status.is_final]
+    return taking[-1] if taking else None

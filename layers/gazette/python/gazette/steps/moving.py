@@ -1,0 +1,91 @@
+"""Take an event from one schedule to another, or back, without any run taking it along."""
+
+from dataclasses import replace
+
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import WAITING, is_immediate, latest_run
+from gazette.domain.model import Placed, RunKey
+from gazette.domain.run import Status, may_have_gone_until
+from gazette.domain.stores import Guard
+from gazette.steps.applying import make_known
+from gazette.steps.immediate import run_for
+from gazette.steps.places import Places
+
+_CONFLICTS = 5
+
+
+def move(placed: Placed, target: str, *, places: Places) -> Placed | None:
+    """Move it unless it went out, or may have: then it stays with that run.
+
+    Returns where it is now; None where it is no more. Raises NotYet where it keeps moving.
+    """
+    user_id, event_id = placed.event.user_id, placed.event.id
+    for _ in range(_CONFLICTS):
+        guard = _guard(placed, target, places)
+        if guard is None:
+            return placed
+        moved = places.events.move(placed, target, guard)
+        if moved:
+            return moved
+        found = places.events.get(user_id, event_id)
+        if not isinstance(found, Placed):
+            return None
+        if found.schedule == target:
+            return found
+        placed = found
+    raise NotYet(f"Event {event_id} of {user_id} kept moving. The message will come again.")
+
+
+def take_back(placed: Placed, *, places: Places) -> None:
+    """Remove an event that is no longer wanted, unless it went out, or may have.
+
+    Together with the epochs of the open runs: a worker that has read it fails at its claim.
+    Raises NotYet where it keeps moving.
+    """
+    for _ in range(_CONFLICTS):
+        guard = _leaving(placed, places)
+        if guard is None or places.events.remove(placed, guard):
+            return
+        found = places.events.get(placed.event.user_id, placed.event.id)
+        if not isinstance(found, Placed):
+            return
+        placed = found
+    raise NotYet(f"Event {placed.event.id} kept moving. The message will come again.")
+
+
+def make_known_under(schedule: str, user_id: str, *, places: Places) -> None:
+    """Make a change of an event known to the runs of its schedule: they may have read it before."""
+    if schedule != WAITING:
+        make_known(places.runs.chain(latest_run(user_id, schedule)), runs=places.runs)
+
+
+def _guard(placed: Placed, target: str, places: Places) -> Guard | None:
+    """What a move needs to hold where the event leaves and where it arrives."""
+    leaving = _leaving(placed, places)
+    if leaving is None or not is_immediate(target):
+        return leaving
+    run, is_new = run_for(placed.event.user_id, target, places.clock(), places=places)
+    return replace(leaving, starting=run if is_new else None, not_after=run.due_at)
+
+
+def _leaving(placed: Placed, places: Places) -> Guard | None:
+    """What keeps every run from taking the event along; None where one has, or may have.
+
+    A run that is not there yet cannot be told by its epoch: it must not be started before, and
+    the schedule, which says what its number would be, must not change.
+    """
+    user_id, name = placed.event.user_id, placed.schedule
+    if name == WAITING:
+        return Guard()
+    schedule = None if is_immediate(name) else places.schedules.get(user_id, name)
+    chain = places.runs.chain(latest_run(user_id, name))
+    if placed.stored_at <= may_have_gone_until(chain):
+        return None
+    not_started = None
+    if schedule and not any(run.key.sequence == schedule.sequence for run in chain):
+        not_started = RunKey(user_id, name, schedule.sequence)
+    return Guard(
+        open_runs=[run for run in chain if run.status in {Status.PENDING, Status.RETRYING}],
+        schedule=schedule,
+        not_started=not_started,
+    )

@@ -1,0 +1,30 @@
+"""Where events are put: the tables and queues that the steps around it share."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gazette.domain.frequency import Frequencies
+from gazette.domain.ports import Clock, GenerateQueue
+from gazette.domain.stores import Events, Follows, Runs, Schedules, Subscribers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The tables and queues that events are placed with.
+
+    `defaults` are the installation's frequencies by category. `collapse`: how long an immediate
+    run collects what else happens on the entity. `hold`: how long after that until all of it
+    can be read: the settle lag and clock skew. `check_after`: when the sweep looks at a run.
+    """
+
+    subscribers: Subscribers
+    follows: Follows
+    events: Events
+    schedules: Schedules
+    runs: Runs
+    generate_queue: GenerateQueue
+    clock: Clock
+    defaults: Frequencies
+    collapse: timedelta
+    hold: timedelta
+    check_after: timedelta

@@ -1,0 +1,228 @@
+"""Put events where their readers want them: under a schedule, or nowhere.
+
+What is done depends on what is stored alone, never on the order in which it came: events, choices
+and follows may arrive in any order, and whoever writes one of them reads the others afterwards.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from types import MappingProxyType
+
+from gazette.domain.errors import NotYet
+from gazette.domain.following import Follow, wish_for
+from gazette.domain.frequency import DIGESTS, Frequencies, Frequency, digests_in
+from gazette.domain.history import History
+from gazette.domain.identity import WAITING, immediate_schedule, is_immediate, latest_run
+from gazette.domain.model import (
+    Erased,
+    Event,
+    Placed,
+    Reader,
+    Retracted,
+    Subscriber,
+    SubscriberStatus,
+)
+from gazette.domain.outcome import Outcome
+from gazette.domain.run import BEGINNING, may_have_gone_until
+from gazette.steps.immediate import start_immediate
+from gazette.steps.moving import make_known_under, move, take_back
+from gazette.steps.places import Places
+from gazette.steps.scheduling import ensure_schedule
+
+_CONFLICTS = 5
+_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What decides where an event of one reader belongs; `follows` are those of its `via`."""
+
+    reader: Reader
+    follows: tuple[Follow | None, ...]
+
+    def decides_like(self, other: "_Standing") -> bool:
+        """Whether nothing that matters has changed between the two."""
+        return self._deciding() == other._deciding()
+
+    def _deciding(self) -> object:
+        reader = self.reader
+        if isinstance(reader, Subscriber):
+            return reader.choices, reader.status, reader.erased_at, self.follows
+        return reader, self.follows
+
+
+def place(
+    events: Iterable[Event],
+    *,
+    places: Places,
+    known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+) -> list[Outcome]:
+    """Put each event in its place, whether it is new, known or amended. Safe to repeat.
+
+    Profile and follows are read before and again after writing: what changed meanwhile has
+    either seen the event, or is seen here (rule 15). `known` are follows, by (entity key, user
+    id), that were just read. Raises NotYet where something keeps changing.
+    """
+    remaining = iter(events)
+    outcomes: list[Outcome] = []
+    while some := list(islice(remaining, _AT_ONCE)):
+        outcomes += _place_some(some, known, places)
+    return outcomes
+
+
+def rearrange(user_id: str, *, places: Places, only_arrived: bool = False) -> None:
+    """Put what waits for a reader where the choices and follows of now want it. Safe to repeat.
+
+    `only_arrived`: nothing was known of the reader before, so nothing is under a schedule yet.
+    """
+    for _ in range(_CONFLICTS):
+        waiting = list(_waiting_for(user_id, places, only_arrived=only_arrived))
+        standings = _standings([placed.event for placed in waiting], places)
+        for placed, standing in zip(waiting, standings, strict=True):
+            target = _target(placed.event, standing, places)
+            if isinstance(target, Outcome):
+                take_back(placed, places=places)
+            elif placed.schedule != target or is_immediate(target):
+                _settle(placed, target, standing, places)
+        again = _standings([placed.event for placed in waiting], places)
+        if all(map(_Standing.decides_like, standings, again)):
+            return
+    raise NotYet(f"What {user_id} wants kept changing. The message will be delivered again.")
+
+
+def retract_event(user_id: str, event_id: str, *, places: Places, early: bool = True) -> Outcome:
+    """Withdraw an event for good; it is in no email that has not been claimed (rule 11).
+
+    `early`: also where it has not come yet, so that it is refused when it does. Nothing is kept
+    of somebody who was erased.
+    """
+    if early and isinstance(places.subscribers.get(user_id), Erased):
+        return Outcome.ERASED
+    trace = places.events.retract(user_id, event_id, early=early)
+    if trace and trace.schedule:
+        make_known_under(trace.schedule, user_id, places=places)
+    return Outcome.RETRACTED
+
+
+def _place_some(
+    events: Sequence[Event], known: Mapping[tuple[str, str], Follow], places: Places
+) -> list[Outcome]:
+    outcomes = [Outcome.DUPLICATE] * len(events)
+    standings = _standings(events, places, known)
+    unsettled = list(range(len(events)))
+    for _ in range(_CONFLICTS):
+        for number in unsettled:
+            outcome = _place_one(events[number], standings[number], places)
+            if outcome is not Outcome.DUPLICATE:
+                outcomes[number] = outcome
+        again = _standings(events, places)
+        unsettled = [
+            number for number in unsettled if not standings[number].decides_like(again[number])
+        ]
+        if not unsettled:
+            return outcomes
+        standings = again
+    raise NotYet("What readers want kept changing. The message will be delivered again.")
+
+
+def _standings(
+    events: Sequence[Event],
+    places: Places,
+    known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+) -> list[_Standing]:
+    readers = places.subscribers.get_many({event.user_id for event in events})
+    keys = {(entity, event.user_id) for event in events for entity in event.via} - known.keys()
+    follows = {**known, **(places.follows.get_many(keys) if keys else {})}
+    return [
+        _Standing(
+            readers[event.user_id],
+            tuple(follows.get((entity, event.user_id)) for entity in event.via),
+        )
+        for event in events
+    ]
+
+
+def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
+    """The schedule that the event belongs under, or why it belongs nowhere."""
+    choices: History[Frequencies] = ()
+    defaults: Frequencies = ()
+    match standing.reader:
+        case Erased():
+            return Outcome.ERASED
+        case Subscriber() as reader:
+            if reader.erased_at and event.occurred_at <= reader.erased_at:
+                return Outcome.ERASED
+            if reader.status is not SubscriberStatus.ACTIVE:
+                return Outcome.UNSUBSCRIBED
+            choices, defaults = reader.choices, places.defaults
+        case None:
+            pass
+    wish = wish_for(event, choices=choices, follows=standing.follows, defaults=defaults)
+    match wish:
+        case None:
+            return Outcome.NOT_FOLLOWED
+        case Frequency.NEVER:
+            return Outcome.MUTED
+        case _ if standing.reader is None:
+            return WAITING
+        case Frequency.IMMEDIATE:
+            return immediate_schedule(event.entity.key)
+        case _:
+            return wish.value
+
+
+def _place_one(event: Event, standing: _Standing, places: Places) -> Outcome:
+    """Put one event where it belongs; one that says less than what is stored changes nothing."""
+    target = _target(event, standing, places)
+    if isinstance(target, Outcome):
+        found = places.events.get(event.user_id, event.id)
+        if isinstance(found, Placed) and (found.event == event or event.amends(found.event)):
+            take_back(found, places=places)
+        return target
+    stored, found = places.events.store(event, target)
+    for _ in range(_CONFLICTS):
+        if not isinstance(found, Placed) or not event.amends(found.event):
+            break
+        if places.events.amend(found, event):
+            make_known_under(found.schedule, event.user_id, places=places)
+            _settle(Placed(event, found.schedule, found.stored_at), target, standing, places)
+            return Outcome.AMENDED
+        _, found = places.events.store(event, target)
+    if isinstance(found, Retracted):
+        return Outcome.RETRACTED
+    if found.event == event:
+        if event.amended_at and not stored:
+            make_known_under(found.schedule, event.user_id, places=places)
+        _settle(found, target, standing, places)
+    return Outcome.STORED if stored else Outcome.DUPLICATE
+
+
+def _settle(placed: Placed, target: str, standing: _Standing, places: Places) -> None:
+    """Bring an event that is stored under `target`, and see that somebody sends it.
+
+    The schedule comes before the event, and an immediate run with it, so that a crash never
+    leaves an event where nobody looks. A schedule that only the installation's defaults or a
+    follow ask for may not be there yet: defaults change without a word from the reader.
+    """
+    if isinstance(standing.reader, Subscriber) and target in set(DIGESTS) - digests_in(
+        [standing.reader.chosen]
+    ):
+        ensure_schedule(standing.reader, Frequency(target), places=places)
+    there = placed if placed.schedule == target else move(placed, target, places=places)
+    if there and is_immediate(there.schedule):
+        start_immediate(there, places=places)
+
+
+def _waiting_for(user_id: str, places: Places, *, only_arrived: bool) -> Iterable[Placed]:
+    """Everything of a reader that no run has taken yet, wherever it waits."""
+    yield from places.events.placed(user_id, WAITING, after=BEGINNING)
+    if only_arrived:
+        return
+    names = [schedule.name for schedule in places.schedules.of_user(user_id)]
+    names += {
+        run.key.schedule for run in places.runs.of_user(user_id) if is_immediate(run.key.schedule)
+    }
+    for name in names:
+        chain = places.runs.chain(latest_run(user_id, name))
+        yield from places.events.placed(user_id, name, after=may_have_gone_until(chain))

@@ -1,0 +1,151 @@
+"""A subscriber registers, changes, shows a sign of life, or is erased."""
+
+import json
+from dataclasses import replace
+from datetime import datetime
+
+from gazette.domain.errors import NotYet
+from gazette.domain.frequency import Frequency, digests_in
+from gazette.domain.history import remember, turns
+from gazette.domain.identity import address_hash
+from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.outcome import Outcome
+from gazette.domain.run import Reason
+from gazette.domain.signals import Cancel, Stop
+from gazette.domain.stores import Suppressions
+from gazette.steps.activity import forget_follow
+from gazette.steps.applying import apply
+from gazette.steps.places import Places
+from gazette.steps.placing import rearrange
+from gazette.steps.scheduling import remove_schedules, set_schedule, withdraw_if_left
+
+_CONFLICTS = 5
+
+
+def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: Places) -> Outcome:
+    """Profile first, then schedules, then what waits. Safe to repeat, in any order.
+
+    A crash between them is mended by the redelivery. Whoever changes the profile meanwhile, or
+    leaves, is looked for once more at the end: what must not be visited is not in the due index.
+    """
+    for _ in range(_CONFLICTS):
+        current = places.subscribers.get(given.user_id)
+        suppressed = suppressions.holds(address_hash(given.email))
+        merged = _merged(current, given, suppressed=suppressed)
+        if merged is None:
+            return Outcome.ERASED
+        if merged != current and not places.subscribers.put(merged, replacing=current):
+            continue
+        _set_schedules(merged, places)
+        _place_waiting(merged, places, only_arrived=current is None)
+        latest = withdraw_if_left(given.user_id, places=places)
+        if isinstance(latest, Subscriber) and latest.revision == merged.revision:
+            outdated = merged.changed_at > given.changed_at
+            return Outcome.OUTDATED if outdated else Outcome.CHANGED
+    raise NotYet(f"The profile of {given.user_id} kept changing. The message will come again.")
+
+
+def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
+    """Remember the day of the latest sign of life: at most one write a day changes anything."""
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Erased):
+        return Outcome.ERASED
+    if reader is None or reader.active_on is None or reader.active_on < at.date():
+        places.subscribers.mark_active(user_id, at.date())
+    return Outcome.ACTIVE
+
+
+def erase_subscriber(
+    user_id: str, at: datetime, *, suppressions: Suppressions, places: Places
+) -> Outcome:
+    """Leave nothing of a subscriber but the instant, and that the address is suppressed.
+
+    First the stop, then the runs, then everything else: what is written meanwhile by somebody
+    who did not see the stop is taken back by them. Where they have come back already, only
+    what is dated up to `at` goes. Safe to repeat.
+    """
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Subscriber) and reader.status is not SubscriberStatus.ACTIVE:
+        suppressions.add(address_hash(reader.email), reader.status.value)
+    before = list(places.runs.of_user(user_id))
+    erased = places.subscribers.erase(user_id, at)
+    if not erased and not _was_erased(places.subscribers.get(user_id), at):
+        return Outcome.OUTDATED
+    for run in before:
+        stop = Cancel(Reason.ERASED) if erased else Stop()
+        ended = apply(run, stop, runs=places.runs)
+        if ended.status.is_final and ended.detail:
+            places.runs.swap(ended, replace(ended, detail=""))
+    remove_schedules(user_id, at, places=places)
+    came_back = isinstance(places.subscribers.get(user_id), Subscriber)
+    until = at if came_back else None
+    for entity in places.follows.followed_by(user_id):
+        forget_follow(entity, user_id, until, places=places)
+    places.events.erase(user_id, until)
+    return Outcome.ERASED if erased else Outcome.OUTDATED
+
+
+def _was_erased(reader: Reader, at: datetime) -> bool:
+    """Erased then or later, and perhaps registered anew since: what broke off goes on."""
+    return reader is not None and reader.erased_at is not None and reader.erased_at >= at
+
+
+def _merged(current: Reader, given: Subscriber, *, suppressed: bool) -> Subscriber | None:
+    """The profile that is to be stored; `current` itself where nothing changes.
+
+    None where the subscriber was erased later. Of two profiles with the same instant one wins,
+    always the same. The reader's own status stays; a suppressed address is not written to.
+    """
+    match current:
+        case Erased():
+            if given.changed_at <= current.erased_at:
+                return None
+            return replace(given, status=_status(suppressed), erased_at=current.erased_at)
+        case None:
+            return replace(given, status=_status(suppressed))
+        case Subscriber():
+            if current.erased_at and given.changed_at <= current.erased_at:
+                return None
+    latest = max(current, given, key=_precedence)
+    kept_status = current.status is SubscriberStatus.UNSUBSCRIBED or latest is current
+    merged = replace(
+        latest,
+        status=current.status if kept_status else _status(suppressed),
+        choices=remember(current.choices, given.changed_at, given.chosen),
+        active_on=current.active_on,
+        placed=current.placed,
+        revision=current.revision,
+        erased_at=current.erased_at,
+    )
+    return merged if merged == current else replace(merged, revision=current.revision + 1)
+
+
+def _status(suppressed: bool) -> SubscriberStatus:
+    return SubscriberStatus.SUPPRESSED if suppressed else SubscriberStatus.ACTIVE
+
+
+def _precedence(profile: Subscriber) -> tuple[datetime, str]:
+    content = (profile.email, profile.name, profile.locale, profile.time_zone, profile.times)
+    return profile.changed_at, repr(content)
+
+
+def _set_schedules(subscriber: Subscriber, places: Places) -> None:
+    """Those that the choices need, and those that are there."""
+    if subscriber.status is SubscriberStatus.ACTIVE:
+        present = {
+            Frequency(schedule.name): schedule
+            for schedule in places.schedules.of_user(subscriber.user_id)
+        }
+        for digest in sorted(present.keys() | digests_in((subscriber.chosen, places.defaults))):
+            set_schedule(subscriber, digest, places=places, current=present.get(digest))
+
+
+def _place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool) -> None:
+    """Only where the choices are others than those for which it was done last."""
+    choices = json.dumps(
+        [[at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)]
+    )
+    if subscriber.placed == choices:
+        return
+    rearrange(subscriber.user_id, places=places, only_arrived=only_arrived)
+    places.subscribers.mark_placed(subscriber, choices)

@@ -1,0 +1,118 @@
+"""Keep a subscriber's schedules as the profile wants them."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from gazette.domain.calendar import last_instant_of_slot, next_occurrence
+from gazette.domain.errors import NotYet
+from gazette.domain.frequency import Frequency
+from gazette.domain.identity import latest_run
+from gazette.domain.model import (
+    Cadence,
+    Erased,
+    Reader,
+    Schedule,
+    Subscriber,
+    SubscriberStatus,
+)
+from gazette.domain.ports import Clock
+from gazette.steps.places import Places
+
+_CONFLICTS = 5
+_STRANDED_AFTER = timedelta(days=1)
+
+
+def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places) -> None:
+    """See that the subscriber has the schedule of `digest`, as the profile wants it."""
+    if places.schedules.get(subscriber.user_id, digest.value) is None:
+        set_schedule(subscriber, digest, places=places, current=None)
+        withdraw_if_left(subscriber.user_id, places=places)
+
+
+def withdraw_if_left(user_id: str, *, places: Places) -> Reader:
+    """Take the schedules of somebody who left, or was erased, out of the due index.
+
+    For whoever wrote one: the reader may have left meanwhile, without having seen it. Returns
+    what is known of the reader now.
+    """
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Erased):
+        remove_schedules(user_id, reader.erased_at, places=places)
+    elif reader and reader.status is not SubscriberStatus.ACTIVE:
+        for schedule in places.schedules.of_user(user_id):
+            places.schedules.withdraw(user_id, schedule.name)
+    return reader
+
+
+def remove_schedules(user_id: str, until: datetime, *, places: Places) -> None:
+    """Leave no schedule that was wanted up to an instant; later ones are of somebody's return."""
+    while [
+        schedule
+        for schedule in places.schedules.of_user(user_id)
+        if schedule.changed_at <= until and not places.schedules.remove(schedule)
+    ]:
+        continue
+
+
+def set_schedule(
+    subscriber: Subscriber, digest: Frequency, *, places: Places, current: Schedule | None
+) -> None:
+    """Bring a schedule to the wanted days and hour; fan-out may move it at the same time.
+
+    `current` is the schedule as it was read last, None where there was none. A new one goes on
+    from the last run that there is: numbers are never used twice, not even by somebody who was
+    erased and came back. Raises NotYet where it keeps changing.
+    """
+    wanted, clock = subscriber.cadence(digest), places.clock
+    for _ in range(_CONFLICTS):
+        if current is None:
+            chain = places.runs.chain(latest_run(subscriber.user_id, digest.value))
+            changed = Schedule(
+                user_id=subscriber.user_id,
+                name=digest.value,
+                wanted=wanted,
+                next_due_at=_first_due(wanted, clock),
+                sequence=chain[0].key.sequence + 1 if chain else 1,
+                revision=1,
+                changed_at=subscriber.changed_at,
+            )
+        elif current.changed_at > subscriber.changed_at:
+            return
+        else:
+            changed = _changed(current, wanted, subscriber.changed_at, clock)
+            if changed == current:
+                return
+        if places.schedules.put(changed, replacing=current):
+            return
+        current = places.schedules.get(subscriber.user_id, digest.value)
+    raise NotYet(
+        f"The schedule of {subscriber.user_id} kept changing. The message will be delivered again."
+    )
+
+
+def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, clock: Clock) -> Schedule:
+    """`current` as it is wanted now; equal to it where there is nothing to change.
+
+    A new occurrence takes a new sequence number: fan-out may have started the run of the old
+    one without having advanced, and that number is then spent.
+    """
+    current = replace(current, changed_at=changed_at)
+    if current.wanted == wanted and not _is_stranded(current, clock):
+        return current
+    return replace(
+        current,
+        wanted=wanted,
+        next_due_at=_first_due(wanted, clock),
+        sequence=current.sequence + 1,
+        revision=current.revision + 1,
+    )
+
+
+def _is_stranded(schedule: Schedule, clock: Clock) -> bool:
+    """Due so long ago that fan-out no longer looks there."""
+    return schedule.next_due_at < clock() - _STRANDED_AFTER
+
+
+def _first_due(wanted: Cadence, clock: Clock) -> datetime:
+    """The first occurrence in a slot after the open one, which fan-out may have read already."""
+    return next_occurrence(wanted, after=last_instant_of_slot(clock()))

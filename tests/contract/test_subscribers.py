@@ -1,0 +1,234 @@
+"""What the port `Subscribers` promises, held against our fake and the real adapter on moto."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.model import DigestTimes, Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.stores import Subscribers
+
+from tests.builders import NOW, a_subscriber
+from tests.contract.conftest import SECOND
+
+TODAY = NOW.date()
+TOMORROW = TODAY + timedelta(days=1)
+
+
+def stored(subscribers: Subscribers, user_id: str = "ann") -> Subscriber:
+    found = subscribers.get(user_id)
+    assert isinstance(found, Subscriber)
+    return found
+
+
+def test_a_subscriber_comes_back_as_put(subscribers: Subscribers) -> None:
+    ann = replace(
+        a_subscriber(times=DigestTimes(hour=21, minute=30, weekly_on=7, custom_on=frozenset({6}))),
+        name="Änn 😀",
+        locale="de-CH",
+        status=SubscriberStatus.SUPPRESSED,
+        choices=(
+            (NOW - SECOND, ()),
+            (NOW, frequencies({"mention": Frequency.IMMEDIATE, "comment": Frequency.NEVER})),
+        ),
+    )
+    assert subscribers.get("ann") is None
+    assert subscribers.put(ann, replacing=None)
+    assert subscribers.get("ann") == ann
+
+
+def test_a_profile_is_put_once_where_none_is(subscribers: Subscribers) -> None:
+    assert subscribers.put(a_subscriber(), replacing=None)
+    other = a_subscriber(email="other@example.com")
+    assert not subscribers.put(other, replacing=None)
+    assert subscribers.get("ann") == a_subscriber()
+
+
+def test_a_profile_replaces_only_the_one_that_was_read(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    second = replace(a_subscriber(changed_at=NOW + SECOND), revision=2)
+    assert subscribers.put(second, replacing=a_subscriber())
+    third = replace(a_subscriber(email="third@example.com"), revision=2)
+    assert not subscribers.put(third, replacing=a_subscriber())
+    assert subscribers.get("ann") == second
+
+
+@pytest.mark.parametrize("read", [a_subscriber(), Erased("ann", NOW)])
+def test_nothing_replaces_a_profile_that_is_not_there(
+    subscribers: Subscribers, read: Reader
+) -> None:
+    assert not subscribers.put(a_subscriber(), replacing=read)
+    assert subscribers.get("ann") is None
+
+
+@pytest.mark.parametrize("read", [None, Erased("ann", NOW - SECOND), a_subscriber()])
+def test_over_an_erased_one_comes_only_who_has_read_of_the_erasure(
+    subscribers: Subscribers, read: Reader
+) -> None:
+    subscribers.erase("ann", NOW)
+    assert not subscribers.put(a_subscriber(), replacing=read)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_who_comes_back_after_an_erasure_keeps_its_instant(subscribers: Subscribers) -> None:
+    subscribers.erase("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    assert subscribers.put(back, replacing=Erased("ann", NOW))
+    assert subscribers.get("ann") == replace(back, erased_at=NOW)
+    again = replace(back, revision=2)
+    assert subscribers.put(again, replacing=stored(subscribers))
+    assert subscribers.get("ann") == replace(again, erased_at=NOW)
+
+
+def test_one_who_was_erased_and_came_back_is_not_the_one_that_was_read(
+    subscribers: Subscribers,
+) -> None:
+    """Both are of the first revision."""
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.erase("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    subscribers.put(back, replacing=Erased("ann", NOW))
+    assert not subscribers.put(replace(a_subscriber(), revision=2), replacing=a_subscriber())
+    subscribers.mark_placed(a_subscriber(), "the choices of before")
+    assert subscribers.get("ann") == replace(back, erased_at=NOW)
+
+
+def test_a_profile_leaves_the_signs_of_life_and_the_place_as_they_are(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_active("ann", TODAY)
+    subscribers.mark_placed(a_subscriber(), "the choices")
+    second = replace(a_subscriber(), revision=2, placed="others", active_on=TOMORROW)
+    assert subscribers.put(second, replacing=a_subscriber())
+    assert subscribers.get("ann") == replace(second, placed="the choices", active_on=TODAY)
+
+
+def test_nobody_has_a_status_before_a_profile(subscribers: Subscribers) -> None:
+    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    assert subscribers.get("ann") is None
+    subscribers.mark_active("ann", TODAY)
+    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    subscribers.erase("ann", NOW)
+    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_a_status_is_a_change_that_no_profile_overwrites_unseen(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    assert subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    left = replace(a_subscriber(), status=SubscriberStatus.UNSUBSCRIBED, revision=2)
+    assert subscribers.get("ann") == left
+    assert not subscribers.put(replace(a_subscriber(), revision=2), replacing=a_subscriber())
+    assert subscribers.get("ann") == left
+
+
+def test_the_latest_day_with_a_sign_of_life_is_kept(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    for day in (TODAY, TOMORROW, TODAY):
+        subscribers.mark_active("ann", day)
+    assert subscribers.get("ann") == replace(a_subscriber(), active_on=TOMORROW)
+
+
+def test_a_sign_of_life_before_the_profile_is_kept_and_makes_nobody_a_subscriber(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.mark_active("ann", TODAY)
+    assert subscribers.get("ann") is None
+    assert subscribers.get_many(["ann"]) == {"ann": None}
+    assert subscribers.put(a_subscriber(), replacing=None)
+    assert subscribers.get("ann") == replace(a_subscriber(), active_on=TODAY)
+
+
+def test_an_erased_one_shows_no_sign_of_life(subscribers: Subscribers) -> None:
+    subscribers.erase("ann", NOW)
+    subscribers.mark_active("ann", TOMORROW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    subscribers.put(back, replacing=Erased("ann", NOW))
+    assert stored(subscribers).active_on is None
+
+
+def test_who_came_back_after_an_erasure_shows_signs_of_life_again(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.erase("ann", NOW)
+    subscribers.put(a_subscriber(changed_at=NOW + SECOND), replacing=Erased("ann", NOW))
+    subscribers.mark_active("ann", TODAY)
+    subscribers.mark_active("ann", TOMORROW)
+    assert stored(subscribers).active_on == TOMORROW
+
+
+def test_a_place_is_remembered_only_for_the_profile_that_was_read(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_placed(a_subscriber(), "first")
+    assert subscribers.get("ann") == replace(a_subscriber(), placed="first")
+    subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    subscribers.mark_placed(a_subscriber(), "second")
+    assert stored(subscribers).placed == "first"
+
+
+def test_a_place_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
+    subscribers.mark_placed(a_subscriber(), "first")
+    assert subscribers.get("ann") is None
+    subscribers.erase("ann", NOW)
+    subscribers.mark_placed(a_subscriber(), "first")
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_an_erasure_leaves_nothing_but_its_instant(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_active("ann", TODAY)
+    subscribers.mark_placed(a_subscriber(), "the choices")
+    assert subscribers.erase("ann", NOW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    subscribers.put(back, replacing=Erased("ann", NOW))
+    assert subscribers.get("ann") == replace(back, erased_at=NOW)
+
+
+def test_an_erasure_may_come_before_the_profile(subscribers: Subscribers) -> None:
+    assert subscribers.erase("ann", NOW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    subscribers.mark_active("bo", TODAY)
+    assert subscribers.erase("bo", NOW)
+    assert subscribers.get("bo") == Erased("bo", NOW)
+
+
+def test_an_erasure_spares_a_profile_that_is_newer(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    assert not subscribers.erase("ann", NOW - SECOND)
+    assert subscribers.get("ann") == a_subscriber()
+    assert subscribers.erase("ann", NOW), "of the same instant: what is erased stays erased"
+
+
+def test_the_latest_erasure_is_kept(subscribers: Subscribers) -> None:
+    assert subscribers.erase("ann", NOW)
+    assert subscribers.erase("ann", NOW), "again"
+    assert not subscribers.erase("ann", NOW - SECOND)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    assert subscribers.erase("ann", NOW + SECOND)
+    assert subscribers.get("ann") == Erased("ann", NOW + SECOND)
+
+
+def test_many_are_what_each_of_them_is(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.erase("bo", NOW)
+    subscribers.mark_active("cy", TODAY)
+    assert subscribers.get_many(["ann", "bo", "cy", "di", "ann"]) == {
+        "ann": a_subscriber(),
+        "bo": Erased("bo", NOW),
+        "cy": None,
+        "di": None,
+    }
+    assert subscribers.get_many([]) == {}
+
+
+def test_more_than_a_call_takes_are_found_all(subscribers: Subscribers) -> None:
+    users = {f"user{number}" for number in range(120)}
+    for user in users:
+        subscribers.put(a_subscriber(user), replacing=None)
+    found = subscribers.get_many(users | {"nobody"})
+    assert found == {"nobody": None} | {user: a_subscriber(user) for user in users}

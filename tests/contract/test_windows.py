@@ -1,0 +1,99 @@
+"""What the port `EventReader` promises, held against our fake and the real adapter on moto."""
+
+from datetime import timedelta
+
+from gazette.domain.model import DAILY, Window
+from gazette.domain.stores import EventReader, Events, Guard
+
+from tests.builders import NOW, SettableClock, a_window, an_event
+from tests.contract.conftest import RETENTION, SECOND
+
+
+def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[str]:
+    return [event.id for event in reader.read("ann", schedule, window)]
+
+
+def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> None:
+    event = an_event(excerpt='Größe "x"\n\u202e😀', via=("post#post1",), amended_at=NOW)
+    events.store(event, DAILY)
+    assert list(reader.read("ann", DAILY, a_window())) == [event]
+
+
+def test_an_event_id_counts_once_whatever_its_schedule(events: Events, reader: EventReader) -> None:
+    """Trace m: the producer repeats it after a change of preferences."""
+    events.store(an_event(), DAILY)
+    events.store(an_event(), "weekly")
+    assert ids(reader, a_window()) == ["e1"]
+    assert ids(reader, a_window(), schedule="weekly") == []
+
+
+def test_a_window_is_open_at_its_beginning_and_closed_at_its_end(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    for number in range(4):
+        clock.now = NOW + number * SECOND
+        events.store(an_event(f"e{number}"), DAILY)
+    clock.now = NOW + timedelta(minutes=1)
+    assert ids(reader, Window(NOW, NOW + 2 * SECOND)) == ["e1", "e2"]
+    assert ids(reader, Window(NOW, NOW)) == []
+    assert ids(reader, Window(NOW + SECOND, NOW)) == []
+
+
+def test_windows_that_follow_each_other_share_and_miss_nothing(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    edges = [NOW + timedelta(microseconds=number) for number in range(-1, 4)]
+    for number, edge in enumerate(edges):
+        clock.now = edge
+        events.store(an_event(f"e{number}"), DAILY)
+    windows = [Window(NOW - timedelta(days=1), NOW), Window(NOW, NOW + timedelta(days=1))]
+    found = [event_id for window in windows for event_id in ids(reader, window)]
+    assert found == [f"e{number}" for number in range(5)]
+
+
+def test_events_of_others_and_of_other_schedules_stay_apart(
+    events: Events, reader: EventReader
+) -> None:
+    events.store(an_event("mine"), DAILY)
+    events.store(an_event("theirs", user_id="bo"), DAILY)
+    events.store(an_event("later"), "weekly")
+    assert ids(reader, a_window()) == ["mine"]
+
+
+def test_a_moved_event_lies_in_the_window_of_its_move(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    _, placed = events.store(an_event(), "waiting")
+    clock.now += SECOND
+    assert events.move(placed, DAILY, Guard())  # type: ignore[arg-type]
+    assert ids(reader, a_window(until=NOW)) == []
+    assert ids(reader, Window(NOW, clock.now)) == ["e1"]
+
+
+def test_what_was_amended_retracted_or_removed_is_read_as_it_is_now(
+    events: Events, reader: EventReader
+) -> None:
+    placed = {number: events.store(an_event(f"e{number}"), DAILY)[1] for number in range(3)}
+    better = an_event("e0", excerpt="better", amended_at=NOW)
+    events.amend(placed[0], better)  # type: ignore[arg-type]
+    events.remove(placed[1], Guard())  # type: ignore[arg-type]
+    events.retract("ann", "e2", early=False)
+    assert list(reader.read("ann", DAILY, a_window())) == [better]
+
+
+def test_an_expired_event_is_not_read(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    events.store(an_event(), DAILY)
+    clock.now += RETENTION - SECOND
+    assert ids(reader, a_window()) == ["e1"]
+    clock.now += SECOND
+    assert ids(reader, a_window()) == []
+
+
+def test_more_than_a_page_is_read_whole(events: Events, reader: EventReader) -> None:
+    """A page of a Query is a megabyte."""
+    numbers = range(400)
+    for number in numbers:
+        events.store(an_event(f"e{number:03}", excerpt="x" * 3000), DAILY)
+    assert sorted(ids(reader, a_window())) == [f"e{number:03}" for number in numbers]

@@ -1,0 +1,401 @@
+"""Our own tables behind the ports. tests/contract holds each against the real adapter."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+
+from gazette.domain.calendar import slot_of
+from gazette.domain.following import Activity, Follow
+from gazette.domain.identity import shard_of
+from gazette.domain.model import (
+    Erased,
+    Event,
+    Placed,
+    Reader,
+    Retracted,
+    RunKey,
+    Schedule,
+    Subscriber,
+    SubscriberStatus,
+    Window,
+)
+from gazette.domain.ports import Clock
+from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stores import Guard
+
+_RETENTION = timedelta(days=90)
+
+
+@dataclass
+class FakeSubscribers:
+    """The port `Subscribers` in memory."""
+
+    rows: dict[str, Subscriber | Erased] = field(default_factory=dict)
+    active: dict[str, date] = field(default_factory=dict)
+
+    def get(self, user_id: str) -> Reader:
+        row = self.rows.get(user_id)
+        if isinstance(row, Subscriber):
+            return replace(row, active_on=self.active.get(user_id))
+        return row
+
+    def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
+        return {user_id: self.get(user_id) for user_id in user_ids}
+
+    def put(self, subscriber: Subscriber, *, replacing: Reader) -> bool:
+        current = self.rows.get(subscriber.user_id)
+        if _revision(current) != _revision(replacing):
+            return False
+        placed = current.placed if isinstance(current, Subscriber) else ""
+        erased_at = current.erased_at if current else None
+        self.rows[subscriber.user_id] = replace(
+            subscriber, placed=placed, erased_at=erased_at, active_on=None
+        )
+        return True
+
+    def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
+        current = self.rows.get(user_id)
+        if not isinstance(current, Subscriber):
+            return False
+        self.rows[user_id] = replace(current, status=status, revision=current.revision + 1)
+        return True
+
+    def mark_active(self, user_id: str, on: date) -> None:
+        if not isinstance(self.rows.get(user_id), Erased):
+            self.active[user_id] = max(on, self.active.get(user_id, on))
+
+    def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
+        current = self.rows.get(subscriber.user_id)
+        if isinstance(current, Subscriber) and _revision(current) == _revision(subscriber):
+            self.rows[subscriber.user_id] = replace(current, placed=placed)
+
+    def erase(self, user_id: str, at: datetime) -> bool:
+        current = self.rows.get(user_id)
+        if isinstance(current, Subscriber) and current.changed_at > at:
+            return False
+        if current and current.erased_at and current.erased_at > at:
+            return False
+        self.rows[user_id] = Erased(user_id, at)
+        self.active.pop(user_id, None)
+        return True
+
+
+@dataclass
+class FakeFollows:
+    """The port `Follows` in memory."""
+
+    rows: dict[tuple[str, str], Follow] = field(default_factory=dict)
+
+    def get(self, entity: str, user_id: str) -> Follow | None:
+        return self.rows.get((entity, user_id))
+
+    def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
+        return {key: self.rows[key] for key in keys if key in self.rows}
+
+    def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
+        key = (follow.entity, follow.user_id)
+        if self.rows.get(key) != replacing:
+            return False
+        self.rows[key] = follow
+        return True
+
+    def page(self, entity: str, *, after: str, through: str = "", limit: int) -> Sequence[Follow]:
+        found = [
+            follow
+            for (key, user_id), follow in sorted(self.rows.items())
+            if key == entity and user_id > after and (not through or user_id <= through)
+        ]
+        return found[:limit]
+
+    def followed_by(self, user_id: str) -> Iterator[str]:
+        return iter([entity for entity, owner in self.rows if owner == user_id])
+
+    def remove(self, follow: Follow) -> bool:
+        if self.rows.get((follow.entity, follow.user_id)) != follow:
+            return False
+        del self.rows[follow.entity, follow.user_id]
+        return True
+
+
+@dataclass
+class FakeActivities:
+    """The port `Activities` in memory."""
+
+    rows: dict[tuple[str, str], Activity | Retracted] = field(default_factory=dict)
+
+    def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
+        return self.rows.get((entity, activity_id))
+
+    def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
+        key = (activity.entity.key, activity.id)
+        return key not in self.rows, self.rows.setdefault(key, activity)
+
+    def replace(self, before: Activity, after: Activity) -> bool:
+        key = (after.entity.key, after.id)
+        current = self.rows.get(key)
+        if not isinstance(current, Activity) or not current.says_like(before):
+            return False
+        self.rows[key] = after
+        return True
+
+    def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
+        current = self.rows.get((entity, activity_id), Retracted(activity_id))
+        if isinstance(current, Activity) and not current.retracted:
+            current = replace(current, retracted=True, walked=frozenset())
+        self.rows[entity, activity_id] = current
+        return current
+
+    def mark_walked(self, activity: Activity, side: str) -> bool:
+        key = (activity.entity.key, activity.id)
+        current = self.rows.get(key)
+        if not isinstance(current, Activity) or not current.says_like(activity):
+            return False
+        self.rows[key] = replace(current, walked=current.walked | {side})
+        return True
+
+    def since(self, side: str, instant: datetime) -> Iterator[Activity]:
+        return iter(
+            [
+                activity
+                for activity in self.rows.values()
+                if isinstance(activity, Activity)
+                and side in activity.sides
+                and activity.occurred_at >= instant
+            ]
+        )
+
+
+@dataclass
+class FakeSuppressions:
+    """The port `Suppressions` in memory."""
+
+    rows: dict[str, str] = field(default_factory=dict)
+
+    def add(self, address_hash: str, reason: str) -> None:
+        self.rows.setdefault(address_hash, reason)
+
+    def holds(self, address_hash: str) -> bool:
+        return address_hash in self.rows
+
+
+@dataclass
+class FakeSchedules:
+    """The port `Schedules` in memory; `withdrawn` are out of the due index."""
+
+    shards: int = 1
+    page: int = 100
+    rows: dict[tuple[str, str], Schedule] = field(default_factory=dict)
+    withdrawn: set[tuple[str, str]] = field(default_factory=set)
+
+    def get(self, user_id: str, name: str) -> Schedule | None:
+        return self.rows.get((user_id, name))
+
+    def of_user(self, user_id: str) -> Sequence[Schedule]:
+        return [schedule for (owner, _), schedule in sorted(self.rows.items()) if owner == user_id]
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        key = (schedule.user_id, schedule.name)
+        if _fixed(self.rows.get(key)) != _fixed(replacing):
+            return False
+        self.rows[key] = schedule
+        self.withdrawn.discard(key)
+        return True
+
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+        due = [
+            schedule
+            for key, schedule in sorted(self.rows.items())
+            if key not in self.withdrawn
+            and slot_of(schedule.next_due_at) == slot
+            and shard_of(schedule.user_id, self.shards) == shard
+        ]
+        for start in range(0, len(due), self.page):
+            yield due[start : start + self.page]
+
+    def advance(self, schedule: Schedule, next_due_at: datetime) -> bool:
+        advanced = replace(schedule, next_due_at=next_due_at, sequence=schedule.sequence + 1)
+        return self.put(advanced, replacing=schedule)
+
+    def withdraw(self, user_id: str, name: str) -> None:
+        key = (user_id, name)
+        if key in self.rows:
+            self.rows[key] = replace(self.rows[key], revision=self.rows[key].revision + 1)
+            self.withdrawn.add(key)
+
+    def remove(self, schedule: Schedule) -> bool:
+        key = (schedule.user_id, schedule.name)
+        if _fixed(self.rows.get(key)) != _fixed(schedule):
+            return False
+        del self.rows[key]
+        self.withdrawn.discard(key)
+        return True
+
+
+@dataclass
+class FakeRuns:
+    """The port `Runs` in memory."""
+
+    rows: dict[RunKey, Run] = field(default_factory=dict)
+
+    def create(self, run: Run) -> Run:
+        return self.rows.setdefault(run.key, run)
+
+    def chain(self, key: RunKey) -> Sequence[Run]:
+        found: list[Run] = []
+        older = [
+            run
+            for run in self.rows.values()
+            if (run.key.user_id, run.key.schedule) == (key.user_id, key.schedule)
+            and run.key.sequence <= key.sequence
+        ]
+        for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
+            found.append(run)
+            if run.status is Status.SENT and run.key != key:
+                break
+        return found
+
+    def of_user(self, user_id: str) -> Iterator[Run]:
+        return iter([run for run in self.rows.values() if run.key.user_id == user_id])
+
+    def swap(self, before: Run, after: Run) -> Run:
+        if after.key not in self.rows:
+            raise LookupError("There is no such run.")
+        current = self.rows[after.key]
+        if _held(current) == _held(before):
+            self.rows[after.key] = after
+            return after
+        return current
+
+
+@dataclass
+class FakeEvents:
+    """The ports `Events` and `EventReader` in memory; `runs` and `schedules` are its guards'."""
+
+    clock: Clock
+    runs: FakeRuns = field(default_factory=FakeRuns)
+    schedules: FakeSchedules = field(default_factory=FakeSchedules)
+    rows: dict[tuple[str, str], Placed | Retracted] = field(default_factory=dict)
+    expires_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
+
+    def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
+        key = (event.user_id, event.id)
+        found = self.get(*key)
+        if found:
+            return False, found
+        placed = Placed(event, schedule, self.clock())
+        self._keep(key, placed)
+        return True, placed
+
+    def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
+        key = (user_id, event_id)
+        if key in self.rows and self.expires_at[key] > self.clock():
+            return self.rows[key]
+        return None
+
+    def amend(self, placed: Placed, event: Event) -> bool:
+        key = (event.user_id, event.id)
+        if self.rows.get(key) != placed:
+            return False
+        self.rows[key] = replace(placed, event=event)
+        return True
+
+    def move(self, placed: Placed, schedule: str, guard: Guard) -> Placed | None:
+        key = (placed.event.user_id, placed.event.id)
+        now = self.clock()
+        if guard.not_after and now > guard.not_after:
+            return None
+        if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
+            return None
+        self._do(guard)
+        current = self.rows[key]
+        event = current.event if isinstance(current, Placed) else placed.event
+        self.rows[key] = Placed(event, schedule, now)
+        return Placed(placed.event, schedule, now)
+
+    def _holds(self, guard: Guard) -> bool:
+        if any(_held(self.runs.rows[run.key]) != _held(run) for run in guard.open_runs):
+            return False
+        if guard.not_started in self.runs.rows:
+            return False
+        if guard.starting and guard.starting.key in self.runs.rows:
+            return False
+        schedule = guard.schedule
+        if schedule is None:
+            return True
+        current = self.schedules.get(schedule.user_id, schedule.name)
+        return _fixed(current) == _fixed(schedule)
+
+    def _do(self, guard: Guard) -> None:
+        for run in guard.open_runs:
+            self.runs.rows[run.key] = replace(self.runs.rows[run.key], epoch=run.epoch + 1)
+        if guard.starting:
+            self.runs.rows[guard.starting.key] = guard.starting
+
+    def remove(self, placed: Placed, guard: Guard) -> bool:
+        key = (placed.event.user_id, placed.event.id)
+        if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
+            return False
+        self._do(guard)
+        del self.rows[key]
+        return True
+
+    def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
+        found = self.get(user_id, event_id)
+        if isinstance(found, Retracted):
+            return found
+        if found is None and not early:
+            return None
+        trace = Retracted(event_id, found.schedule if found else "")
+        self._keep((user_id, event_id), trace)
+        return trace
+
+    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+        found = [
+            placed
+            for (owner, event_id), placed in self.rows.items()
+            if owner == user_id
+            and isinstance(placed, Placed)
+            and placed.schedule == schedule
+            and placed.stored_at > after
+            and self.get(owner, event_id)
+        ]
+        return iter(sorted(found, key=lambda placed: placed.stored_at))
+
+    def erase(self, user_id: str, until: datetime | None) -> None:
+        for key, row in list(self.rows.items()):
+            if key[0] == user_id and (
+                isinstance(row, Retracted) or not until or row.event.occurred_at <= until
+            ):
+                del self.rows[key]
+
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
+        return (
+            placed.event
+            for placed in self.placed(user_id, schedule, after=window.since)
+            if placed.stored_at <= window.until
+        )
+
+    def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
+        self.rows[key] = row
+        self.expires_at[key] = self.clock() + _RETENTION
+
+
+def _revision(reader: Reader) -> object:
+    return (reader.revision, reader.erased_at) if isinstance(reader, Subscriber) else reader
+
+
+def _in_place(row: Placed | Retracted | None, placed: Placed) -> bool:
+    return isinstance(row, Placed) and (row.schedule, row.stored_at) == (
+        placed.schedule,
+        placed.stored_at,
+    )
+
+
+def _held(run: Run) -> tuple[Status, Reason, int, int]:
+    return run.status, run.reason, run.attempt, run.epoch
+
+
+def _fixed(schedule: Schedule | None) -> tuple[datetime, int, int, datetime] | None:
+    if schedule is None:
+        return None
+    return schedule.next_due_at, schedule.sequence, schedule.revision, schedule.changed_at

@@ -1,0 +1,116 @@
+"""Messages as the functions get them, valid by default."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+_NOW = datetime.now(UTC)
+"""Read once: what is said twice within a test is dated alike, whatever second it is by then."""
+
+
+def ago(**units: float) -> str:
+    """An instant before now, as services write it."""
+    return (_NOW - timedelta(**units)).isoformat(timespec="seconds")
+
+
+def records(*bodies: str) -> dict[str, Any]:
+    """An SQS event with one record per body, ids `m0`, `m1`, …"""
+    return {
+        "Records": [
+            {
+                "messageId": f"m{number}",
+                "receiptHandle": f"r{number}",
+                "body": body,
+                "attributes": {"ApproximateReceiveCount": "1"},
+                "messageAttributes": {},
+                "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:queue",
+                "awsRegion": "us-east-1",
+            }
+            for number, body in enumerate(bodies)
+        ]
+    }
+
+
+def envelope(detail_type: str, detail: object) -> str:
+    """A message as EventBridge puts it on the ingest queue."""
+    return json.dumps(
+        {
+            "version": "0",
+            "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
+            "detail-type": detail_type,
+            "source": "test",
+            "account": "123456789012",
+            "time": ago(),
+            "region": "us-east-1",
+            "resources": [],
+            "detail": detail,
+        }
+    )
+
+
+def reference(entity: str) -> dict[str, Any]:
+    """An entity by its key, such as `post#p1`."""
+    kind, _, entity_id = entity.partition("#")
+    return {"type": kind, "id": entity_id}
+
+
+def happening(number: int, *, entity: str = "post#p1") -> dict[str, Any]:
+    """What events and activities have in common: a comment of an hour ago."""
+    return {
+        "id": f"e{number}",
+        "category": "comment",
+        "entity": {
+            **reference(entity),
+            "title": f"Title of {entity}",
+            "url": "https://example.com/p",
+        },
+        "actor": {"id": f"u{number}", "name": f"User {number}"},
+        "occurred_at": ago(hours=1),
+        "excerpt": "x" * 200,
+    }
+
+
+def event(number: int, *, user_id: str = "ann", entity: str = "post#p1") -> dict[str, Any]:
+    """The detail of an `event.created`."""
+    return {**happening(number, entity=entity), "user_id": user_id}
+
+
+def profile(user_id: str = "ann", **given: Any) -> dict[str, Any]:
+    """The detail of a `subscriber.changed`, of ten days ago."""
+    return {
+        "user_id": user_id,
+        "email": f"{user_id}@example.com",
+        "name": "Ann",
+        "time_zone": "Europe/Berlin",
+        "changed_at": ago(days=10),
+        **given,
+    }
+
+
+def follow(user_id: str = "ann", entity: str = "post#p1", **given: Any) -> dict[str, Any]:
+    """The detail of a `follow.created` or `follow.deleted`, of five days ago."""
+    return {
+        "user_id": user_id,
+        "entity": reference(entity),
+        "changed_at": ago(days=5),
+        **given,
+    }
+
+
+def http(method: str, path: str, body: str = "", content_type: str = "") -> dict[str, Any]:
+    """A request as a function URL hands it over."""
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {"content-type": content_type},
+        "requestContext": {
+            "http": {"method": method, "path": path, "sourceIp": "203.0.113.1"},
+            "stage": "$default",
+            "requestId": "r",
+        },
+        "body": body,
+        "isBase64Encoded": False,
+    }

@@ -1,0 +1,369 @@
+"""What each message costs: calls by name, and units by table. docs/tables.md repeats the sums."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.runs import DynamoRuns
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.run import Reason, Run, Status
+
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.messages import ago, event, follow, happening, profile
+from tests.meter import calls
+
+KEY = RunKey("ann", DAILY, 1)
+MUTED = {"comment": "never"}
+WEEKLY = {"comment": "weekly"}
+IMMEDIATE = {"comment": "immediate"}
+
+
+def stored_run() -> Run:
+    return DynamoRuns("runs", retention=timedelta(days=180)).chain(KEY)[0]
+
+
+@pytest.fixture
+def ann(cloud: Cloud) -> Cloud:
+    """Ann is known, and the functions are warm."""
+    cloud.say("subscriber.changed", profile())
+    cloud.warm_up("ingest", "followers", "fanout", "generate")
+    return cloud
+
+
+def test_an_event_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
+    """The reader is looked at before and after; the write is one, with its index entry."""
+    ann.say("event.created", event(1))
+    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
+    assert ann.meter.write_units == Counter(events=2)
+    assert ann.meter.read_units == Counter(subscribers=2)
+
+
+def test_an_event_costs_the_same_where_nobody_knows_the_reader_yet(ann: Cloud) -> None:
+    ann.say("event.created", event(1, user_id="bo"))
+    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
+    assert ann.meter.write_units == Counter(events=2)
+
+
+def test_an_event_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
+    said = event(1)
+    ann.say("event.created", said)
+    ann.meter.clear()
+    ann.say("event.created", said)
+    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
+    assert ann.meter.write_units == Counter(events=1)
+
+
+def test_an_event_that_is_muted_is_not_written(ann: Cloud) -> None:
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=MUTED))
+    ann.meter.clear()
+    ann.say("event.created", event(1))
+    assert ann.meter.calls == calls(BatchGetItem=2, GetItem=1)
+    assert ann.meter.write_units == Counter()
+    assert ann.meter.read_units == Counter(subscribers=2, events=1)
+
+
+def test_an_event_that_is_amended_costs_a_refused_write_and_a_write(ann: Cloud) -> None:
+    ann.say("event.created", event(1))
+    ann.meter.clear()
+    ann.say("event.created", {**event(1), "amended_at": ago()})
+    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1, UpdateItem=1, Query=1)
+    assert ann.meter.write_units == Counter(events=1 + 2)
+
+
+def test_an_event_of_a_list_costs_its_write_and_a_hundred_of_one_reader_are_looked_up_at_once(
+    ann: Cloud,
+) -> None:
+    ann.say("event.created", {"events": [event(number) for number in range(100)]})
+    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=100)
+    assert ann.meter.write_units == Counter(events=200)
+    assert ann.meter.read_units == Counter(subscribers=2)
+
+
+def test_an_event_of_a_list_of_many_readers_costs_a_read_unit_for_each_look(ann: Cloud) -> None:
+    ann.say(
+        "event.created",
+        {"events": [event(number, user_id=f"user{number}") for number in range(150)]},
+    )
+    assert ann.meter.calls == calls(BatchGetItem=2 * 2, PutItem=150)
+    assert ann.meter.write_units == Counter(events=300)
+    assert ann.meter.read_units == Counter(subscribers=300)
+
+
+def test_a_retraction_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
+    """The row stays and loses its index entry."""
+    ann.say("event.created", event(1))
+    ann.meter.clear()
+    ann.say("event.retracted", {"id": "e1", "user_id": "ann"})
+    assert ann.meter.calls == calls(GetItem=2, PutItem=1, Query=1)
+    assert ann.meter.write_units == Counter(events=2)
+
+
+def test_a_retraction_stops_an_open_run_with_one_write_more(ann: Cloud) -> None:
+    ann.say("event.created", event(1))
+    fan_out(ann)
+    ann.meter.clear()
+    ann.say("event.retracted", {"id": "e1", "user_id": "ann"})
+    assert ann.meter.calls == calls(GetItem=2, PutItem=2, Query=1)
+    assert ann.meter.write_units == Counter(events=2, runs=1)
+
+
+def test_a_retraction_that_comes_before_the_event_costs_one_write_unit(ann: Cloud) -> None:
+    ann.say("event.retracted", {"id": "e1", "user_id": "ann"})
+    assert ann.meter.calls == calls(GetItem=2, PutItem=1)
+    assert ann.meter.write_units == Counter(events=1)
+
+
+def test_a_profile_that_is_new_costs_four_write_units(cloud: Cloud) -> None:
+    """The row, for which choices it was placed, and a schedule with its index entry."""
+    cloud.warm_up("ingest")
+    cloud.say("subscriber.changed", profile())
+    assert cloud.meter.calls == calls(GetItem=3, Query=3, UpdateItem=2, PutItem=1)
+    assert cloud.meter.write_units == Counter(subscribers=2, schedules=2)
+
+
+def test_a_profile_that_comes_again_is_not_written(cloud: Cloud) -> None:
+    said = profile()
+    cloud.say("subscriber.changed", said)
+    cloud.meter.clear()
+    cloud.say("subscriber.changed", said)
+    assert cloud.meter.calls == calls(GetItem=3, Query=1)
+    assert cloud.meter.write_units == Counter()
+
+
+def test_a_profile_with_another_name_costs_three_write_units(ann: Cloud) -> None:
+    """The row, and the schedule's, which says how new it is, with its index entry."""
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), name="Anna"))
+    assert ann.meter.calls == calls(GetItem=3, Query=1, UpdateItem=1, PutItem=1)
+    assert ann.meter.write_units == Counter(subscribers=1, schedules=2)
+
+
+def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_more(
+    ann: Cloud,
+) -> None:
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), digest={"hour": 20}))
+    assert ann.meter.calls == calls(GetItem=3, Query=1, UpdateItem=1, PutItem=1)
+    assert ann.meter.write_units == Counter(subscribers=1, schedules=3)
+
+
+def test_a_profile_brings_what_waited_for_it_at_three_write_units_an_event(cloud: Cloud) -> None:
+    """The row, and its index entry under another key."""
+    cloud.say("event.created", {"events": [event(number) for number in range(10)]})
+    cloud.meter.clear()
+    cloud.say("subscriber.changed", profile())
+    assert cloud.meter.calls == calls(
+        GetItem=3, Query=3, BatchGetItem=2, UpdateItem=2 + 10, PutItem=1
+    )
+    assert cloud.meter.write_units == Counter(subscribers=2, schedules=2, events=30)
+
+
+def test_a_profile_with_other_choices_moves_what_waits_at_eight_write_units_an_event(
+    ann: Cloud,
+) -> None:
+    """A transaction: the event and its index entry (2 + 2), that no run starts (2), and that
+    the schedule stands still (2)."""
+    ann.say("event.created", {"events": [event(number) for number in range(10)]})
+    ann.meter.clear()
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
+    assert ann.meter.calls == calls(
+        GetItem=3 + 10,
+        Query=9 + 10,
+        BatchGetItem=2,
+        UpdateItem=2,
+        PutItem=2,
+        TransactWriteItems=10,
+    )
+    assert ann.meter.write_units == Counter(
+        subscribers=2, schedules=2 + 2 + 10 * 2, events=10 * 4, runs=10 * 2
+    )
+
+
+def test_a_profile_with_other_choices_stops_an_open_run_in_the_same_transaction(ann: Cloud) -> None:
+    """Its epoch is raised (2): it then begins anew, and without the event."""
+    ann.say("event.created", event(1))
+    fan_out(ann)
+    ann.meter.clear()
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
+    assert ann.meter.calls["dynamodb.TransactWriteItems"] == 1
+    assert ann.meter.write_units["events"] == 4
+    assert ann.meter.write_units["runs"] == 2 + 2
+    assert (stored_run().status, stored_run().epoch) == (Status.PENDING, 1)
+
+
+def test_a_profile_that_mutes_takes_back_what_waits_at_seven_write_units_an_event(
+    ann: Cloud,
+) -> None:
+    """A transaction: the event (2) and its index entry (1), and the two looks as above."""
+    ann.say("event.created", {"events": [event(number) for number in range(10)]})
+    ann.meter.clear()
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=MUTED))
+    assert ann.meter.calls == calls(
+        GetItem=3 + 10,
+        Query=6 + 10,
+        BatchGetItem=2,
+        UpdateItem=2,
+        PutItem=1,
+        TransactWriteItems=10,
+    )
+    assert ann.meter.write_units == Counter(
+        subscribers=2, schedules=2 + 10 * 2, events=10 * 3, runs=10 * 2
+    )
+
+
+def test_a_sign_of_life_costs_two_calls_and_one_write_unit_a_day(ann: Cloud) -> None:
+    ann.say("subscriber.active", {"user_id": "ann", "active_at": ago(days=1)})
+    assert ann.meter.calls == calls(GetItem=1, UpdateItem=1)
+    assert ann.meter.write_units == Counter(subscribers=1)
+
+
+def test_a_sign_of_life_of_the_same_day_or_an_earlier_one_is_not_written(ann: Cloud) -> None:
+    said = {"user_id": "ann", "active_at": ago(days=1)}
+    ann.say("subscriber.active", said)
+    ann.meter.clear()
+    ann.say("subscriber.active", said, said | {"active_at": ago(days=2)})
+    assert ann.meter.calls == calls(GetItem=2)
+    assert ann.meter.write_units == Counter()
+
+
+def test_a_follow_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
+    """The row and its index entry; the activities are looked through for what was missed."""
+    ann.say("follow.created", follow())
+    assert ann.meter.calls == calls(GetItem=1, PutItem=1, Query=1)
+    assert ann.meter.write_units == Counter(follows=2)
+
+
+def test_a_follow_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
+    said = follow()
+    ann.say("follow.created", said)
+    ann.meter.clear()
+    ann.say("follow.created", said)
+    assert ann.meter.calls == calls(GetItem=2, PutItem=1, Query=1)
+    assert ann.meter.write_units == Counter(follows=1)
+
+
+def test_a_follow_that_comes_late_is_shown_each_activity_since_at_six_calls_and_two_write_units(
+    ann: Cloud,
+) -> None:
+    """The activity twice, the reader twice, the follow once more, and the event."""
+    for number in range(3):
+        ann.say("activity.created", happening(number))
+    ann.meter.clear()
+    ann.say("follow.created", follow())
+    assert ann.meter.calls == calls(GetItem=1 + 3 * 2, Query=1, BatchGetItem=3 * 3, PutItem=1 + 3)
+    assert ann.meter.write_units == Counter(follows=2, events=3 * 2)
+
+
+def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(ann: Cloud) -> None:
+    ann.say("follow.created", follow())
+    ann.say("activity.created", happening(1))
+    ann.meter.clear()
+    ann.say("follow.deleted", follow(changed_at=ago(minutes=1)))
+    assert ann.meter.calls == calls(
+        GetItem=2 + 1, Query=6 + 1, BatchGetItem=4, PutItem=2, TransactWriteItems=1
+    )
+    assert ann.meter.write_units == Counter(follows=1 + 1, events=3, schedules=2, runs=2)
+
+
+def test_an_erasure_costs_what_there_is_to_remove(ann: Cloud) -> None:
+    ann.say("event.created", {"events": [event(number) for number in range(30)]})
+    ann.say("follow.created", follow(), follow(entity="post#p2"))
+    fan_out(ann)
+    ann.meter.clear()
+    ann.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
+    assert ann.meter.calls == calls(
+        GetItem=2 + 2,  # the profile, before and after, and each follow
+        PutItem=1 + 1,  # the profile, and the open run is cancelled
+        Query=4,  # runs, schedules, follows, events
+        DeleteItem=1 + 2,  # the schedule, and the follows
+        BatchWriteItem=2,  # 25 events each
+    )
+    assert ann.meter.write_units == Counter(
+        subscribers=1, runs=2, schedules=2, follows=2 * 2, events=30 * 2
+    )
+
+
+def test_an_erasure_that_comes_again_costs_one_write_unit(ann: Cloud) -> None:
+    said = {"user_id": "ann", "deleted_at": ago()}
+    ann.say("subscriber.deleted", said)
+    ann.meter.clear()
+    ann.say("subscriber.deleted", said)
+    assert ann.meter.calls == calls(GetItem=2, PutItem=1, Query=4)
+    assert ann.meter.write_units == Counter(subscribers=1)
+
+
+@pytest.fixture
+def ann_at_once(cloud: Cloud) -> Cloud:
+    """Ann wants to hear of comments at once."""
+    cloud.say("subscriber.changed", profile(frequencies=IMMEDIATE))
+    cloud.warm_up("ingest", "generate")
+    return cloud
+
+
+def test_an_immediate_event_costs_six_calls_and_four_write_units(ann_at_once: Cloud) -> None:
+    """As any event, and a run with its entry in `open`, and the message."""
+    ann_at_once.say("event.created", event(1))
+    assert ann_at_once.meter.calls == calls(
+        BatchGetItem=2, PutItem=1 + 1, Query=1, SendMessageBatch=1
+    )
+    assert ann_at_once.meter.write_units == Counter(events=2, runs=2)
+
+
+def test_an_immediate_event_that_joins_a_run_costs_two_write_units(ann_at_once: Cloud) -> None:
+    ann_at_once.say("event.created", event(1))
+    ann_at_once.meter.clear()
+    ann_at_once.say("event.created", event(2))
+    assert ann_at_once.meter.calls == calls(BatchGetItem=2, PutItem=1, Query=1, SendMessageBatch=1)
+    assert ann_at_once.meter.write_units == Counter(events=2)
+
+
+@pytest.mark.usefixtures("later")
+def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Cloud) -> None:
+    ann_at_once.say("event.created", event(1))
+    (entry,) = ann_at_once.queued("generate")
+    ann_at_once.meter.clear()
+    ann_at_once.work("generate", entry["MessageBody"])
+    assert ann_at_once.meter.calls == calls(Query=2, GetItem=1, PutItem=2, SendEmail=1)
+    assert ann_at_once.meter.write_units == Counter(runs=3)
+
+
+@pytest.mark.usefixtures("later")
+def test_an_immediate_event_whose_run_was_sent_already_costs_one_query(ann_at_once: Cloud) -> None:
+    ann_at_once.say("event.created", event(1), event(2))
+    first, again = ann_at_once.queued("generate")
+    ann_at_once.work("generate", first["MessageBody"])
+    ann_at_once.meter.clear()
+    ann_at_once.work("generate", again["MessageBody"])
+    assert ann_at_once.meter.calls == calls(Query=1)
+    assert ann_at_once.meter.write_units == Counter()
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("events", [1, 300])
+def test_a_digest_costs_six_calls_and_three_write_units(ann: Cloud, events: int) -> None:
+    """Whatever the number of events; 300 of them fit one page."""
+    said = [event(number, entity=f"post#p{number % 30}") for number in range(events)]
+    ann.say("event.created", {"events": said})
+    (message,) = fan_out(ann)
+    ann.meter.clear()
+    ann.work("generate", message)
+    assert ann.meter.calls == calls(
+        Query=1 + 1,  # the chain of runs, and one page of events
+        GetItem=1,
+        PutItem=2,  # claim and commit
+        SendEmail=1,
+    )
+    assert ann.meter.write_units == Counter(runs=3)  # claim, commit, and out of the index
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_with_nothing_in_it_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
+    (message,) = fan_out(ann)
+    ann.meter.clear()
+    ann.work("generate", message)
+    assert ann.meter.calls == calls(Query=2, PutItem=1)
+    assert ann.meter.write_units == Counter(runs=2)
+    assert stored_run().reason is Reason.EMPTY
+
+
+def test_a_digest_that_is_due_costs_fan_out_five_write_units(ann: Cloud) -> None:
+    fan_out(ann)
+    assert ann.meter.write_units == Counter(runs=2, schedules=3)

@@ -1,0 +1,227 @@
+"""What an activity costs on its way to its followers: messages, calls and units, exactly."""
+
+import json
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.bootstrap.clock import now
+
+from tests.builders import a_follow, a_subscriber
+from tests.functions.conftest import Cloud
+from tests.functions.messages import ago, follow, happening, profile, reference
+from tests.meter import calls
+
+POST = "post#p1"
+AT_ONCE = {"comment": "immediate"}
+USERS = [f"user{number:03}" for number in range(250)]
+
+
+def follow_all(users: list[str]) -> None:
+    """Known readers who follow the post, without the way through ingest."""
+    subscribers = DynamoSubscribers("subscribers")
+    follows = DynamoFollows("follows", retention=timedelta(days=90), clock=now)
+    for user_id in users:
+        long_ago = now() - timedelta(days=30)
+        subscribers.put(a_subscriber(user_id, changed_at=long_ago), replacing=None)
+        follows.put(a_follow(user_id, entity=POST, at=long_ago), replacing=None)
+
+
+def messages(cloud: Cloud) -> list[dict[str, Any]]:
+    """What is on the followers queue now."""
+    return [json.loads(message["Body"]) for message in cloud.take("followers")]
+
+
+def work_one(cloud: Cloud, message: dict[str, Any]) -> None:
+    cloud.meter.clear()
+    cloud.work("followers", json.dumps(message))
+
+
+@pytest.fixture
+def post(cloud: Cloud) -> Cloud:
+    """Ann follows the post, and the functions are warm."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("follow.created", follow())
+    cloud.warm_up("ingest", "followers")
+    return cloud
+
+
+def test_an_activity_with_one_follower_costs_seven_calls_and_five_write_units(post: Cloud) -> None:
+    """Row and index entry (2), the event and its index entry (2), and that all have it (1).
+
+    The reader is looked at before and after, the follow before, with its page, and after.
+    """
+    post.say("activity.created", happening(1))
+    assert post.meter.calls == calls(PutItem=1 + 1, Query=1, BatchGetItem=3, UpdateItem=1)
+    assert post.meter.write_units == Counter(activities=3, events=2)
+    assert post.meter.read_units == Counter(follows=2, subscribers=2)
+    assert messages(post) == []
+
+
+def test_an_activity_with_fifty_followers_is_brought_without_a_message(cloud: Cloud) -> None:
+    follow_all(USERS[:50])
+    cloud.warm_up("ingest")
+    cloud.say("activity.created", happening(1))
+    assert cloud.meter.calls == calls(PutItem=1 + 50, Query=1, BatchGetItem=3, UpdateItem=1)
+    assert cloud.meter.write_units == Counter(activities=3, events=100)
+    assert messages(cloud) == []
+
+
+def test_an_activity_without_followers_costs_three_calls_and_three_write_units(post: Cloud) -> None:
+    post.say("activity.created", happening(1, entity="post#p2"))
+    assert post.meter.calls == calls(PutItem=1, Query=1, UpdateItem=1)
+    assert post.meter.write_units == Counter(activities=3)
+
+
+def test_an_activity_by_its_only_follower_is_brought_to_nobody(post: Cloud) -> None:
+    post.say("activity.created", {**happening(1), "actor": {"id": "ann", "name": "Ann"}})
+    assert post.meter.calls == calls(PutItem=1, Query=1, UpdateItem=1)
+    assert post.meter.write_units == Counter(activities=3)
+
+
+def test_an_activity_with_a_parent_costs_three_write_units_more(post: Cloud) -> None:
+    """A row under the parent with its index entry, and that its followers have it."""
+    comment = {**happening(1, entity="comment#c1"), "parent": reference(POST)}
+    post.say("activity.created", comment)
+    assert post.meter.calls == calls(PutItem=2 + 1, Query=2, BatchGetItem=4, UpdateItem=2)
+    assert post.meter.write_units == Counter(activities=6, events=2)
+
+
+@pytest.mark.parametrize(("parent", "writes"), [({}, 1), ({"parent": reference(POST)}, 2)])
+def test_an_activity_that_comes_again_costs_a_refused_write_for_each_of_its_rows(
+    post: Cloud, parent: dict[str, Any], writes: int
+) -> None:
+    said = {**happening(1, entity="comment#c1"), **parent}
+    post.say("activity.created", said)
+    post.meter.clear()
+    post.say("activity.created", said)
+    assert post.meter.calls == calls(PutItem=writes)
+    assert post.meter.write_units == Counter(activities=writes)
+
+
+def test_an_activity_that_is_amended_costs_two_refused_writes_and_each_row_anew(
+    post: Cloud,
+) -> None:
+    post.say("activity.created", happening(1))
+    post.meter.clear()
+    post.say("activity.created", {**happening(1), "amended_at": ago()})
+    assert post.meter.calls == calls(PutItem=2 + 1, Query=2, BatchGetItem=3, UpdateItem=2)
+    assert post.meter.write_units == Counter(activities=1 + 1 + 1, events=1 + 2)
+
+
+def test_an_activity_for_a_follower_at_once_costs_two_write_units_more_and_a_message(
+    post: Cloud,
+) -> None:
+    post.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=AT_ONCE))
+    post.meter.clear()
+    post.say("activity.created", happening(1))
+    assert post.meter.calls == calls(
+        PutItem=1 + 2, Query=2, BatchGetItem=3, UpdateItem=1, SendMessageBatch=1
+    )
+    assert post.meter.write_units == Counter(activities=3, events=2, runs=2)
+
+
+def test_an_activity_that_is_retracted_costs_two_write_units_and_two_for_each_follower(
+    post: Cloud,
+) -> None:
+    post.say("activity.created", happening(1))
+    post.meter.clear()
+    post.say("event.retracted", {"id": "e1", "entity": reference(POST)})
+    assert post.meter.calls == calls(UpdateItem=2, Query=1 + 1, GetItem=1, PutItem=1)
+    assert post.meter.write_units == Counter(activities=2, events=2)
+
+
+@pytest.fixture
+def crowd(cloud: Cloud) -> Cloud:
+    """250 readers follow the post: three pages, of a hundred, a hundred, and fifty."""
+    follow_all(USERS)
+    cloud.warm_up("ingest", "followers")
+    return cloud
+
+
+def test_two_hundred_and_fifty_followers_take_four_messages_each_of_exact_cost(
+    crowd: Cloud,
+) -> None:
+    """One that walks over them, and one a page, put on the queue by a single call."""
+    crowd.say("activity.created", happening(1))
+    assert crowd.meter.calls == calls(PutItem=1, Query=1, SendMessageBatch=1)
+    assert crowd.meter.write_units == Counter(activities=2)
+
+    (walk,) = messages(crowd)
+    assert walk == {"entity": POST, "activity_id": "e1", "side": POST, "after": ""}
+    work_one(crowd, walk)
+    assert crowd.meter.calls == calls(GetItem=1, Query=1, SendMessageBatch=1, UpdateItem=1)
+    assert crowd.meter.write_units == Counter(activities=1)
+
+    pages = messages(crowd)
+    assert sorted((page["after"], page["through"]) for page in pages) == [
+        ("", "user099"),
+        ("user099", "user199"),
+        ("user199", "user249"),
+    ]
+    for page in sorted(pages, key=lambda page: str(page["after"])):
+        followers = 50 if page["through"] == "user249" else 100
+        work_one(crowd, page)
+        again = int(followers == 100)  # somebody between may have begun to follow
+        assert crowd.meter.calls == calls(
+            GetItem=2 + again, Query=1 + again, BatchGetItem=3, PutItem=followers
+        )
+        assert crowd.meter.write_units == Counter(events=2 * followers)
+    assert messages(crowd) == []
+    events = crowd.rows("events")
+    assert sorted(row["user_id"] for row in events) == USERS
+    assert {row["event_id"] for row in events} == {"e1"}
+
+
+def test_two_hundred_and_fifty_followers_cost_two_write_units_and_three_read_units_each(
+    crowd: Cloud,
+) -> None:
+    """The event and its index entry; the reader before and after, and the follow after."""
+    crowd.say("activity.created", happening(1))
+    assert crowd.work_off_followers() == 4
+    assert crowd.meter.write_units == Counter(activities=2 + 1, events=500)
+    assert crowd.meter.read_units["subscribers"] == 2 * 250
+    assert 0 < crowd.meter.read_units["follows"] - 250 < 20, "and the pages themselves"
+    assert crowd.meter.calls["dynamodb.PutItem"] == 1 + 250
+    assert crowd.meter.calls["sqs.SendMessageBatch"] == 2
+
+
+def test_two_hundred_and_fifty_followers_that_were_walked_over_are_not_walked_over_again(
+    crowd: Cloud,
+) -> None:
+    said = happening(1)
+    crowd.say("activity.created", said)
+    crowd.work_off_followers()
+    crowd.meter.clear()
+    crowd.say("activity.created", said)
+    assert crowd.meter.calls == calls(PutItem=1)
+    assert crowd.meter.write_units == Counter(activities=1)
+
+
+def test_two_hundred_and_fifty_followers_cost_a_refused_write_each_where_a_message_comes_again(
+    crowd: Cloud,
+) -> None:
+    crowd.say("activity.created", happening(1))
+    (walk,) = messages(crowd)
+    work_one(crowd, walk)
+    *_, page = sorted(messages(crowd), key=lambda page: str(page["after"]))
+    work_one(crowd, page)
+    work_one(crowd, page)
+    assert crowd.meter.calls == calls(GetItem=2, Query=1, BatchGetItem=3, PutItem=50)
+    assert crowd.meter.write_units == Counter(events=50)
+
+
+def test_two_hundred_and_fifty_followers_cost_two_write_units_each_where_it_is_retracted(
+    crowd: Cloud,
+) -> None:
+    crowd.say("activity.created", happening(1))
+    crowd.work_off_followers()
+    crowd.meter.clear()
+    crowd.say("event.retracted", {"id": "e1", "entity": reference(POST)})
+    assert crowd.meter.calls == calls(UpdateItem=1, Query=1, SendMessageBatch=1)
+    assert crowd.work_off_followers() == 4
+    assert crowd.meter.write_units == Counter(activities=2, events=500)
+    assert {row.get("was") for row in crowd.rows("events")} == {"daily"}

@@ -1,0 +1,136 @@
+"""What each function does to each table is what it may do in AWS: no less, and no more."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from botocore.client import BaseClient
+from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.bootstrap.clock import now
+from gazette.domain.following import Follow, FollowState
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import SubscriberStatus
+
+from tests.functions.conftest import GRANTED, Cloud, fan_out
+from tests.functions.messages import ago, event, follow, happening, http, profile, reference
+
+Meanwhile = Callable[[str, str, Callable[[], None]], None]
+
+
+@pytest.fixture
+def meanwhile(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Meanwhile]:
+    """Let something happen right after the next call of an operation on a table."""
+    pending: list[tuple[str, str, Callable[[], None]]] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def interrupted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        answer = real(client, operation, request)
+        for each in [each for each in pending if each[:2] == (request.get("TableName"), operation)]:
+            pending.remove(each)
+            with cloud.meter.acting("somebody else"):
+                each[2]()
+        return answer
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", interrupted)
+        yield lambda table, operation, act: pending.append((table, operation, act))
+    assert not pending, "it did not come to that"
+
+
+def leave(user_id: str) -> None:
+    DynamoSubscribers("subscribers").set_status(user_id, SubscriberStatus.UNSUBSCRIBED)
+
+
+def erase(user_id: str) -> None:
+    DynamoSubscribers("subscribers").erase(user_id, datetime.now(UTC))
+
+
+def follow_and_crash(user_id: str, entity: str, state: FollowState) -> None:
+    """The row is written, and nothing that ought to follow."""
+    follows = DynamoFollows("follows", retention=timedelta(days=90), clock=now)
+    before = follows.get(entity, user_id)
+    changes = before.changes if before else ()
+    at = datetime.fromisoformat(ago(hours=2 - len(changes) / 10))
+    assert follows.put(Follow(entity, user_id, (*changes, (at, state))), replacing=before)
+
+
+def a_day_of_a_reader(cloud: Cloud) -> None:
+    """From the first event to a follow that comes late, the link of an email, and erasure."""
+    cloud.say("event.created", event(1))
+    cloud.say("subscriber.changed", profile())
+    cloud.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
+    cloud.say("event.created", event(2), {**event(2), "amended_at": ago()})
+    cloud.work("generate", *fan_out(cloud))
+    cloud.say("event.retracted", {"id": "e9", "user_id": "ann"})
+    cloud.say("activity.created", happening(7))
+    cloud.say("follow.created", follow())
+    fan_out(cloud)
+    path = cloud.unsubscribe_path()
+    cloud.invoke("preferences", http("GET", path))
+    cloud.invoke("preferences", http("POST", path))
+    cloud.say("subscriber.changed", profile(changed_at=ago(days=1)))
+    cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
+
+
+def choices_that_change(cloud: Cloud) -> None:
+    """What waits moves, with a run open and without, and is taken back."""
+    cloud.say("subscriber.changed", profile("bo"))
+    cloud.say("event.created", event(3, user_id="bo"))
+    for day, frequency in enumerate(("weekly", "immediate", "daily", "never"), 1):
+        cloud.say(
+            "subscriber.changed",
+            profile("bo", changed_at=ago(days=9 - day), frequencies={"comment": frequency}),
+        )
+
+
+def bring(cloud: Cloud, number: int, entity: str = "post#p1") -> None:
+    """The message of a page of followers."""
+    page = {"entity": entity, "activity_id": f"e{number}", "side": entity, "after": ""}
+    cloud.work("followers", json.dumps(page | {"through": "~"}))
+
+
+def followers_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
+    """At once and weekly, amended and retracted, and with what only a crash or a race leaves.
+
+    Ingest brings an activity to a few by itself; here it finds nobody yet.
+    """
+    for user_id in ("cy", "di", "ed", "flo"):
+        cloud.say("subscriber.changed", profile(user_id))
+    for number, entity in ((4, "post#p1"), (5, "post#p5"), (6, "post#p6")):
+        cloud.say("activity.created", happening(number, entity=entity))
+    walk = {"entity": "post#p1", "activity_id": "e4", "side": "post#p1", "after": ""}
+    cloud.work("followers", json.dumps(walk))
+
+    follow_and_crash("cy", "post#p1", FollowState(True))
+    follow_and_crash("di", "post#p1", FollowState(True, Frequency.IMMEDIATE))
+    bring(cloud, 4)
+    follow_and_crash("cy", "post#p1", FollowState(True, Frequency.WEEKLY))
+    follow_and_crash("di", "post#p1", FollowState(False))
+    bring(cloud, 4)
+
+    follow_and_crash("ed", "post#p5", FollowState(True, Frequency.WEEKLY))
+    meanwhile("schedules", "PutItem", lambda: leave("ed"))
+    bring(cloud, 5, "post#p5")
+    follow_and_crash("flo", "post#p6", FollowState(True, Frequency.CUSTOM))
+    meanwhile("schedules", "PutItem", lambda: erase("flo"))
+    bring(cloud, 6, "post#p6")
+
+    cloud.say("activity.created", {**happening(4), "amended_at": ago()})
+    cloud.say("event.retracted", {"id": "e4", "entity": reference("post#p1")})
+    bring(cloud, 4)
+
+
+@pytest.mark.usefixtures("later")
+def test_every_function_uses_exactly_what_it_may_do_to_tables(
+    cloud: Cloud, meanwhile: Meanwhile
+) -> None:
+    a_day_of_a_reader(cloud)
+    choices_that_change(cloud)
+    followers_of_every_kind(cloud, meanwhile)
+    nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
+    used = cloud.meter.actions
+    assert {step: used[step] - granted for step, granted in GRANTED.items()} == nothing
+    assert {step: granted - used[step] for step, granted in GRANTED.items()} == nothing

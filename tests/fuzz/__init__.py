@@ -1,0 +1,1 @@
+"""Details that nobody would put, through the real handler."""

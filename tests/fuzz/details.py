@@ -1,0 +1,185 @@
+"""What services might put on the bus: right, slightly wrong, and nonsense."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.builders import NOW
+
+USERS = ["ann", "bo", "cy", "dee"]
+_NASTY = [
+    "",
+    " ",
+    "\x00",
+    "a\nb",
+    "\u202eevil",
+    "\ud800",
+    "\uffff",
+    "<script>alert(1)</script>",
+    "{{ 7 * 7 }}",
+    "x" * 1001,
+    "é" * 70,
+    "😀",
+    "ann\r\nBcc: bo@example.com",
+    "javascript:alert(1)",
+    "https://example.com/p1",
+    "HTTPS://EXAMPLE.COM",
+    "https://exa mple.com",
+    "//example.com",
+    "Europe/Berlin",
+    "Mars/Olympus",
+    "../../etc/passwd",
+    "localtime",
+    "2026-11-21T09:30:00Z",
+    "2026-11-21T09:30:00",
+    "2026-02-30T00:00:00Z",
+    "9999-12-31T23:59:59Z",
+    "0001-01-01T00:00:00+14:00",
+    "never",
+    "hourly",
+    "ann@example.com",
+    "ann@@example.com",
+    "Ann <ann@example.com>",
+]
+_ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    24,
+    1.5,
+    2**70,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    [[]],
+    {"a": []},
+]
+
+junk: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from(_NASTY),
+    st.sampled_from(_ODD),
+    st.text(max_size=40),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+        max_leaves=8,
+    ),
+)
+
+_user = st.sampled_from(USERS)
+_instant = st.integers(0, 30_000).map(
+    lambda minutes: (NOW - timedelta(minutes=minutes)).isoformat()
+)
+_frequency = st.sampled_from(["never", "immediate", "daily", "weekly", "custom"])
+_category = st.sampled_from(["comment", "like", "mention"])
+_reference = st.fixed_dictionaries(
+    {"type": st.sampled_from(["post", "comment"]), "id": st.sampled_from(["p1", "p2", "c|#1"])}
+)
+_entity = st.builds(
+    lambda reference, title: {**reference, "title": title, "url": "https://example.com/p1"},
+    _reference,
+    st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cn")), min_size=1),
+)
+_happening = {
+    "id": st.integers(0, 30).map(lambda number: f"id{number}"),
+    "category": _category,
+    "entity": _entity,
+    "actor": st.fixed_dictionaries({"id": _user, "name": st.just("Bo")}),
+    "occurred_at": _instant,
+}
+_optional = {"excerpt": st.just("Well said."), "amended_at": _instant}
+_event = st.fixed_dictionaries({**_happening, "user_id": _user}, optional=_optional)
+_follow = {"user_id": _user, "entity": _reference, "changed_at": _instant}
+
+DETAILS: dict[str, st.SearchStrategy[Any]] = {
+    "event.created": _event
+    | st.fixed_dictionaries({"events": st.lists(_event | junk, min_size=1, max_size=5)}),
+    "activity.created": st.fixed_dictionaries(_happening, optional={"parent": _reference}),
+    "event.retracted": st.fixed_dictionaries({"id": _happening["id"], "user_id": _user})
+    | st.fixed_dictionaries({"id": _happening["id"], "entity": _reference}),
+    "subscriber.changed": st.fixed_dictionaries(
+        {
+            "user_id": _user,
+            "email": _user.map(lambda user: f"{user}@example.com"),
+            "name": st.just("Ann"),
+            "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
+            "changed_at": _instant,
+        },
+        optional={
+            "frequencies": st.dictionaries(_category, _frequency),
+            "digest": st.fixed_dictionaries(
+                {}, optional={"hour": st.integers(0, 23), "minute": st.integers(0, 59)}
+            ),
+        },
+    ),
+    "subscriber.active": st.fixed_dictionaries({"user_id": _user, "active_at": _instant}),
+    "subscriber.deleted": st.fixed_dictionaries(
+        {"user_id": st.sampled_from(["cy", "dee"]), "deleted_at": _instant}
+    ),
+    "follow.created": st.fixed_dictionaries(_follow, optional={"frequency": _frequency}),
+    "follow.deleted": st.fixed_dictionaries(_follow),
+}
+
+
+@st.composite
+def _mutated(draw: st.DrawFn, detail: Any) -> Any:
+    """One place of a right detail is changed: gone, new, or something else."""
+    copy = json.loads(json.dumps(detail))
+    place = copy
+    while True:
+        keys = sorted(place) if isinstance(place, dict) else range(len(place))
+        if not keys:
+            return copy
+        key = draw(st.sampled_from(keys))
+        inner = place[key]
+        if isinstance(inner, dict | list) and inner and draw(st.booleans()):
+            place = inner
+            continue
+        change = draw(st.sampled_from(["drop", "add", "replace", "replace"]))
+        if change == "drop":
+            del place[key]
+        elif change == "add" and isinstance(place, dict):
+            place[draw(st.text(max_size=10))] = draw(junk)
+        else:
+            place[key] = draw(junk)
+        return copy
+
+
+def _envelope(detail_type: object, detail: object) -> str:
+    return json.dumps(
+        {
+            "version": "0",
+            "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
+            "detail-type": detail_type,
+            "source": "fuzz",
+            "account": "123456789012",
+            "time": "2026-11-22T07:00:00Z",
+            "region": "us-east-1",
+            "resources": [],
+            "detail": detail,
+        }
+    )
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> str:
+    """The body of a message on the ingest queue."""
+    kind = draw(st.sampled_from(["right"] * 6 + ["mutated"] * 4 + ["odd", "cut", "raw"]))
+    detail_type = draw(st.sampled_from(sorted(DETAILS)))
+    detail = draw(DETAILS[detail_type])
+    match kind:
+        case "right":
+            return _envelope(detail_type, detail)
+        case "mutated":
+            return _envelope(detail_type, draw(_mutated(detail)))
+        case "odd":
+            return _envelope(draw(junk | st.just(detail_type)), draw(junk))
+        case "cut":
+            whole = _envelope(detail_type, detail)
+            return whole[: draw(st.integers(0, len(whole)))]
+        case _:
+            return draw(st.one_of(st.text(max_size=60), st.just("[" * 100_000)))

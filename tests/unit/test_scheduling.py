@@ -1,0 +1,285 @@
+"""The schedules of a reader are as the profile wants them, whoever else moves them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from gazette.domain.calendar import slot_of
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.errors import NotYet
+from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.model import DAILY, Cadence, DigestTimes, Schedule
+from gazette.domain.outcome import Outcome
+from gazette.domain.run import Status
+from gazette.steps.scheduling import ensure_schedule, set_schedule
+
+from tests.builders import NOW, SettableClock, a_run, a_subscriber, an_event
+from tests.world import World, crashes, interleavings
+
+LATER = NOW + timedelta(seconds=1)
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+def change(
+    world: World,
+    *,
+    hour: int = 8,
+    minute: int = 0,
+    changed_at: datetime = NOW,
+    times: DigestTimes | None = None,
+    **chosen: Frequency,
+) -> Outcome:
+    """`subscriber.changed`."""
+    times = times or DigestTimes(hour=hour, minute=minute)
+    subscriber = a_subscriber(changed_at=changed_at, times=times, **chosen)
+    return world.say(ChangeSubscriber(subscriber))[0]
+
+
+def daily(world: World) -> Schedule:
+    """Ann's daily schedule."""
+    return world.schedules.rows["ann", DAILY]
+
+
+# Which there are, and when they are due. It is Sunday, 08:03 in Berlin.
+
+
+@pytest.mark.parametrize(
+    ("chosen", "defaults", "names"),
+    [
+        ({}, {}, {"daily"}),
+        ({"like": Frequency.IMMEDIATE, "comment": Frequency.NEVER}, {}, {"daily"}),
+        ({"like": Frequency.WEEKLY}, {}, {"daily", "weekly"}),
+        ({}, {"like": Frequency.CUSTOM}, {"daily", "custom"}),
+        (
+            {"like": Frequency.WEEKLY},
+            {"comment": Frequency.CUSTOM},
+            {"daily", "weekly", "custom"},
+        ),
+    ],
+)
+def test_a_reader_has_the_schedules_that_choices_and_defaults_need(
+    chosen: dict[str, Frequency], defaults: dict[str, Frequency], names: set[str]
+) -> None:
+    world = World(defaults=frequencies(defaults))
+    change(world, **chosen)  # type: ignore[arg-type]
+    assert {name for _, name in world.schedules.rows} == names
+    assert not world.schedules.withdrawn
+
+
+@pytest.mark.parametrize(
+    ("name", "times", "due"),
+    [
+        ("daily", DigestTimes(hour=9), "2026-11-22T08:00"),
+        ("daily", DigestTimes(hour=8), "2026-11-23T07:00"),
+        ("weekly", DigestTimes(hour=9, weekly_on=7), "2026-11-22T08:00"),
+        ("weekly", DigestTimes(hour=8, weekly_on=7), "2026-11-29T07:00"),
+        ("weekly", DigestTimes(), "2026-11-23T07:00"),
+        ("custom", DigestTimes(), "2026-11-23T07:00"),
+        ("custom", DigestTimes(custom_on=frozenset({2, 6})), "2026-11-24T07:00"),
+        ("custom", DigestTimes(hour=18, minute=30, custom_on=frozenset({7})), "2026-11-22T17:30"),
+    ],
+)
+def test_a_new_schedule_is_due_at_the_next_wanted_hour_of_a_wanted_day(
+    world: World, name: str, times: DigestTimes, due: str
+) -> None:
+    change(world, times=times, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
+    schedule = world.schedules.rows["ann", name]
+    assert schedule.next_due_at == datetime.fromisoformat(due).replace(tzinfo=UTC)
+    assert (schedule.sequence, schedule.revision) == (1, 1)
+
+
+def test_the_open_slot_is_never_chosen(world: World) -> None:
+    """Trace k: fan-out may have read it already."""
+    change(world, minute=5)
+    assert daily(world).next_due_at == datetime(2026, 11, 23, 7, 5, tzinfo=UTC)
+
+
+def test_a_schedule_that_is_no_longer_chosen_drains_and_keeps_the_readers_hour(
+    world: World,
+) -> None:
+    change(world, like=Frequency.WEEKLY)
+    change(world, hour=20, changed_at=LATER, like=Frequency.DAILY)
+    assert world.schedules.rows["ann", "weekly"].wanted == Cadence(
+        20, 0, "Europe/Berlin", frozenset({1})
+    )
+    assert not world.schedules.withdrawn
+
+
+# Changes.
+
+
+def test_the_same_change_again_changes_nothing(world: World) -> None:
+    change(world, like=Frequency.WEEKLY)
+    before = world.schedules.rows.copy()
+    change(world, like=Frequency.WEEKLY)
+    assert world.schedules.rows == before
+
+
+def test_another_hour_makes_a_new_revision_and_a_new_sequence(world: World) -> None:
+    change(world)
+    world.schedules.rows["ann", DAILY] = replace(daily(world), sequence=5)
+    change(world, hour=20, changed_at=LATER)
+    assert (daily(world).sequence, daily(world).revision) == (6, 2)
+    assert daily(world).next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("times", "changes"),
+    [
+        (DigestTimes(weekly_on=3), {"weekly"}),
+        (DigestTimes(custom_on=frozenset({6, 7})), {"custom"}),
+        (DigestTimes(minute=30), {"daily", "weekly", "custom"}),
+    ],
+)
+def test_other_days_change_only_the_schedule_that_has_them(
+    world: World, times: DigestTimes, changes: set[str]
+) -> None:
+    change(world, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
+    change(world, times=times, changed_at=LATER, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
+    changed = {name for (_, name), row in world.schedules.rows.items() if row.revision == 2}
+    assert changed == changes
+
+
+def test_a_newer_profile_with_the_same_hour_is_remembered_without_a_new_occurrence(
+    world: World,
+) -> None:
+    """Else a slower, older change could still win over it."""
+    change(world)
+    before = daily(world)
+    change(world, changed_at=LATER)
+    assert daily(world) == replace(before, changed_at=LATER)
+
+
+def test_a_change_that_was_overtaken_is_ignored(world: World) -> None:
+    change(world, hour=20, changed_at=LATER)
+    before = daily(world)
+    assert change(world) is Outcome.OUTDATED
+    assert daily(world) == before
+
+
+def test_a_slow_worker_does_not_overwrite_the_schedule_of_a_newer_change(world: World) -> None:
+    change(world)
+    newer = replace(daily(world), changed_at=LATER + timedelta(seconds=1))
+    world.schedules.rows["ann", DAILY] = newer
+    change(world, hour=20, changed_at=LATER)
+    assert daily(world) == newer
+
+
+def test_a_schedule_that_fan_out_no_longer_sees_is_brought_back(world: World) -> None:
+    change(world)
+    world.clock.pass_time(days=3)
+    change(world)
+    assert daily(world).next_due_at == datetime(2026, 11, 26, 7, 0, tzinfo=UTC)
+    assert (daily(world).sequence, daily(world).revision) == (2, 2)
+
+
+def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> None:
+    change(world)
+
+    def advance() -> None:
+        schedule = daily(world)
+        world.schedules.advance(schedule, schedule.next_due_at + timedelta(days=1))
+
+    with world.meanwhile("schedules.of_user", advance):
+        change(world, hour=20, changed_at=LATER)
+    assert (daily(world).sequence, daily(world).revision) == (3, 2)
+    assert daily(world).next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
+
+
+def test_a_schedule_that_never_rests_sends_the_message_back(world: World) -> None:
+    change(world)
+    world.schedules.put = lambda *_, **__: False  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        change(world, hour=20, changed_at=LATER)
+
+
+def test_a_change_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+    for world, where in crashes(World, lambda world: change(world, like=Frequency.WEEKLY)):
+        change(world, like=Frequency.WEEKLY)
+        assert set(world.schedules.rows) == {("ann", "daily"), ("ann", "weekly")}, where
+        assert {row.sequence for row in world.schedules.rows.values()} == {1}, where
+        assert not world.schedules.withdrawn, where
+
+
+def test_two_changes_at_once_end_with_the_later_one() -> None:
+    def early(world: World) -> None:
+        change(world)
+
+    def late(world: World) -> None:
+        change(world, hour=20, changed_at=LATER)
+
+    for act, other in ((early, late), (late, early)):
+        for world, where in interleavings(World, act, other):
+            assert daily(world).wanted.hour == 20, where
+            assert slot_of(daily(world).next_due_at).hour == 19, where
+
+
+# Numbers.
+
+
+def test_a_schedule_goes_on_from_the_last_run_there_is(world: World) -> None:
+    """Numbers are never used twice: an id names one run for ever."""
+    world.runs.rows[a_run(7).key] = replace(a_run(7), status=Status.CANCELLED)
+    world.runs.create(a_run(3))
+    change(world)
+    assert daily(world).sequence == 8
+
+
+# A digest that a follow alone wants.
+
+
+@pytest.mark.parametrize("digest", [Frequency.WEEKLY, Frequency.CUSTOM])
+def test_a_schedule_is_made_with_the_first_event_that_needs_it(
+    world: World, digest: Frequency
+) -> None:
+    change(world)
+    world.follow(often=digest)
+    assert ("ann", digest.value) not in world.schedules.rows
+    world.create(an_event(via=("post#post1",)))
+    schedule = world.schedules.rows["ann", digest.value]
+    assert schedule.wanted == a_subscriber().cadence(digest)
+    world.create(an_event("e2", via=("post#post1",)))
+    assert world.schedules.rows["ann", digest.value] == schedule
+    world.send_everything()
+    assert [email.lines for email in world.emails()] == [("post1: 2",)]
+
+
+def test_a_schedule_that_is_there_is_not_read_into_another_shape(world: World) -> None:
+    change(world, hour=20, like=Frequency.WEEKLY)
+    before = world.schedules.rows["ann", "weekly"]
+    ensure_schedule(a_subscriber(), Frequency.WEEKLY, places=world.places)
+    assert world.schedules.rows["ann", "weekly"] == before
+
+
+@pytest.mark.parametrize("digest", [Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM])
+def test_set_schedule_says_the_name_the_days_and_the_hour(world: World, digest: Frequency) -> None:
+    set_schedule(a_subscriber(), digest, places=world.places, current=None)
+    assert world.schedules.rows["ann", digest.value].wanted == a_subscriber().cadence(digest)
+
+
+# Who leaves.
+
+
+@pytest.mark.parametrize(
+    "stop", [World.unsubscribe, World.erase], ids=["unsubscribes", "is erased"]
+)
+def test_a_reader_who_leaves_while_a_schedule_is_made_for_a_follow_is_never_due(
+    stop: Callable[[World], object],
+) -> None:
+    """What must not be visited is not in the due index."""
+
+    def make() -> World:
+        world = World()
+        world.choose(at=NOW - timedelta(days=1))
+        world.follow(at=NOW - timedelta(hours=1), often=Frequency.WEEKLY)
+        return world
+
+    for world, where in interleavings(
+        make, lambda world: world.create(an_event(via=("post#post1",))), stop
+    ):
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where

@@ -1,0 +1,446 @@
+"""Gazette on fakes: the real steps, with everything that they touch in memory."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
+
+from gazette.domain.calendar import slot_of
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    Command,
+    CreateEvents,
+    EraseSubscriber,
+)
+from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
+from gazette.domain.following import FollowState
+from gazette.domain.frequency import Frequencies, Frequency
+from gazette.domain.model import DAILY, Event, Placed, RunKey
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports import Links, Renderer, Shard
+from gazette.domain.run import Run
+from gazette.steps.deliver import DeliveryLimits, deliver
+from gazette.steps.fanout import FanoutLimits, fan_out
+from gazette.steps.followers import bring
+from gazette.steps.ingest import ingest
+from gazette.steps.places import Places
+from gazette.steps.unsubscribe import unsubscribe
+
+from tests.builders import SettableClock, a_subscriber
+from tests.fake_stores import (
+    FakeActivities,
+    FakeEvents,
+    FakeFollows,
+    FakeRuns,
+    FakeSchedules,
+    FakeSubscribers,
+    FakeSuppressions,
+)
+from tests.fakes import (
+    FakeFollowersQueue,
+    FakeGenerateQueue,
+    FakeMailer,
+    FakeQuarantine,
+    FakeRenderer,
+)
+
+SETTLE_LAG = timedelta(seconds=15)
+COLLAPSE = timedelta(seconds=20)
+HOLD = timedelta(seconds=21)
+
+_ROUNDS = 3
+
+_PORTS = (
+    "subscribers",
+    "schedules",
+    "follows",
+    "activities",
+    "suppressions",
+    "runs",
+    "events",
+    "quarantine",
+    "generate_queue",
+    "followers_queue",
+    "mailer",
+)
+
+Around = Callable[[str, Callable[[], object]], object]
+"""Gets the name of a port's method, such as `events.store`, and the call; returns its answer."""
+
+
+class FakeLinks:
+    """The port `LinkMaker`."""
+
+    def links(self, user_id: str) -> Links:
+        return Links(unsubscribe=f"https://example.com/unsubscribe/{user_id}")
+
+
+class Watched:
+    """A port of which every call goes through `around`."""
+
+    def __init__(self, name: str, port: object, around: Around) -> None:
+        self._name = name
+        self._port = port
+        self._around = around
+
+    def __getattr__(self, attribute: str) -> Any:
+        found = getattr(self._port, attribute)
+        if not callable(found):
+            return found
+        return lambda *args, **named: self._around(
+            f"{self._name}.{attribute}", lambda: found(*args, **named)
+        )
+
+
+class Email(NamedTuple):
+    """What one email says: whose it is, of which schedule, and `post1: 3` for each group."""
+
+    user_id: str
+    schedule: str
+    lines: tuple[str, ...]
+
+
+@dataclass
+class World:
+    """Every port as a fake, and the steps as methods."""
+
+    clock: SettableClock = field(default_factory=SettableClock)
+    defaults: Frequencies = ()
+    subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
+    schedules: FakeSchedules = field(default_factory=FakeSchedules)
+    follows: FakeFollows = field(default_factory=FakeFollows)
+    activities: FakeActivities = field(default_factory=FakeActivities)
+    suppressions: FakeSuppressions = field(default_factory=FakeSuppressions)
+    runs: FakeRuns = field(default_factory=FakeRuns)
+    quarantine: FakeQuarantine = field(default_factory=FakeQuarantine)
+    generate_queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
+    followers_queue: FakeFollowersQueue = field(default_factory=FakeFollowersQueue)
+    mailer: FakeMailer = field(default_factory=FakeMailer)
+    renderer: Renderer = field(default_factory=FakeRenderer)
+    nonces: Iterator[int] = field(default_factory=count)
+    time_left: timedelta = timedelta(seconds=60)
+
+    def __post_init__(self) -> None:
+        self.events = FakeEvents(self.clock, self.runs, self.schedules)
+        self.places = Places(
+            subscribers=self.subscribers,
+            follows=self.follows,
+            events=self.events,
+            schedules=self.schedules,
+            runs=self.runs,
+            generate_queue=self.generate_queue,
+            clock=self.clock,
+            defaults=self.defaults,
+            collapse=COLLAPSE,
+            hold=HOLD,
+            check_after=timedelta(hours=1),
+        )
+
+    def say(self, command: Command | InvalidEvent, body: str = "the body") -> list[Outcome]:
+        """One message on the ingest queue, already decoded."""
+
+        def decode(_: str) -> Command:
+            if isinstance(command, InvalidEvent):
+                raise command
+            return command
+
+        return self.ingest(body, decode)
+
+    def ingest(self, body: str, decode: Callable[[str], Command]) -> list[Outcome]:
+        """One message on the ingest queue."""
+        return ingest(
+            body,
+            decode=decode,
+            activities=self.activities,
+            suppressions=self.suppressions,
+            followers_queue=self.followers_queue,
+            quarantine=self.quarantine,
+            places=self.places,
+            time_left=lambda: self.time_left,
+        )
+
+    def choose(
+        self, user_id: str = "ann", *, at: datetime | None = None, **chosen: Frequency
+    ) -> Outcome:
+        """A reader registers, or changes what was chosen: now, unless `at` says when."""
+        subscriber = a_subscriber(
+            user_id,
+            changed_at=at or self.clock(),
+            email=f"{user_id}@example.com",
+            times=None,
+            **chosen,
+        )
+        return self.say(ChangeSubscriber(subscriber))[0]
+
+    def create(self, *events: Event) -> list[Outcome]:
+        """Events, each for one reader."""
+        return self.say(CreateEvents(events))
+
+    def follow(
+        self,
+        user_id: str = "ann",
+        entity: str = "post#post1",
+        *,
+        at: datetime | None = None,
+        following: bool = True,
+        often: Frequency | None = None,
+    ) -> Outcome:
+        """A follow begins, changes or, where not `following`, ends."""
+        state = FollowState(following, often)
+        return self.say(ChangeFollow(user_id, entity, state, at or self.clock()))[0]
+
+    def erase(self, user_id: str = "ann", *, at: datetime | None = None) -> Outcome:
+        """A reader is erased: now, unless `at` says when."""
+        return self.say(EraseSubscriber(user_id, at or self.clock()))[0]
+
+    def work_off_followers(self) -> int:
+        """Everything on the followers queue, and what it leads to; returns the messages.
+
+        A message stays there until it was worked off.
+        """
+        done = 0
+        queue = self.followers_queue.sent
+        while queue:
+            message = queue[0]
+            bring(
+                message,
+                activities=self.activities,
+                followers_queue=self.followers_queue,
+                places=self.places,
+            )
+            if message in queue:
+                queue.remove(message)
+            done += 1
+        return done
+
+    def deliver(self, key: RunKey) -> Run | None:
+        """One message on the generate queue."""
+        return deliver(
+            key,
+            runs=self.runs,
+            subscribers=self.subscribers,
+            events=self.events,
+            renderer=self.renderer,
+            link_maker=FakeLinks(),
+            mailer=self.mailer,
+            clock=self.clock,
+            draw_nonce=lambda: f"nonce{next(self.nonces)}",
+            time_left=lambda: timedelta(seconds=60),
+            list_id="digest.example.com",
+            limits=DeliveryLimits(
+                settle_lag=SETTLE_LAG,
+                send_timeout=timedelta(seconds=10),
+                commit_margin=timedelta(seconds=8),
+                clock_skew=timedelta(seconds=5),
+                max_groups=20,
+            ),
+        )
+
+    def deliver_queued(self) -> list[Run | None]:
+        """Let the delays pass, then everything on the generate queue; NotYet stays queued."""
+        delays = [queued.delay for queued in self.generate_queue.sent]
+        self.clock.now += max(delays, default=timedelta(0))
+        queued, self.generate_queue.sent = self.generate_queue.sent, []
+        done: list[Run | None] = []
+        for message in queued:
+            try:
+                done.append(self.deliver(message.key))
+            except NotYet:
+                self.generate_queue.sent.append(message)
+        return done
+
+    def send_digest(self, name: str = DAILY, user_id: str = "ann") -> None:
+        """Let a schedule come due, fan its slot out, and deliver everything that is queued."""
+        schedule = self.schedules.rows[user_id, name]
+        self.clock.now = max(self.clock.now, schedule.next_due_at) + 2 * SETTLE_LAG
+        fan_out(
+            Shard((slot_of(schedule.next_due_at),), 0),
+            schedules=self.schedules,
+            runs=self.runs,
+            generate_queue=self.generate_queue,
+            clock=self.clock,
+            random=lambda: 0.0,
+            limits=FanoutLimits(
+                shards=1, lookback=0, spread=timedelta(0), check_after=timedelta(hours=1)
+            ),
+        )
+        self.deliver_queued()
+
+    def send_everything(self) -> None:
+        """Bring what is queued to its readers, and then every schedule that is in the due index."""
+        self.work_off_followers()
+        for _ in range(_ROUNDS):
+            self.deliver_queued()
+        for user_id, name in sorted(set(self.schedules.rows) - self.schedules.withdrawn):
+            self.send_digest(name, user_id)
+
+    def unsubscribe(self, user_id: str = "ann") -> bool:
+        """A reader leaves."""
+        return unsubscribe(
+            user_id,
+            subscribers=self.subscribers,
+            suppressions=self.suppressions,
+            schedules=self.schedules,
+            runs=self.runs,
+        )
+
+    def emails(self, user_id: str | None = None) -> list[Email]:
+        """What was accepted, as the FakeRenderer wrote it."""
+        found = []
+        for mail, _ in self.mailer.accepted:
+            _, *lines, schedule, link = mail.edition.text.split("\n")
+            found.append(Email(link.rpartition("/")[2], schedule, tuple(lines)))
+        return [email for email in found if user_id in {None, email.user_id}]
+
+    def waiting(self, user_id: str = "ann") -> dict[str, str]:
+        """The schedule of each event that is stored for a reader."""
+        return {
+            event_id: placed.schedule
+            for (owner, event_id), placed in self.events.rows.items()
+            if owner == user_id and isinstance(placed, Placed)
+        }
+
+    @contextmanager
+    def watched(self, around: Around) -> Iterator[None]:
+        """Let every call of a port go through `around`; calls that it makes itself do not."""
+        ports: dict[str, Any] = {name: getattr(self, name) for name in _PORTS}
+        places = self.places
+        inside = False
+
+        def once(name: str, call: Callable[[], object]) -> object:
+            nonlocal inside
+            if inside:
+                return call()
+            inside = True
+            try:
+                return around(name, call)
+            finally:
+                inside = False
+
+        wrapped: dict[str, Any] = {name: Watched(name, port, once) for name, port in ports.items()}
+        placed = {one.name for one in fields(Places)}
+        self.places = replace(
+            places, **{name: port for name, port in wrapped.items() if name in placed}
+        )
+        for name, port in wrapped.items():
+            setattr(self, name, port)
+        try:
+            yield
+        finally:
+            self.places = places
+            for name, port in ports.items():
+                setattr(self, name, port)
+
+    @contextmanager
+    def calls(self) -> Iterator[list[str]]:
+        """The names of the ports' methods that are called, in order."""
+        called: list[str] = []
+
+        def around(name: str, call: Callable[[], object]) -> object:
+            called.append(name)
+            return call()
+
+        with self.watched(around):
+            yield called
+
+    @contextmanager
+    def meanwhile(
+        self, method: str, act: Callable[[], object], *, before: bool = False, times: int = 1
+    ) -> Iterator[None]:
+        """Let somebody else `act` right after, or before, the first `times` calls of a method."""
+        left = times
+
+        def around(name: str, call: Callable[[], object]) -> object:
+            nonlocal left
+            if name != method or not left:
+                return call()
+            left -= 1
+            if before:
+                act()
+            answer = call()
+            if not before:
+                act()
+            return answer
+
+        with self.watched(around):
+            yield
+        assert left == 0, f"{method} was called {times - left} times"
+
+
+def interleavings(
+    make: Callable[[], World],
+    act: Callable[[World], object],
+    other: Callable[[World], object],
+) -> Iterator[tuple[World, str]]:
+    """For each call of a port in `act`: a world in which `other` was done before it, and where.
+
+    What raises NotYet is done again, as its message is delivered again.
+    """
+    for number in count():
+        world = make()
+        where = _interrupt(world, act, number, partial(other, world))
+        if where is None:
+            return
+        yield world, f"before {where}, call {number}"
+
+
+def _interrupt(
+    world: World, act: Callable[[World], object], number: int, other: Callable[[], object]
+) -> str | None:
+    calls = count()
+    where = None
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        nonlocal where
+        if next(calls) == number:
+            where = name
+            other()
+        return call()
+
+    with world.watched(around), suppress(NotYet):
+        act(world)
+        return where
+    act(world)
+    return where
+
+
+def crashes(
+    make: Callable[[], World], act: Callable[[World], object]
+) -> Iterator[tuple[World, str]]:
+    """For each call of a port in `act`: a world in which it broke off there, and where.
+
+    Both before the call and after what it does was done.
+    """
+    for number in count():
+        for done in (False, True):
+            world = make()
+            where = _crash(world, act, number, done)
+            if where is None:
+                return
+            yield world, f"{'after' if done else 'before'} {where}, call {number}"
+
+
+def _crash(world: World, act: Callable[[World], object], number: int, done: bool) -> str | None:
+    calls = count()
+    where = None
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        nonlocal where
+        if next(calls) != number:
+            return call()
+        where = name
+        if done:
+            call()
+        raise Unavailable(f"{name} did not answer.")
+
+    with world.watched(around):
+        try:
+            act(world)
+        except Unavailable:
+            if where is None:
+                raise
+    return where
