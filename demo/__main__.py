@@ -4,6 +4,7 @@ import argparse
 import signal
 import sys
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from functools import partial
 
@@ -53,8 +54,8 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         service = Service.at(engine, outputs)
         progress("stage `local` deployed by the CDK command line")
-        registered = register(service)
-        progress(f"{campus.STUDENTS} students registered")
+        registered = register(service, messages)
+        progress(f"{campus.STUDENTS} students registered, and what they follow")
         put = replay(
             service,
             messages,
@@ -66,7 +67,9 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         rows = _rows(engine)
         report = {
             "subscribers": rows["subscribers"],
+            "follows": rows["follows"],
             "events_put": put,
+            "activities": rows["activities"],
             "events_stored": rows["events"],
             "runs_sent": rows["sent"],
             "runs_skipped": rows["skipped"],
@@ -85,7 +88,7 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
     return 0 if findings.clean and put == len(messages) else 1
 
 
-def _rows(engine: Engine) -> dict[str, int]:
+def _rows(engine: Engine) -> Counter[str]:
     """Counted in the tables: the system's own view, to hold against the emails."""
     client = boto3.client(
         "dynamodb",
@@ -94,17 +97,13 @@ def _rows(engine: Engine) -> dict[str, int]:
         aws_access_key_id="test",
         aws_secret_access_key="test",  # noqa: S106 -- the engine's fixed account
     )
-    counted = {"subscribers": 0, "events": 0, "sent": 0, "skipped": 0}
+    counted: Counter[str] = Counter()
     for table in client.list_tables()["TableNames"]:
+        kind = table.split("-")[1].rstrip("0123456789ABCDEF").lower()
         for page in client.get_paginator("scan").paginate(TableName=table):
-            if "-Subscribers" in table:
-                counted["subscribers"] += page["Count"]
-            elif "-Events" in table:
-                counted["events"] += page["Count"]
-            elif "-Runs" in table:
-                for item in page["Items"]:
-                    status = item["status"]["S"]
-                    counted[status] = counted.get(status, 0) + 1
+            counted[kind] += page["Count"]
+            if kind == "runs":
+                counted.update(item["status"]["S"] for item in page["Items"])
     return counted
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -71,6 +72,14 @@ def messages() -> list[Message]:
     ]
 
 
+def mutual(week: Iterable[Message]) -> frozenset[str]:
+    """The conversations in which both wrote to each other."""
+    wrote = {(message.source, message.target) for message in week}
+    return frozenset(
+        message.conversation for message in week if (message.target, message.source) in wrote
+    )
+
+
 def user_id(student: int) -> str:
     """The student's id in Gazette."""
     return f"student{student}"
@@ -109,20 +118,43 @@ def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
     }
 
 
+def follow_created(student: int, conversation: str, first_day: date) -> dict[str, Any]:
+    """The detail by which a student follows a conversation, from the day before the replay."""
+    return {
+        "user_id": user_id(student),
+        "entity": {"type": "conversation", "id": conversation},
+        "changed_at": (_midnight(first_day) - timedelta(days=1)).isoformat(),
+    }
+
+
+def activity_created(message: Message, first_day: date) -> dict[str, Any]:
+    """The detail of a message in a conversation that both follow: the other one hears of it."""
+    one, other = sorted((message.source, message.target))
+    return _said(message, f"{name(one)} and {name(other)}", first_day)
+
+
 def event_created(message: Message, first_day: date) -> dict[str, Any]:
-    """The detail that a message becomes, moved to the days of the replay."""
-    at = datetime.combine(first_day, datetime.min.time(), UTC)
-    at += timedelta(days=message.day, minutes=message.minute_of_day)
+    """The detail of a message that was not answered: it is put for its reader alone."""
+    title = f"Your conversation with {name(message.source)}"
+    return {"user_id": user_id(message.target), **_said(message, title, first_day)}
+
+
+def _said(message: Message, title: str, first_day: date) -> dict[str, Any]:
+    """What happened, moved to the days of the replay."""
+    at = _midnight(first_day) + timedelta(days=message.day, minutes=message.minute_of_day)
     return {
         "id": f"message{message.row}",
-        "user_id": user_id(message.target),
         "category": "message",
         "entity": {
             "type": "conversation",
             "id": message.conversation,
-            "title": f"Your conversation with {name(message.source)}",
+            "title": title,
             "url": url(message.conversation),
         },
         "actor": {"id": user_id(message.source), "name": name(message.source)},
         "occurred_at": at.isoformat(),
     }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, datetime.min.time(), UTC)

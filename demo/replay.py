@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence, slot_of
-from gazette.domain.model import LocalHour
+from gazette.domain.model import Cadence
 
 from demo import campus
 from demo.service import Service
@@ -16,15 +16,25 @@ _SETTLE_SECONDS = 2.2
 Progress = Callable[[str], None]
 
 
-def register(service: Service) -> tuple[datetime, datetime]:
-    """Register every student. Returns the slots in which that began and ended."""
+def register(service: Service, week: list[campus.Message]) -> tuple[datetime, datetime]:
+    """Register every student, and let those who wrote to each other follow their conversation.
+
+    All of it is put at once: which of it arrives first does not matter. Returns the slots in
+    which that began and ended.
+    """
     began = datetime.now(UTC)
     students = range(1, campus.STUDENTS + 1)
+    follows = [
+        campus.follow_created(int(student), conversation, began.date())
+        for conversation in sorted(campus.mutual(week))
+        for student in conversation.split("-")
+    ]
     put = service.put_events(
         "subscriber.changed", (campus.subscriber_changed(student, began) for student in students)
     )
-    if put != campus.STUDENTS:
-        raise RuntimeError(f"only {put} of {campus.STUDENTS} students were put")
+    put += service.put_events("follow.created", follows)
+    if put != campus.STUDENTS + len(follows):
+        raise RuntimeError(f"only {put} students and follows were put")
     service.wait_until_drained("ingest")
     return slot_of(began), slot_of(datetime.now(UTC))
 
@@ -41,7 +51,7 @@ def due_slots(day: int, registered: tuple[datetime, datetime]) -> list[datetime]
         began += SLOT
         slots.add(began)
     for zone in campus.ZONES:
-        due = _occurrences(LocalHour(campus.DIGEST_HOUR, 0, zone), after=ended)
+        due = _occurrences(Cadence(campus.DIGEST_HOUR, 0, zone), after=ended)
         slots.add(slot_of(next(islice(due, day, None))))
     return sorted(slots)
 
@@ -60,13 +70,27 @@ def replay(
     replay begin today.
     """
     first_day = registered[0].date()
+    followed = campus.mutual(messages)
     put = 0
     for day in range(messages[-1].day + 1):
         today = [message for message in messages if message.day == day]
         put += service.put_events(
-            "event.created", (campus.event_created(message, first_day) for message in today)
+            "activity.created",
+            (
+                campus.activity_created(message, first_day)
+                for message in today
+                if message.conversation in followed
+            ),
         )
-        service.wait_until_drained("ingest")
+        put += service.put_lists(
+            "event.created",
+            (
+                campus.event_created(message, first_day)
+                for message in today
+                if message.conversation not in followed
+            ),
+        )
+        service.wait_until_drained("ingest", "followers")
         wait(_SETTLE_SECONDS)
         for slot in due_slots(day, registered):
             service.tick(slot)
@@ -75,7 +99,7 @@ def replay(
     return put
 
 
-def _occurrences(wanted: LocalHour, *, after: datetime) -> Iterator[datetime]:
+def _occurrences(wanted: Cadence, *, after: datetime) -> Iterator[datetime]:
     due = next_occurrence(wanted, after=last_instant_of_slot(after))
     while True:
         yield due

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 _ENTRIES_A_CALL = 10
+_DETAILS_A_LIST = 50
 _QUIET_FOR = 2
 _STAGE = "gazette-local"
 
@@ -58,6 +59,14 @@ class Service:
         chunks = iter(lambda: list(islice(remaining, _ENTRIES_A_CALL)), [])
         with ThreadPoolExecutor(2) as workers:
             return sum(workers.map(lambda chunk: self._put(detail_type, chunk), chunks))
+
+    def put_lists(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
+        """The same in lists, many a PutEvents entry. Returns how many details were put."""
+        remaining = iter(details)
+        put = 0
+        while some := list(islice(remaining, _DETAILS_A_LIST)):
+            put += self.put_events(detail_type, [{"events": some}]) * len(some)
+        return put
 
     def tick(self, time_of_tick: datetime) -> None:
         """What EventBridge Scheduler does every ten minutes."""

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from gazette.adapters.contract import decode
 from gazette.adapters.renderer import JinjaRenderer
-from gazette.domain.commands import ChangeSubscriber, CreateEvent
+from gazette.domain.commands import ChangeSubscriber, CreateEvents
 from gazette.domain.compose import compose
+from gazette.domain.model import DAILY, Event
 from gazette.domain.ports import Links
 
 from demo import campus
@@ -58,15 +59,15 @@ def email(renderer: JinjaRenderer, reader: int, day: int, *, run: str) -> Accept
     """One student's email of one day."""
     profile = decode(envelope("subscriber.changed", campus.subscriber_changed(reader, NOW)))
     assert isinstance(profile, ChangeSubscriber)
-    events = []
+    events: list[Event] = []
     for message in messages():
         if (message.target, message.day) == (reader, day):
             detail = campus.event_created(message, date(2026, 11, 22))
             command = decode(envelope("event.created", detail))
-            assert isinstance(command, CreateEvent)
-            events.append(command.event)
+            assert isinstance(command, CreateEvents)
+            events += command.events
     edition = renderer.render(
-        compose(events, max_groups=CAP), profile.subscriber, Links("https://x.example/")
+        compose(events, max_groups=CAP), profile.subscriber, Links("https://x.example/"), DAILY
     )
     return accepted(campus.address(reader), edition.text, run)
 
