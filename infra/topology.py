@@ -122,7 +122,7 @@ FOLLOWERS = Step(
             "schedules",
             ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
         ),
-        ("follows", ("BatchGetItem", "Query")),
+        ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
         ("activities", ("GetItem", "UpdateItem")),
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),

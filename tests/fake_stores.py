@@ -216,11 +216,13 @@ class FakeSchedules:
         advanced = replace(schedule, next_due_at=next_due_at, sequence=schedule.sequence + 1)
         return self.put(advanced, replacing=schedule)
 
-    def withdraw(self, user_id: str, name: str) -> None:
-        key = (user_id, name)
-        if key in self.rows:
-            self.rows[key] = replace(self.rows[key], revision=self.rows[key].revision + 1)
-            self.withdrawn.add(key)
+    def withdraw(self, schedule: Schedule) -> bool:
+        key = (schedule.user_id, schedule.name)
+        if _fixed(self.rows.get(key)) != _fixed(schedule):
+            return False
+        self.rows[key] = replace(self.rows[key], revision=schedule.revision + 1)
+        self.withdrawn.add(key)
+        return True
 
     def remove(self, schedule: Schedule) -> bool:
         key = (schedule.user_id, schedule.name)
@@ -364,7 +366,7 @@ class FakeEvents:
     def erase(self, user_id: str, until: datetime | None) -> None:
         for key, row in list(self.rows.items()):
             if key[0] == user_id and (
-                isinstance(row, Retracted) or not until or row.event.occurred_at <= until
+                not until or (isinstance(row, Placed) and row.event.occurred_at <= until)
             ):
                 del self.rows[key]
 

@@ -211,6 +211,7 @@ class World:
                 activities=self.activities,
                 followers_queue=self.followers_queue,
                 places=self.places,
+                time_left=lambda: self.time_left,
             )
             if message in queue:
                 queue.remove(message)

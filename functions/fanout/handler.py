@@ -3,15 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_tick
-from gazette.observability import count, logger, observed, reported
+from gazette.observability import TimeLeft, count, each_message, logger, observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -21,11 +16,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
             shards = build_tick()(datetime.fromisoformat(event["time"]))
             logger().info("tick queued", time=event["time"], shards=shards)
             return {"shards": shards}
-        processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-        return dict(process_partial_response(event, reported(_fan_out), processor, context))
+        return each_message(event, context, _fan_out)
 
 
-def _fan_out(record: SQSRecord) -> None:
+def _fan_out(record: SQSRecord, _: TimeLeft) -> None:
     done = build_fan_out()(record.body)
     count("due", done.queued)
     logger().info(

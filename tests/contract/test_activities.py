@@ -45,6 +45,27 @@ def test_an_activity_comes_back_as_created(activities: Activities) -> None:
     assert activities.get(HOME, activity.id) == activity
 
 
+def test_the_longest_names_that_the_contract_allows_are_taken(activities: Activities) -> None:
+    """A sort key of DynamoDB ends at 1,024 bytes."""
+    long = "\U0001f600" * 128
+    activity = an_activity(long, entity_id=long, parent=f"post#{long}p")
+    assert activities.create(activity) == (True, activity)
+    assert ids_since(activities, f"post#{long}p", NOW) == [long]
+
+
+def test_an_activity_knows_whom_it_was_brought_to_before(activities: Activities) -> None:
+    activities.create(on_a_comment())
+    moved = replace(on_a_comment(), parent="post#p2", amended_at=NOW + SECOND)
+    amended = moved.in_place_of(on_a_comment())
+    assert activities.replace(on_a_comment(), amended)
+    assert activities.mark_walked(amended, HOME)
+    stored = activities.get(HOME, "a1")
+    assert isinstance(stored, Activity)
+    assert stored.to_walk == ("post#p2", POST)
+    assert ids_since(activities, POST, NOW) == []
+    assert ids_since(activities, "post#p2", NOW) == ["a1"]
+
+
 def test_an_activity_is_created_once(activities: Activities) -> None:
     activities.create(an_activity())
     again = replace(an_activity(), excerpt="again")
@@ -224,8 +245,11 @@ def test_all_that_is_kept_of_an_activity_expires(
     clock.now += SECOND
     activities.retract(HOME, "a1")
     activities.retract(HOME, "early")
-    assert {(row.entity, row.activity_id): row.expires_at for row in ActivityRow.scan()} == {
-        (POST, f"\t{HOME}\ta1"): NOW + RETENTION,
+    expiry = {
+        (row.entity, row.home or row.activity_id): row.expires_at for row in ActivityRow.scan()
+    }
+    assert expiry == {
+        (POST, HOME): NOW + RETENTION,
         (HOME, "a1"): clock.now + RETENTION,
         (HOME, "early"): clock.now + RETENTION,
     }

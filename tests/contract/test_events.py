@@ -174,9 +174,9 @@ def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Event
     """It is of somebody who came back."""
     for number in range(3):
         events.store(an_event(f"e{number}", occurred_at=NOW + number * SECOND), DAILY)
-    events.retract("ann", "early", early=True)
+    early = events.retract("ann", "early", early=True)
     events.erase("ann", NOW + SECOND)
-    assert events.get("ann", "early") is None
+    assert events.get("ann", "early") == early, "it may have been retracted since"
     assert [placed.event.id for placed in events.placed("ann", DAILY, after=BEGINNING)] == ["e2"]
 
 

@@ -264,7 +264,7 @@ def test_a_schedule_that_is_no_longer_as_it_was_read_keeps_the_event(
         case "renewed":
             assert stores.schedules.put(replace(read, changed_at=NOW + SECOND), replacing=read)
         case "withdrawn":
-            stores.schedules.withdraw("ann", DAILY)
+            stores.schedules.withdraw(read)
         case _:
             assert stores.schedules.remove(read)
     now = stores.kept()

@@ -67,7 +67,7 @@ def test_all_schedules_of_a_user_are_found_also_those_that_are_withdrawn(
 ) -> None:
     for schedule in (WEEKLY, a_schedule(), a_schedule("bo")):
         schedules.put(schedule, replacing=None)
-    schedules.withdraw("ann", DAILY)
+    schedules.withdraw(a_schedule())
     assert schedules.of_user("ann") == [a_schedule(revision=2), WEEKLY]
     assert schedules.of_user("nobody") == []
 
@@ -115,8 +115,8 @@ def test_an_advance_moves_once(schedules: Schedules) -> None:
 
 def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
-    schedules.withdraw("ann", DAILY)
-    schedules.withdraw("nobody", DAILY)
+    assert schedules.withdraw(a_schedule())
+    assert not schedules.withdraw(a_schedule("nobody"))
     assert schedules.get("ann", DAILY) == a_schedule(revision=2)
     assert schedules.get("nobody", DAILY) is None
     assert due(schedules, a_schedule()) == []
@@ -125,13 +125,13 @@ def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> Non
 def test_an_advance_does_not_bring_a_withdrawn_schedule_back(schedules: Schedules) -> None:
     """Fan-out read it before the reader left."""
     schedules.put(a_schedule(), replacing=None)
-    schedules.withdraw("ann", DAILY)
+    schedules.withdraw(a_schedule())
     assert not schedules.advance(a_schedule(), NOW + timedelta(days=1))
 
 
 def test_a_withdrawn_schedule_is_due_again_once_it_is_put(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
-    schedules.withdraw("ann", DAILY)
+    schedules.withdraw(a_schedule())
     assert schedules.put(a_schedule(revision=3), replacing=a_schedule(revision=2))
     assert due(schedules, a_schedule()) == [a_schedule(revision=3)]
 
@@ -139,7 +139,7 @@ def test_a_withdrawn_schedule_is_due_again_once_it_is_put(schedules: Schedules) 
 def test_a_removed_schedule_leaves_no_trace(schedules: Schedules) -> None:
     for schedule in (a_schedule(), WEEKLY):
         schedules.put(schedule, replacing=None)
-    schedules.withdraw("ann", "weekly")
+    schedules.withdraw(WEEKLY)
     assert schedules.remove(a_schedule())
     assert schedules.remove(replace(WEEKLY, revision=2))
     assert schedules.of_user("ann") == []
@@ -159,9 +159,10 @@ def test_a_removed_schedule_leaves_no_trace(schedules: Schedules) -> None:
         replace(a_schedule(), changed_at=NOW + SECOND),
     ],
 )
-def test_a_schedule_that_changed_since_it_was_read_is_not_removed(
+def test_a_schedule_that_changed_since_it_was_read_is_neither_removed_nor_withdrawn(
     schedules: Schedules, stale: Schedule
 ) -> None:
     schedules.put(a_schedule(), replacing=None)
     assert not schedules.remove(stale)
+    assert not schedules.withdraw(stale)
     assert due(schedules, a_schedule()) == [a_schedule()]

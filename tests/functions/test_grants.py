@@ -118,6 +118,13 @@ def followers_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
     meanwhile("schedules", "PutItem", lambda: erase("flo"))
     bring(cloud, 6, "post#p6")
 
+    cloud.say("activity.created", {**happening(8), "occurred_at": ago(minutes=118)})
+    DynamoSubscribers("subscribers").erase("gil", datetime.fromisoformat(ago(minutes=117)))
+    cloud.say("subscriber.changed", profile("gil", changed_at=ago(minutes=116)))
+    for state in (FollowState(True), FollowState(True, Frequency.WEEKLY)):
+        follow_and_crash("gil", "post#p1", state)
+    bring(cloud, 8)
+
     cloud.say("activity.created", {**happening(4), "amended_at": ago()})
     cloud.say("event.retracted", {"id": "e4", "entity": reference("post#p1")})
     bring(cloud, 4)

@@ -18,7 +18,7 @@ from gazette.steps.followers import PAGE
 from tests.builders import NOW, SettableClock, a_follow, an_activity
 from tests.world import World, crashes, interleavings
 
-POST, BLOG = "post#post1", "blog#b1"
+POST, BLOG, OTHER_BLOG = "post#post1", "blog#b1", "blog#b2"
 AN_HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 ON_BOTH = an_activity(parent=BLOG)
@@ -107,6 +107,37 @@ def test_what_says_something_newer_sets_out_for_everybody_again(world: World) ->
     happen(world, ON_BOTH)
     assert world.say(CreateActivity(edited())) == [Outcome.AMENDED]
     assert world.followers_queue.sent == [Walk(POST, "a1", BLOG)]
+
+
+def test_an_amendment_that_names_another_parent_goes_from_one_ones_followers_to_the_others() -> (
+    None
+):
+    readers = {"ann": POST, "di": BLOG, "cy": OTHER_BLOG}
+
+    def make() -> World:
+        world = World()
+        for user_id, entity in readers.items():
+            world.choose(user_id, at=NOW - DAY)
+            world.follow(user_id, entity, at=NOW - DAY)
+        happen(world)
+        return world
+
+    moved = replace(edited(), parent=OTHER_BLOG)
+    for world, where in crashes(make, lambda world: happen(world, moved)):
+        happen(world, moved)
+        assert {user: says(world, user) for user in readers} == {
+            "ann": "second",
+            "di": None,
+            "cy": "second",
+        }, where
+        happen(world, edited("back", 2))
+        assert {user: says(world, user) for user in readers} == {
+            "ann": "back",
+            "di": "back",
+            "cy": None,
+        }, where
+        retract(world)
+        assert {says(world, user) for user in readers} == {None}, where
 
 
 @pytest.mark.parametrize(

@@ -86,14 +86,14 @@ def events(draw: st.DrawFn) -> Command:
 
 @st.composite
 def activities(draw: st.DrawFn) -> Command:
-    """On the post, or on a reply to it."""
+    """On the post, or on a reply, which amendments take away from the post and back."""
     number = draw(st.integers(1, 3))
     amended = draw(st.none() | minutes)
     return CreateActivity(
         an_activity(
             f"a{number}",
             entity_id="reply1" if number == 1 else "post1",
-            parent=POST if number == 1 else None,
+            parent=POST if number == 1 and not (amended or 0) % 2 else None,
             actor="Cy" if number == 2 else "Dee",
             occurred_at=NOW - MINUTE * number * 7,
             excerpt="" if amended is None else f"amended {amended}",
@@ -175,7 +175,7 @@ def state(world: World) -> dict[str, object]:
         },
         "follows": world.follows.rows,
         "activities": {
-            key: replace(activity, walked=frozenset())
+            key: replace(activity, walked=frozenset(), former=frozenset())
             for key, activity in world.activities.rows.items()
             if isinstance(activity, Activity) and not activity.retracted
         },

@@ -271,17 +271,33 @@ def test_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -> None:
 
 
 def test_a_stop_between_read_and_claim_wins(ready: World) -> None:
-    """An unsubscribe raises the epoch, so the claim made on what was read before fails."""
+    """An unsubscribe raises the epoch: the claim on what was read fails, and it is read anew."""
     original = ready.runs.swap
 
     def stopped(before: Run, after: Run) -> Run:
+        ready.runs.swap = original  # type: ignore[method-assign]
+        ready.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
         ready.runs.rows[KEY] = replace(ready.runs.rows[KEY], epoch=1)
         return original(before, after)
 
     ready.runs.swap = stopped  # type: ignore[method-assign]
-    with pytest.raises(NotYet):
+    assert ready.deliver().reason is Reason.UNSUBSCRIBED
+    assert ready.mailer.calls == 0
+
+
+def test_a_run_that_keeps_changing_before_its_claim_comes_again(ready: World) -> None:
+    original = ready.runs.swap
+
+    def changed(before: Run, after: Run) -> Run:
+        ready.runs.rows[KEY] = replace(ready.runs.rows[KEY], epoch=before.epoch + 1)
+        return original(before, after)
+
+    ready.runs.swap = changed  # type: ignore[method-assign]
+    with pytest.raises(NotYet, match="kept changing"):
         ready.deliver()
     assert ready.mailer.calls == 0
+    ready.runs.swap = original  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
 
 
 def test_no_claim_is_made_without_the_time_to_finish(ready: World) -> None:

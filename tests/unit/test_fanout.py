@@ -200,5 +200,5 @@ def test_a_schedule_advances_to_its_next_wanted_day(
 
 
 def test_a_schedule_that_was_withdrawn_starts_nothing(world: World) -> None:
-    world.schedules.withdraw("ann", DAILY)
+    world.schedules.withdraw(world.schedules.rows["ann", DAILY])
     assert world.fan_out() == FannedOut(queued=0, not_advanced=0)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import CreateActivity, RetractActivity
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.following import Activity, Follow
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import Placed
@@ -67,6 +67,7 @@ def bring_next(world: World) -> int:
         activities=world.activities,
         followers_queue=world.followers_queue,
         places=world.places,
+        time_left=lambda: world.time_left,
     )
 
 
@@ -124,6 +125,13 @@ def test_a_side_of_less_than_a_page_needs_no_message() -> None:
     begin(world)
     assert not world.followers_queue.sent
     assert len(have(world)) == PAGE - 2
+
+
+def test_a_message_that_there_is_no_time_for_comes_again() -> None:
+    world = World(time_left=timedelta(seconds=29))
+    world.followers_queue.send([Walk(POST, "a1", POST)])
+    with pytest.raises(NotYet, match="time"):
+        bring_next(world)
 
 
 def test_an_activity_that_is_not_there_concerns_nobody() -> None:

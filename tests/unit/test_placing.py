@@ -10,15 +10,18 @@ from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import (
     DAILY,
+    Placed,
     RunKey,
     SubscriberStatus,
     Window,
 )
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, Reason, Run, Status
+from gazette.steps.immediate import start_immediate
+from gazette.steps.moving import move
 from gazette.steps.placing import rearrange
 
-from tests.builders import KEY, NOW, SettableClock, a_run, an_event
+from tests.builders import KEY, NOW, SettableClock, a_follow, a_run, an_event
 from tests.world import World, crashes, interleavings
 
 NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
@@ -458,6 +461,38 @@ def test_a_run_that_is_created_before_the_move_makes_it_start_over(world: World)
         world.choose(comment=Frequency.WEEKLY)
     assert world.waiting() == {"e1": "weekly"}
     assert world.runs.rows[KEY].epoch == 1
+
+
+def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
+    world: World,
+) -> None:
+    """A worker stored the event and has not started its run: another is about to."""
+    world.choose(comment=Frequency.IMMEDIATE)
+    schedule = immediate_schedule("post#post1")
+    _, placed = world.events.store(an_event(), schedule)
+    assert isinstance(placed, Placed)
+    world.clock.pass_time(minutes=1)
+
+    def start() -> None:
+        start_immediate(placed, places=world.places)
+
+    with world.meanwhile("events.move", start, before=True):
+        move(placed, DAILY, places=world.places)
+    assert world.waiting() == {"e1": DAILY}
+    assert [run.epoch for run in world.runs.rows.values()] == [1]
+
+
+def test_a_follow_that_an_erasure_did_not_find_is_forgotten_with_the_next_event(
+    world: World,
+) -> None:
+    """The index by which it looks may not have had it yet."""
+    world.choose(at=NOW - timedelta(days=1))
+    world.erase()
+    for user_id in ("ann", "bo"):
+        world.follows.put(a_follow(user_id), replacing=None)
+    event = an_event(occurred_at=NOW + timedelta(minutes=1), via=("post#post1",))
+    assert world.create(event) == [Outcome.ERASED]
+    assert list(world.follows.rows) == [("post#post1", "bo")]
 
 
 def test_a_run_that_is_claimed_before_the_move_keeps_the_event(world: World) -> None:

@@ -9,15 +9,16 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.domain.model import DAILY, Cadence, DigestTimes, Schedule
+from gazette.domain.model import DAILY, Cadence, DigestTimes, RunKey, Schedule, SubscriberStatus
 from gazette.domain.outcome import Outcome
-from gazette.domain.run import Status
-from gazette.steps.scheduling import ensure_schedule, set_schedule
+from gazette.domain.run import Reason, Run, Status
+from gazette.steps.scheduling import ensure_schedule, set_schedule, withdraw_if_left
 
 from tests.builders import NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
 
 LATER = NOW + timedelta(seconds=1)
+DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -219,6 +220,33 @@ def test_two_changes_at_once_end_with_the_later_one() -> None:
             assert slot_of(daily(world).next_due_at).hour == 19, where
 
 
+def test_fan_out_starts_nothing_behind_a_change_that_it_did_not_see(world: World) -> None:
+    """It read the schedule before: that number has a run, which has ended."""
+    change(world)
+    stale = daily(world)
+    change(world, hour=20, changed_at=LATER)
+    world.runs.create(Run(RunKey("ann", DAILY, stale.sequence), stale.next_due_at, NOW))
+    spent = world.runs.rows[RunKey("ann", DAILY, stale.sequence)]
+    assert (spent.status, spent.reason) == (Status.SKIPPED, Reason.SUPERSEDED)
+    assert daily(world).sequence == stale.sequence + 1
+
+
+def test_every_number_below_a_schedules_has_a_run(world: World) -> None:
+    for number in range(3):
+        change(world, hour=9 + number, changed_at=NOW + timedelta(seconds=number))
+    world.send_digest()
+    change(world, hour=20, changed_at=NOW + DAY)
+    numbers = {run.key.sequence for run in world.runs.of_user("ann")}
+    assert numbers == set(range(1, daily(world).sequence))
+
+
+def test_a_run_that_fan_out_started_before_the_change_goes_on(world: World) -> None:
+    change(world)
+    started = world.runs.create(a_run(1))
+    change(world, hour=20, changed_at=LATER)
+    assert world.runs.rows[started.key] == started
+
+
 # Numbers.
 
 
@@ -283,3 +311,40 @@ def test_a_reader_who_leaves_while_a_schedule_is_made_for_a_follow_is_never_due(
         make, lambda world: world.create(an_event(via=("post#post1",))), stop
     ):
         assert set(world.schedules.rows) == world.schedules.withdrawn, where
+
+
+def test_a_reader_who_comes_back_while_they_are_taken_out_is_due() -> None:
+    """Whoever takes them out read that they had left, and nothing since."""
+
+    def make() -> World:
+        world = World()
+        change(world)
+        world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+        return world
+
+    def take_out(world: World) -> None:
+        withdraw_if_left("ann", places=world.places)
+
+    def come_back(world: World) -> None:
+        change(world, changed_at=LATER)
+
+    for act, other in ((take_out, come_back), (come_back, take_out)):
+        for world, where in interleavings(make, act, other):
+            assert not world.schedules.withdrawn, where
+
+
+def test_a_schedule_that_is_made_while_the_hour_changes_has_the_new_hour() -> None:
+    """The change may not have seen it, and the profile that it was made from is stale."""
+
+    def make() -> World:
+        world = World()
+        change(world, changed_at=NOW - DAY)
+        world.follow(at=NOW - DAY, often=Frequency.WEEKLY)
+        return world
+
+    for world, where in interleavings(
+        make,
+        lambda world: world.create(an_event(via=("post#post1",))),
+        lambda world: change(world, hour=20),
+    ):
+        assert world.schedules.rows["ann", "weekly"].wanted.hour == 20, where

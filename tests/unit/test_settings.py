@@ -190,7 +190,17 @@ def test_every_frequency_may_be_a_default(kind: type[Settings], given: str) -> N
 @pytest.mark.parametrize("kind", [IngestSettings, FollowersSettings])
 @pytest.mark.parametrize(
     "given",
-    ["", "daily", '"daily"', '["daily"]', '{"comment": "hourly"}', '{"comment": null}', "null"],
+    [
+        "",
+        "daily",
+        '"daily"',
+        '["daily"]',
+        '{"comment": "hourly"}',
+        '{"comment": null}',
+        "null",
+        '{"a b": "daily"}',
+        '{"": "daily"}',
+    ],
 )
 def test_defaults_that_are_no_frequencies_are_refused(kind: type[Settings], given: str) -> None:
     with pytest.raises(InvalidSetting, match=r"^GAZETTE_DEFAULT_FREQUENCIES is .+ one of custom,"):

@@ -6,10 +6,17 @@ Metrics are in EMF and have no dimension per user.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import cache
+from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -33,15 +40,24 @@ def count(name: str, number: int = 1) -> None:
     metrics().add_metric(name=name, unit=MetricUnit.Count, value=number)
 
 
-def reported(handle: Callable[[SQSRecord], None]) -> Callable[[SQSRecord], None]:
-    """`handle`, with a line in the log for each message that it sends back.
+TimeLeft = Callable[[], timedelta]
+"""What remains of this invocation."""
 
-    The batch processor counts such a message and says nothing.
+
+def each_message(
+    event: dict[str, Any], context: LambdaContext, handle: Callable[[SQSRecord, TimeLeft], None]
+) -> dict[str, Any]:
+    """Let `handle` take each message of an SQS event; returns which are to be delivered again.
+
+    With a line in the log for each of those: the batch processor counts them and says nothing.
     """
+
+    def time_left() -> timedelta:
+        return timedelta(milliseconds=context.get_remaining_time_in_millis())
 
     def handle_and_report(record: SQSRecord) -> None:
         try:
-            handle(record)
+            handle(record, time_left)
         except NotYet as why:
             count("kept_for_later")
             logger().warning("message kept for later", why=str(why), message_id=record.message_id)
@@ -51,7 +67,8 @@ def reported(handle: Callable[[SQSRecord], None]) -> Callable[[SQSRecord], None]
             logger().exception("message failed", message_id=record.message_id)
             raise
 
-    return handle_and_report
+    processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+    return dict(process_partial_response(event, handle_and_report, processor, context))
 
 
 @contextmanager

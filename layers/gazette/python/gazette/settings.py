@@ -5,11 +5,13 @@ Durations are whole seconds unless the name says otherwise. Nothing is read at i
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 _PREFIX = "GAZETTE_"
+_CATEGORY = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _FREQUENCIES = {"never", "immediate", "daily", "weekly", "custom"}
 
 EVENT_WRITE_TIMEOUT_MS = 1500
@@ -91,7 +93,11 @@ class PlacingSettings(Settings):
             chosen = json.loads(self.default_frequencies)
         except ValueError:
             chosen = None
-        if not isinstance(chosen, dict) or not set(map(str, chosen.values())) <= _FREQUENCIES:
+        if (
+            not isinstance(chosen, dict)
+            or not all(map(_CATEGORY.fullmatch, chosen))
+            or not set(map(str, chosen.values())) <= _FREQUENCIES
+        ):
             raise InvalidSetting(
                 f"GAZETTE_DEFAULT_FREQUENCIES is {self.default_frequencies!r}; it must give each "
                 f"category one of {', '.join(sorted(_FREQUENCIES))}."

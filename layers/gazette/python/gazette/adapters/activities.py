@@ -1,13 +1,13 @@
 """Activities in DynamoDB: one row under the entity, a pointer to it under the parent."""
 
+import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import datetime, timedelta
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamo import ConditionFailed, bind, put_or_current, translated
+from gazette.adapters.dynamo import bind, put_or_current, translated, written
 from gazette.adapters.tables import ActivityRow
 from gazette.domain.following import Activity
 from gazette.domain.model import Actor, Entity, Retracted
@@ -48,31 +48,26 @@ class DynamoActivities:
     def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
         """One conditional UpdateItem; one GetItem more where it was withdrawn before."""
         row = ActivityRow(entity, activity_id)
-        try:
-            with translated():
-                row.update(
-                    actions=[
-                        ActivityRow.retracted.set(True),
-                        ActivityRow.walked.remove(),
-                        ActivityRow.expires_at.set(self._clock() + self._retention),
-                    ],
-                    condition=ActivityRow.retracted.does_not_exist()
-                    | (ActivityRow.retracted == False),  # noqa: E712 -- a condition of DynamoDB
-                )
-        except ConditionFailed:
-            return self.get(entity, activity_id) or Retracted(activity_id)
-        return _found(row)
+        withdrawn = written(
+            row.update,
+            actions=[
+                ActivityRow.retracted.set(True),
+                ActivityRow.walked.remove(),
+                ActivityRow.expires_at.set(self._clock() + self._retention),
+            ],
+            condition=ActivityRow.retracted.does_not_exist() | (ActivityRow.retracted == False),  # noqa: E712 -- a condition of DynamoDB
+        )
+        if withdrawn:
+            return _found(row)
+        return self.get(entity, activity_id) or Retracted(activity_id)
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
         """One conditional UpdateItem."""
-        try:
-            with translated():
-                ActivityRow(activity.entity.key, activity.id).update(
-                    actions=[ActivityRow.walked.add({side})], condition=_says(activity)
-                )
-        except ConditionFailed:
-            return False
-        return True
+        return written(
+            ActivityRow(activity.entity.key, activity.id).update,
+            actions=[ActivityRow.walked.add({side})],
+            condition=_says(activity),
+        )
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity]:
         """One strongly consistent Query of the index, and one GetItem per activity."""
@@ -100,8 +95,7 @@ class DynamoActivities:
                 occurred_at=activity.occurred_at,
                 expires_at=self._clock() + self._retention,
             )
-            with suppress(ConditionFailed), translated():
-                row.save(condition)
+            written(row.save, condition)
 
     def _row(self, activity: Activity) -> ActivityRow:
         return ActivityRow(
@@ -116,8 +110,11 @@ class DynamoActivities:
 
 
 def _pointer(home: str, activity_id: str) -> str:
-    """A sort key that no activity has: ids are without control characters."""
-    return f"\t{home}\t{activity_id}"
+    """A sort key that no activity has: ids are without control characters.
+
+    The entity by its hash, because a key of DynamoDB ends at 1,024 bytes.
+    """
+    return f"\t{hashlib.sha256(home.encode()).hexdigest()}\t{activity_id}"
 
 
 def _says(activity: Activity) -> Condition:
@@ -148,6 +145,7 @@ def _found(row: ActivityRow) -> Activity | Retracted:
         amended_at=row.amended_at,
         retracted=bool(row.retracted),
         walked=frozenset(row.walked or ()),
+        former=frozenset(body.get("former", ())),
     )
 
 
@@ -160,6 +158,7 @@ def _body(activity: Activity) -> str:
             "parent": activity.parent,
             "actor": [actor.id, actor.name],
             "excerpt": activity.excerpt,
+            **({"former": sorted(activity.former)} if activity.former else {}),
         },
         ensure_ascii=False,
         separators=(",", ":"),

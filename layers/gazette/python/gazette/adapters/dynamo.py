@@ -1,10 +1,10 @@
 """How the adapters speak to DynamoDB: bindings, conditions, errors. Rows are in tables.py."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -129,8 +129,12 @@ def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> R
     lost recognise its own write; so it builds the request, and its connection sends it.
     """
     request = row.get_save_kwargs_from_instance(condition, "ALL_OLD")
+    connection = row._get_connection().connection
     try:
-        _put(row, request, _PAUSES if repeat else ())
+        _repeated(
+            lambda: connection.dispatch("PutItem", request),
+            _PAUSES if repeat else (),
+        )
     except ConditionFailed as found:
         if found.item is None:
             raise LookupError(f"There is no such row in {request['TableName']}.") from found
@@ -138,7 +142,16 @@ def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> R
     return None
 
 
-def _put(row: Model, request: dict[str, Any], pauses: tuple[float, ...]) -> None:
+def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:
+    """Make a conditional write of one row; False where its condition did not hold."""
+    try:
+        _repeated(partial(write, *args, **named), _PAUSES)
+    except ConditionFailed:
+        return False
+    return True
+
+
+def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
     """A write that meets a transaction on its row is refused, and nothing else repeats it.
 
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
@@ -146,7 +159,7 @@ def _put(row: Model, request: dict[str, Any], pauses: tuple[float, ...]) -> None
     for pause in (*pauses, None):
         try:
             with translated():
-                row._get_connection().connection.dispatch("PutItem", request)
+                write()
         except TransactionInTheWay:
             if pause is None:
                 raise

@@ -12,6 +12,7 @@ from gazette.adapters.dynamo import (
     put_or_current,
     transaction,
     translated,
+    written,
 )
 from gazette.adapters.event_rows import (
     absent,
@@ -96,15 +97,11 @@ class DynamoEvents:
 
     def amend(self, placed: Placed, event: Event) -> bool:
         """One conditional UpdateItem."""
-        try:
-            with translated():
-                EventRow(event.user_id, event.id).update(
-                    actions=[EventRow.body.set(body_of(event))],
-                    condition=in_place(placed) & (EventRow.body == body_of(placed.event)),
-                )
-        except ConditionFailed:
-            return False
-        return True
+        return written(
+            EventRow(event.user_id, event.id).update,
+            actions=[EventRow.body.set(body_of(event))],
+            condition=in_place(placed) & (EventRow.body == body_of(placed.event)),
+        )
 
     def move(self, placed: Placed, schedule: str, guard: Guard) -> Placed | None:
         """One conditional UpdateItem, or a transaction where the guard asks for more."""
@@ -128,14 +125,12 @@ class DynamoEvents:
     def remove(self, placed: Placed, guard: Guard) -> bool:
         """One conditional DeleteItem, or a transaction where the guard asks for more."""
         row = EventRow(placed.event.user_id, placed.event.id)
+        if guard.is_alone:
+            return written(row.delete, in_place(placed))
         try:
-            if guard.is_alone:
-                with translated():
-                    row.delete(in_place(placed))
-            else:
-                with transaction(EventRow) as writes:
-                    writes.delete(row, condition=in_place(placed))
-                    _add(guard, writes, run_retention=self._run_retention)
+            with transaction(EventRow) as writes:
+                writes.delete(row, condition=in_place(placed))
+                _add(guard, writes, run_retention=self._run_retention)
         except ConditionFailed:
             return False
         return True
@@ -155,12 +150,8 @@ class DynamoEvents:
                 expires_at=self._clock() + self._retention,
             )
             condition = in_place(found) if found else absent(self._clock())
-            try:
-                with translated():
-                    row.save(condition)
-            except ConditionFailed:
-                continue
-            return trace_in(row)
+            if written(row.save, condition):
+                return trace_in(row)
 
     def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
         """One strongly consistent Query per megabyte of events."""
@@ -182,7 +173,7 @@ class DynamoEvents:
         with translated(), EventRow.batch_write() as batch:
             for row in EventRow.query(user_id, consistent_read=True):
                 found = found_in(row)
-                if isinstance(found, Retracted) or not until or found.event.occurred_at <= until:
+                if not until or (isinstance(found, Placed) and found.event.occurred_at <= until):
                     batch.delete(row)
 
 

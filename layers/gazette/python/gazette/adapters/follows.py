@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamo import ConditionFailed, bind, put_or_current, translated
+from gazette.adapters.dynamo import bind, put_or_current, translated, written
 from gazette.adapters.histories import read_changes, write_changes
 from gazette.adapters.tables import FollowRow
 from gazette.domain.following import Follow
@@ -68,12 +68,7 @@ class DynamoFollows:
 
     def remove(self, follow: Follow) -> bool:
         """One conditional DeleteItem."""
-        try:
-            with translated():
-                FollowRow(follow.entity, follow.user_id).delete(_as_read(follow))
-        except ConditionFailed:
-            return False
-        return True
+        return written(FollowRow(follow.entity, follow.user_id).delete, _as_read(follow))
 
 
 def _as_read(follow: Follow) -> Condition:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamo import ConditionFailed, bind, put_or_current, translated
+from gazette.adapters.dynamo import bind, put_or_current, translated, written
 from gazette.adapters.tables import ScheduleRow
 from gazette.domain.calendar import slot_id, slot_of
 from gazette.domain.identity import shard_of
@@ -67,25 +67,19 @@ class DynamoSchedules:
         advanced = replace(schedule, next_due_at=next_due_at, sequence=schedule.sequence + 1)
         return self.put(advanced, replacing=schedule)
 
-    def withdraw(self, user_id: str, name: str) -> None:
+    def withdraw(self, schedule: Schedule) -> bool:
         """One conditional UpdateItem."""
-        try:
-            with translated():
-                ScheduleRow(user_id, name).update(
-                    actions=[ScheduleRow.due.remove(), ScheduleRow.revision.add(1)],
-                    condition=ScheduleRow.user_id.exists(),
-                )
-        except ConditionFailed:
-            return
+        return written(
+            ScheduleRow(schedule.user_id, schedule.name).update,
+            actions=[ScheduleRow.due.remove(), ScheduleRow.revision.add(1)],
+            condition=schedule_as_read(schedule),
+        )
 
     def remove(self, schedule: Schedule) -> bool:
         """One conditional DeleteItem."""
-        try:
-            with translated():
-                ScheduleRow(schedule.user_id, schedule.name).delete(schedule_as_read(schedule))
-        except ConditionFailed:
-            return False
-        return True
+        return written(
+            ScheduleRow(schedule.user_id, schedule.name).delete, schedule_as_read(schedule)
+        )
 
     def _row(self, schedule: Schedule) -> ScheduleRow:
         return ScheduleRow(

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamo import ConditionFailed, bind, translated
+from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.histories import read_choices, write_choices
 from gazette.adapters.tables import SubscriberRow
 from gazette.domain.model import DigestTimes, Erased, Reader, Subscriber, SubscriberStatus
@@ -51,64 +51,44 @@ class DynamoSubscribers:
             SubscriberRow.choices.set(write_choices(subscriber.choices)),
             SubscriberRow.revision.set(subscriber.revision),
         ]
-        try:
-            with translated():
-                row.update(actions=actions, condition=_unchanged(replacing))
-        except ConditionFailed:
-            return False
-        return True
+        return written(row.update, actions=actions, condition=_unchanged(replacing))
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
         """One conditional UpdateItem."""
-        try:
-            with translated():
-                SubscriberRow(user_id).update(
-                    actions=[
-                        SubscriberRow.status.set(status.value),
-                        SubscriberRow.revision.add(1),
-                    ],
-                    condition=SubscriberRow.email.exists(),
-                )
-        except ConditionFailed:
-            return False
-        return True
+        return written(
+            SubscriberRow(user_id).update,
+            actions=[
+                SubscriberRow.status.set(status.value),
+                SubscriberRow.revision.add(1),
+            ],
+            condition=SubscriberRow.email.exists(),
+        )
 
     def mark_active(self, user_id: str, on: date) -> None:
         """One conditional UpdateItem."""
         day = on.isoformat()
-        try:
-            with translated():
-                SubscriberRow(user_id).update(
-                    actions=[SubscriberRow.active_on.set(day)],
-                    condition=(
-                        SubscriberRow.erased_at.does_not_exist() | SubscriberRow.email.exists()
-                    )
-                    & (SubscriberRow.active_on.does_not_exist() | (SubscriberRow.active_on < day)),
-                )
-        except ConditionFailed:
-            return
+        written(
+            SubscriberRow(user_id).update,
+            actions=[SubscriberRow.active_on.set(day)],
+            condition=(SubscriberRow.erased_at.does_not_exist() | SubscriberRow.email.exists())
+            & (SubscriberRow.active_on.does_not_exist() | (SubscriberRow.active_on < day)),
+        )
 
     def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
         """One conditional UpdateItem."""
-        try:
-            with translated():
-                SubscriberRow(subscriber.user_id).update(
-                    actions=[SubscriberRow.placed.set(placed)], condition=_unchanged(subscriber)
-                )
-        except ConditionFailed:
-            return
+        written(
+            SubscriberRow(subscriber.user_id).update,
+            actions=[SubscriberRow.placed.set(placed)],
+            condition=_unchanged(subscriber),
+        )
 
     def erase(self, user_id: str, at: datetime) -> bool:
         """One conditional PutItem: nothing but the key and the instant is left."""
-        try:
-            with translated():
-                SubscriberRow(user_id, erased_at=at).save(
-                    (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
-                    & (SubscriberRow.erased_at.does_not_exist() | (SubscriberRow.erased_at <= at))
-                )
-        except ConditionFailed:
-            return False
-        return True
+        return written(
+            SubscriberRow(user_id, erased_at=at).save,
+            (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
+            & (SubscriberRow.erased_at.does_not_exist() | (SubscriberRow.erased_at <= at)),
+        )
 
 
 def _unchanged(reader: Reader) -> Condition:

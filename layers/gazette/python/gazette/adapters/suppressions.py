@@ -1,6 +1,6 @@
 """Suppressed addresses in DynamoDB, as hashes."""
 
-from gazette.adapters.dynamo import ConditionFailed, bind, translated
+from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.tables import SuppressionRow
 from gazette.domain.ports import Clock
 
@@ -15,11 +15,7 @@ class DynamoSuppressions:
     def add(self, address_hash: str, reason: str) -> None:
         """One conditional PutItem."""
         row = SuppressionRow(address_hash, reason=reason, since=self._clock())
-        try:
-            with translated():
-                row.save(SuppressionRow.address_hash.does_not_exist())
-        except ConditionFailed:
-            return
+        written(row.save, SuppressionRow.address_hash.does_not_exist())
 
     def holds(self, address_hash: str) -> bool:
         """One strongly consistent GetItem."""

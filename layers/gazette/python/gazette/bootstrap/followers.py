@@ -1,6 +1,7 @@
 """The function `followers`, joined."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cache
 
 import boto3
@@ -10,19 +11,28 @@ from gazette.bootstrap.placing import activities, places
 from gazette.settings import FollowersSettings
 from gazette.steps.followers import bring
 
+TimeLeft = Callable[[], timedelta]
+
 
 @cache
-def build() -> Callable[[str], int]:
-    """Takes the body of one message; returns how many followers it concerned."""
+def build() -> Callable[[str, TimeLeft], int]:
+    """Takes the body of one message and what is left of the invocation. Built once per process.
+
+    What it returns says how many followers the message concerned.
+    """
     settings = FollowersSettings.from_env()
     sqs = boto3.client("sqs")
     stored = activities(settings)
     queue = SqsFollowersQueue(sqs, settings.followers_queue_url)
     placed = places(settings, sqs)
 
-    def run(body: str) -> int:
+    def run(body: str, time_left: TimeLeft) -> int:
         return bring(
-            decode_followers(body), activities=stored, followers_queue=queue, places=placed
+            decode_followers(body),
+            activities=stored,
+            followers_queue=queue,
+            places=placed,
+            time_left=time_left,
         )
 
     return run

@@ -1,6 +1,6 @@
 """Follows and activities: who hears of what happens on an entity. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gazette.domain.frequency import Frequencies, Frequency, frequency_for
@@ -30,7 +30,8 @@ class Activity:
     """Something that happened on an entity, for every follower of it or of its parent.
 
     `parent` is the key of the entity that `entity` belongs to: of the post, for a comment.
-    `walked` holds the sides of which every follower is queued for what the activity says now.
+    `walked` holds the sides of which every follower is queued for what the activity says now;
+    `former` those that it had before it was amended, whose followers may have it still.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Activity:
     amended_at: datetime | None = None
     retracted: bool = False
     walked: frozenset[str] = frozenset()
+    former: frozenset[str] = frozenset()
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -54,6 +56,17 @@ class Activity:
     def amends(self, earlier: "Activity") -> bool:
         """Whether this says something newer than `earlier`, which has the same id."""
         return is_newer(self.amended_at, earlier.amended_at)
+
+    def in_place_of(self, earlier: "Activity") -> "Activity":
+        """This, knowing whom `earlier` was brought to."""
+        return replace(self, former=(earlier.former | {*earlier.sides}) - {*self.sides})
+
+    @property
+    def to_walk(self) -> tuple[str, ...]:
+        """The sides whose followers have still to be told what the activity says now."""
+        return tuple(
+            side for side in (*self.sides, *sorted(self.former)) if side not in self.walked
+        )
 
     def says_like(self, other: "Activity") -> bool:
         """Whether followers would get the same from both."""

@@ -157,7 +157,10 @@ class Events(Protocol):
         """What was put under a schedule after an instant, oldest first."""
 
     def erase(self, user_id: str, until: datetime | None) -> None:
-        """Leave no event of this user, or only those that occurred after `until`; no trace."""
+        """Leave no event and no trace of this user; with `until`, take only the events up to it.
+
+        What was retracted after a return stays retracted.
+        """
 
 
 class EventReader(Protocol):
@@ -192,8 +195,11 @@ class Schedules(Protocol):
         Only if `next_due_at`, sequence, revision and date are those of `schedule`; else False.
         """
 
-    def withdraw(self, user_id: str, name: str) -> None:
-        """Take the schedule out of the due index; it is kept, and fan-out no longer sees it."""
+    def withdraw(self, schedule: Schedule) -> bool:
+        """Take it out of the due index, if it is as it was read; else False.
+
+        It is kept, and fan-out no longer sees it.
+        """
 
     def remove(self, schedule: Schedule) -> bool:
         """Leave no trace of it, if it is as it was read; else False."""

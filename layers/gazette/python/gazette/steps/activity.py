@@ -1,7 +1,6 @@
 """What happens on an entity, on its way to every follower of it or of its parent."""
 
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from gazette.domain.commands import ChangeFollow, RetractActivity
 from gazette.domain.errors import NotYet
@@ -11,6 +10,7 @@ from gazette.domain.model import Erased, Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import FollowersQueue
 from gazette.domain.stores import Activities
+from gazette.steps.erasing import forget_follow
 from gazette.steps.followers import bring_to, set_out
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
@@ -36,9 +36,10 @@ def create_activity(
         elif is_new:
             outcome = Outcome.STORED
         elif activity.amends(stored):
-            if not activities.replace(stored, activity):
+            amended = activity.in_place_of(stored)
+            if not activities.replace(stored, amended):
                 continue
-            stored, outcome = activity, Outcome.AMENDED
+            stored, outcome = amended, Outcome.AMENDED
         else:
             outcome = Outcome.DUPLICATE
         set_out(stored, activities=activities, followers_queue=followers_queue, places=places)
@@ -79,19 +80,6 @@ def change_follow(command: ChangeFollow, *, activities: Activities, places: Plac
     if len(follow.changes) > 1:
         rearrange(user_id, places=places)
     return Outcome.CHANGED
-
-
-def forget_follow(entity: str, user_id: str, until: datetime | None, *, places: Places) -> None:
-    """Leave nothing of a follow, or only what came after an instant: of somebody's return."""
-    while follow := places.follows.get(entity, user_id):
-        later = tuple(change for change in follow.changes if until and change[0] > until)
-        kept = replace(follow, changes=later)
-        if kept == follow:
-            return
-        if later and places.follows.put(kept, replacing=follow):
-            return
-        if not later and places.follows.remove(follow):
-            return
 
 
 def _remember(command: ChangeFollow, places: Places) -> Follow:

@@ -23,6 +23,9 @@ from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, 
 from gazette.domain.stores import EventReader, Runs, Subscribers
 from gazette.steps.applying import apply
 
+_OVERTAKEN = 3
+"""Times that a run is prepared anew where something stopped or changed it before the claim."""
+
 _STOPS = {
     SubscriberStatus.UNSUBSCRIBED: Reason.UNSUBSCRIBED,
     SubscriberStatus.SUPPRESSED: Reason.SUPPRESSED,
@@ -63,41 +66,47 @@ def deliver(
     """Bring the run to an end, or say why not now. Returns it as stored; None: no such run.
 
     Read, group, rank and render first; then claim, send and commit, so that the lock is held
-    only around the call. `time_left` is what remains of this invocation. Raises NotYet where
-    the message must be kept: an earlier run is unsettled, another worker holds this one, too
-    little time is left, or the provider refused for now.
+    only around the call. Who is overtaken before the claim reads everything again. `time_left`
+    is what remains of this invocation. Raises NotYet where the message must be kept: an earlier
+    run is unsettled, another worker holds this one, too little time is left, or the provider
+    refused for now.
     """
-    chain = runs.chain(key)
-    if not chain or chain[0].key != key:
-        return None
-    run = _settle_if_overdue(chain[0], runs=runs, clock=clock)
-    if run.status.is_final:
-        return run
-    if run.status in {Status.SENDING, Status.UNKNOWN}:
-        raise NotYet(f"Run {run_id(key)} is {run.status}: its outcome has to be settled first.")
-    if is_immediate(key.schedule) and clock() - limits.settle_lag < run.due_at:
-        raise NotYet(f"Run {run_id(key)} still collects what happens until {run.due_at}.")
-    older = _settle_predecessors(chain[1:], runs=runs, clock=clock)
-
-    window = _window(run, older, now=clock(), settle_lag=limits.settle_lag)
-    digest = compose(events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups)
-    if not digest.groups:
-        return _end(run, Skip(Reason.EMPTY), runs=runs)
-
-    subscriber = subscribers.get(key.user_id)
-    if not isinstance(subscriber, Subscriber) or subscriber.status in _STOPS:
-        return _end(run, Skip(_why_not(subscriber)), runs=runs)
-    links = link_maker.links(key.user_id)
-    edition = renderer.render(digest, subscriber, links, key.schedule)
-
     needed = limits.send_timeout + limits.commit_margin
-    if time_left() < needed:
-        raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
-    deadline = clock() + time_left() + limits.clock_skew
-    claim = Claim(window=window, deadline=deadline, nonce=draw_nonce())
-    claimed = _claim(run, claim, runs=runs)
-    if claimed.status is not Status.SENDING or claimed.nonce != claim.nonce:
-        raise NotYet(f"Run {run_id(key)} changed while it was being prepared.")
+    for _ in range(_OVERTAKEN):
+        chain = runs.chain(key)
+        if not chain or chain[0].key != key:
+            return None
+        run = _settle_if_overdue(chain[0], runs=runs, clock=clock)
+        if run.status.is_final:
+            return run
+        if run.status in {Status.SENDING, Status.UNKNOWN}:
+            raise NotYet(f"Run {run_id(key)} is {run.status}: its outcome has to be settled first.")
+        if is_immediate(key.schedule) and clock() - limits.settle_lag < run.due_at:
+            raise NotYet(f"Run {run_id(key)} still collects what happens until {run.due_at}.")
+        older = _settle_predecessors(chain[1:], runs=runs, clock=clock)
+
+        window = _window(run, older, now=clock(), settle_lag=limits.settle_lag)
+        digest = compose(
+            events.read(key.user_id, key.schedule, window), max_groups=limits.max_groups
+        )
+        if not digest.groups:
+            return _end(run, Skip(Reason.EMPTY), runs=runs)
+
+        subscriber = subscribers.get(key.user_id)
+        if not isinstance(subscriber, Subscriber) or subscriber.status in _STOPS:
+            return _end(run, Skip(_why_not(subscriber)), runs=runs)
+        links = link_maker.links(key.user_id)
+        edition = renderer.render(digest, subscriber, links, key.schedule)
+
+        if time_left() < needed:
+            raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
+        deadline = clock() + time_left() + limits.clock_skew
+        claim = Claim(window=window, deadline=deadline, nonce=draw_nonce())
+        claimed = _claim(run, claim, runs=runs)
+        if claimed.status is Status.SENDING and claimed.nonce == claim.nonce:
+            break
+    else:
+        raise NotYet(f"Run {run_id(key)} kept changing while it was being prepared.")
     if time_left() < needed or clock() + limits.send_timeout > deadline:
         apply(claimed, NotAttempted(claimed.attempt), runs=runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")

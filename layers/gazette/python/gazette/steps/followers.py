@@ -1,6 +1,7 @@
 """Bring an activity to every follower: few at once, many page by page through a queue."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 
 from gazette.domain.errors import NotYet
 from gazette.domain.following import Activity, Follow
@@ -15,6 +16,9 @@ PAGE = 100
 
 PAGES_A_WALK = 1000
 """Pages that one message queues before it hands over to another."""
+
+_LONGEST = timedelta(seconds=30)
+"""What must be left of an invocation to begin with a message: the longest walk, and more."""
 
 _CONFLICTS = 5
 
@@ -33,9 +37,7 @@ def set_out(
     if isinstance(stored, Retracted):
         return
     walks: list[Walk | FollowerPage] = []
-    for side in stored.sides:
-        if side in stored.walked:
-            continue
+    for side in stored.to_walk:
         followers = places.follows.page(side, after="", limit=PAGE)
         if len(followers) == PAGE:
             walks.append(Walk(stored.entity.key, stored.id, side))
@@ -51,13 +53,17 @@ def bring(
     activities: Activities,
     followers_queue: FollowersQueue,
     places: Places,
+    time_left: Callable[[], timedelta],
 ) -> int:
     """Work one message off; returns how many followers it concerned. Safe to repeat.
 
     A walk queues the pages of a side, ten a call, and a walk that goes on from there. A crash
     anywhere repeats from the last message, and every follower has the activity once, because
-    its id is the event's.
+    its id is the event's. Raises NotYet where `time_left` of the invocation is too short to
+    begin.
     """
+    if time_left() < _LONGEST:
+        raise NotYet("Too little time is left of this invocation for another message.")
     activity = activities.get(message.entity, message.activity_id)
     if not isinstance(activity, Activity):
         return 0

@@ -21,9 +21,10 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports import FollowersQueue, Quarantine
 from gazette.domain.stores import Activities, Suppressions
 from gazette.steps.activity import change_follow, create_activity, retract_activity
+from gazette.steps.erasing import erase_subscriber
 from gazette.steps.places import Places
 from gazette.steps.placing import place, retract_event
-from gazette.steps.profiles import change_subscriber, erase_subscriber, mark_active
+from gazette.steps.profiles import change_subscriber, mark_active
 
 _LONGEST = timedelta(seconds=30)
 """What must be left of an invocation to begin with a message: the longest list, and more."""

@@ -8,7 +8,7 @@ from gazette.domain.model import Placed, RunKey
 from gazette.domain.run import Status, may_have_gone_until
 from gazette.domain.stores import Guard
 from gazette.steps.applying import make_known
-from gazette.steps.immediate import run_for
+from gazette.steps.immediate import run_for, run_number
 from gazette.steps.places import Places
 
 _CONFLICTS = 5
@@ -72,7 +72,8 @@ def _leaving(placed: Placed, places: Places) -> Guard | None:
     """What keeps every run from taking the event along; None where one has, or may have.
 
     A run that is not there yet cannot be told by its epoch: it must not be started before, and
-    the schedule, which says what its number would be, must not change.
+    the schedule, which says what its number would be, must not change. Every lower number has
+    a run. That of an immediate one is the event's own second.
     """
     user_id, name = placed.event.user_id, placed.schedule
     if name == WAITING:
@@ -81,11 +82,10 @@ def _leaving(placed: Placed, places: Places) -> Guard | None:
     chain = places.runs.chain(latest_run(user_id, name))
     if placed.stored_at <= may_have_gone_until(chain):
         return None
-    not_started = None
-    if schedule and not any(run.key.sequence == schedule.sequence for run in chain):
-        not_started = RunKey(user_id, name, schedule.sequence)
+    number = schedule.sequence if schedule else run_number(placed.stored_at)
+    started = any(run.key.sequence == number for run in chain)
     return Guard(
         open_runs=[run for run in chain if run.status in {Status.PENDING, Status.RETRYING}],
         schedule=schedule,
-        not_started=not_started,
+        not_started=None if started else RunKey(user_id, name, number),
     )

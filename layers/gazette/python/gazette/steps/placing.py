@@ -25,6 +25,7 @@ from gazette.domain.model import (
 )
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, may_have_gone_until
+from gazette.steps.erasing import forget_follow
 from gazette.steps.immediate import start_immediate
 from gazette.steps.moving import make_known_under, move, take_back
 from gazette.steps.places import Places
@@ -179,6 +180,8 @@ def _place_one(event: Event, standing: _Standing, places: Places) -> Outcome:
         found = places.events.get(event.user_id, event.id)
         if isinstance(found, Placed) and (found.event == event or event.amends(found.event)):
             take_back(found, places=places)
+        if target is Outcome.ERASED:
+            _forget_follows(event, standing, places)
         return target
     stored, found = places.events.store(event, target)
     for _ in range(_CONFLICTS):
@@ -196,6 +199,18 @@ def _place_one(event: Event, standing: _Standing, places: Places) -> Outcome:
             make_known_under(found.schedule, event.user_id, places=places)
         _settle(found, target, standing, places)
     return Outcome.STORED if stored else Outcome.DUPLICATE
+
+
+def _forget_follows(event: Event, standing: _Standing, places: Places) -> None:
+    """Those through which it came, of somebody who was erased.
+
+    The erasure finds follows by an index that may not have had them yet.
+    """
+    if standing.reader and standing.reader.erased_at:
+        back = isinstance(standing.reader, Subscriber)
+        until = standing.reader.erased_at if back else None
+        for entity in event.via:
+            forget_follow(entity, event.user_id, until, places=places)
 
 
 def _settle(placed: Placed, target: str, standing: _Standing, places: Places) -> None:

@@ -1,5 +1,6 @@
-"""A subscriber registers, changes, shows a sign of life, or is erased."""
+"""A subscriber registers, changes, or shows a sign of life."""
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import datetime
@@ -10,14 +11,10 @@ from gazette.domain.history import remember, turns
 from gazette.domain.identity import address_hash
 from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.outcome import Outcome
-from gazette.domain.run import Reason
-from gazette.domain.signals import Cancel, Stop
 from gazette.domain.stores import Suppressions
-from gazette.steps.activity import forget_follow
-from gazette.steps.applying import apply
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
-from gazette.steps.scheduling import remove_schedules, set_schedule, withdraw_if_left
+from gazette.steps.scheduling import set_schedule, withdraw_if_left
 
 _CONFLICTS = 5
 
@@ -53,41 +50,6 @@ def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
     if reader is None or reader.active_on is None or reader.active_on < at.date():
         places.subscribers.mark_active(user_id, at.date())
     return Outcome.ACTIVE
-
-
-def erase_subscriber(
-    user_id: str, at: datetime, *, suppressions: Suppressions, places: Places
-) -> Outcome:
-    """Leave nothing of a subscriber but the instant, and that the address is suppressed.
-
-    First the stop, then the runs, then everything else: what is written meanwhile by somebody
-    who did not see the stop is taken back by them. Where they have come back already, only
-    what is dated up to `at` goes. Safe to repeat.
-    """
-    reader = places.subscribers.get(user_id)
-    if isinstance(reader, Subscriber) and reader.status is not SubscriberStatus.ACTIVE:
-        suppressions.add(address_hash(reader.email), reader.status.value)
-    before = list(places.runs.of_user(user_id))
-    erased = places.subscribers.erase(user_id, at)
-    if not erased and not _was_erased(places.subscribers.get(user_id), at):
-        return Outcome.OUTDATED
-    for run in before:
-        stop = Cancel(Reason.ERASED) if erased else Stop()
-        ended = apply(run, stop, runs=places.runs)
-        if ended.status.is_final and ended.detail:
-            places.runs.swap(ended, replace(ended, detail=""))
-    remove_schedules(user_id, at, places=places)
-    came_back = isinstance(places.subscribers.get(user_id), Subscriber)
-    until = at if came_back else None
-    for entity in places.follows.followed_by(user_id):
-        forget_follow(entity, user_id, until, places=places)
-    places.events.erase(user_id, until)
-    return Outcome.ERASED if erased else Outcome.OUTDATED
-
-
-def _was_erased(reader: Reader, at: datetime) -> bool:
-    """Erased then or later, and perhaps registered anew since: what broke off goes on."""
-    return reader is not None and reader.erased_at is not None and reader.erased_at >= at
 
 
 def _merged(current: Reader, given: Subscriber, *, suppressed: bool) -> Subscriber | None:
@@ -142,10 +104,14 @@ def _set_schedules(subscriber: Subscriber, places: Places) -> None:
 
 def _place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool) -> None:
     """Only where the choices are others than those for which it was done last."""
-    choices = json.dumps(
-        [[at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)]
-    )
+    choices = _digest_of(subscriber)
     if subscriber.placed == choices:
         return
     rearrange(subscriber.user_id, places=places, only_arrived=only_arrived)
     places.subscribers.mark_placed(subscriber, choices)
+
+
+def _digest_of(subscriber: Subscriber) -> str:
+    """Names the choices: of however many, a short text."""
+    turned = [[at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)]
+    return hashlib.sha256(json.dumps(turned).encode()).hexdigest()[:16]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TypeGuard
 
 from gazette.domain.calendar import last_instant_of_slot, next_occurrence
 from gazette.domain.errors import NotYet
@@ -11,11 +12,13 @@ from gazette.domain.model import (
     Cadence,
     Erased,
     Reader,
+    RunKey,
     Schedule,
     Subscriber,
     SubscriberStatus,
 )
 from gazette.domain.ports import Clock
+from gazette.domain.run import Reason, Run, Status
 from gazette.steps.places import Places
 
 _CONFLICTS = 5
@@ -23,25 +26,43 @@ _STRANDED_AFTER = timedelta(days=1)
 
 
 def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places) -> None:
-    """See that the subscriber has the schedule of `digest`, as the profile wants it."""
-    if places.schedules.get(subscriber.user_id, digest.value) is None:
-        set_schedule(subscriber, digest, places=places, current=None)
-        withdraw_if_left(subscriber.user_id, places=places)
+    """See that the subscriber has the schedule of `digest`, as the profile wants it.
+
+    A profile that changes meanwhile may not have seen the schedule: it is then set once more.
+    """
+    if places.schedules.get(subscriber.user_id, digest.value) is not None:
+        return
+    current: Schedule | None = None
+    for _ in range(_CONFLICTS):
+        set_schedule(subscriber, digest, places=places, current=current)
+        latest = withdraw_if_left(subscriber.user_id, places=places)
+        if not _is_active(latest) or latest.revision == subscriber.revision:
+            return
+        subscriber, current = latest, places.schedules.get(subscriber.user_id, digest.value)
+    raise NotYet(f"The profile of {subscriber.user_id} kept changing. The message will come again.")
 
 
 def withdraw_if_left(user_id: str, *, places: Places) -> Reader:
     """Take the schedules of somebody who left, or was erased, out of the due index.
 
-    For whoever wrote one: the reader may have left meanwhile, without having seen it. Returns
-    what is known of the reader now.
+    For whoever wrote one: the reader may have left meanwhile, without having seen it. Somebody
+    who comes back meanwhile writes the profile before the schedules: so the schedules are read
+    before the profile, and withdrawn as they were read. Returns what is known of the reader.
     """
     reader = places.subscribers.get(user_id)
-    if isinstance(reader, Erased):
-        remove_schedules(user_id, reader.erased_at, places=places)
-    elif reader and reader.status is not SubscriberStatus.ACTIVE:
-        for schedule in places.schedules.of_user(user_id):
-            places.schedules.withdraw(user_id, schedule.name)
+    while reader is not None and not _is_active(reader):
+        present = places.schedules.of_user(user_id)
+        reader = places.subscribers.get(user_id)
+        if isinstance(reader, Erased):
+            remove_schedules(user_id, reader.erased_at, places=places)
+            return reader
+        if _is_active(reader) or all(map(places.schedules.withdraw, present)):
+            return reader
     return reader
+
+
+def _is_active(reader: Reader) -> TypeGuard[Subscriber]:
+    return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
 
 
 def remove_schedules(user_id: str, until: datetime, *, places: Places) -> None:
@@ -82,6 +103,8 @@ def set_schedule(
             changed = _changed(current, wanted, subscriber.changed_at, clock)
             if changed == current:
                 return
+            if changed.sequence != current.sequence:
+                _spend(current, places)
         if places.schedules.put(changed, replacing=current):
             return
         current = places.schedules.get(subscriber.user_id, digest.value)
@@ -94,7 +117,7 @@ def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, clock: Cl
     """`current` as it is wanted now; equal to it where there is nothing to change.
 
     A new occurrence takes a new sequence number: fan-out may have started the run of the old
-    one without having advanced, and that number is then spent.
+    one without having advanced.
     """
     current = replace(current, changed_at=changed_at)
     if current.wanted == wanted and not _is_stranded(current, clock):
@@ -105,6 +128,25 @@ def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, clock: Cl
         next_due_at=_first_due(wanted, clock),
         sequence=current.sequence + 1,
         revision=current.revision + 1,
+    )
+
+
+def _spend(schedule: Schedule, places: Places) -> None:
+    """See that the number of an occurrence that was given up has a run: one that has ended.
+
+    Fan-out, which may have read the schedule before, then starts nothing behind the runs that
+    follow: whoever reads them sees every number below the schedule's. A run that it has started
+    already goes on.
+    """
+    key = RunKey(schedule.user_id, schedule.name, schedule.sequence)
+    places.runs.create(
+        Run(
+            key=key,
+            due_at=schedule.next_due_at,
+            check_at=places.clock(),
+            status=Status.SKIPPED,
+            reason=Reason.SUPERSEDED,
+        )
     )
 
 

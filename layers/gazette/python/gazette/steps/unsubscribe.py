@@ -26,7 +26,7 @@ def unsubscribe(
     suppressions.add(address_hash(reader.email), Reason.UNSUBSCRIBED)
     if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
         return False
-    for schedule in schedules.of_user(user_id):
-        schedules.withdraw(user_id, schedule.name)
+    while not all(map(schedules.withdraw, schedules.of_user(user_id))):
+        continue
     make_known(runs.of_user(user_id), runs=runs)
     return True

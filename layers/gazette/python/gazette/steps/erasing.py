@@ -1,0 +1,59 @@
+"""A subscriber is erased."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from gazette.domain.identity import address_hash
+from gazette.domain.model import Reader, Subscriber, SubscriberStatus
+from gazette.domain.outcome import Outcome
+from gazette.domain.run import Reason
+from gazette.domain.signals import Cancel, Stop
+from gazette.domain.stores import Suppressions
+from gazette.steps.applying import apply
+from gazette.steps.places import Places
+from gazette.steps.scheduling import remove_schedules
+
+
+def erase_subscriber(
+    user_id: str, at: datetime, *, suppressions: Suppressions, places: Places
+) -> Outcome:
+    """Leave nothing of a subscriber but the instant, and that the address is suppressed.
+
+    First the stop, then the runs, then everything else: what is written meanwhile by somebody
+    who did not see the stop is taken back by them. Where they have come back already, only
+    what is dated up to `at` goes. Safe to repeat.
+    """
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Subscriber) and reader.status is not SubscriberStatus.ACTIVE:
+        suppressions.add(address_hash(reader.email), reader.status.value)
+    before = list(places.runs.of_user(user_id))
+    erased = places.subscribers.erase(user_id, at)
+    if not erased and not _was_erased(places.subscribers.get(user_id), at):
+        return Outcome.OUTDATED
+    for run in before:
+        apply(run, Cancel(Reason.ERASED) if erased else Stop(), runs=places.runs)
+    remove_schedules(user_id, at, places=places)
+    came_back = isinstance(places.subscribers.get(user_id), Subscriber)
+    until = at if came_back else None
+    for entity in places.follows.followed_by(user_id):
+        forget_follow(entity, user_id, until, places=places)
+    places.events.erase(user_id, until)
+    return Outcome.ERASED if erased else Outcome.OUTDATED
+
+
+def _was_erased(reader: Reader, at: datetime) -> bool:
+    """Erased then or later, and perhaps registered anew since: what broke off goes on."""
+    return reader is not None and reader.erased_at is not None and reader.erased_at >= at
+
+
+def forget_follow(entity: str, user_id: str, until: datetime | None, *, places: Places) -> None:
+    """Leave nothing of a follow, or only what came after an instant: of somebody's return."""
+    while follow := places.follows.get(entity, user_id):
+        later = tuple(change for change in follow.changes if until and change[0] > until)
+        kept = replace(follow, changes=later)
+        if kept == follow:
+            return
+        if later and places.follows.put(kept, replacing=follow):
+            return
+        if not later and places.follows.remove(follow):
+            return
