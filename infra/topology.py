@@ -134,7 +134,11 @@ FANOUT = Step(
     memory=512,
     queue="shard",
     batch_size=1,
-    tables=(("schedules", ("Query", "PutItem")), ("runs", ("PutItem",))),
+    tables=(
+        ("schedules", ("Query", "PutItem")),
+        ("events", ("Query",)),
+        ("runs", ("Query", "PutItem")),
+    ),
 )
 GENERATE = Step(
     name="generate",

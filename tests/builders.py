@@ -130,6 +130,7 @@ def a_schedule(
     next_due_at: datetime = datetime(2026, 11, 22, 7, 0, tzinfo=UTC),
     sequence: int = 1,
     revision: int = 1,
+    quiet_until: datetime | None = None,
 ) -> Schedule:
     """Daily at eight in Berlin."""
     return Schedule(
@@ -140,6 +141,7 @@ def a_schedule(
         sequence=sequence,
         revision=revision,
         changed_at=NOW,
+        quiet_until=quiet_until,
     )
 
 

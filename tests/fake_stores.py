@@ -212,8 +212,15 @@ class FakeSchedules:
         for start in range(0, len(due), self.page):
             yield due[start : start + self.page]
 
-    def advance(self, schedule: Schedule, next_due_at: datetime) -> bool:
-        advanced = replace(schedule, next_due_at=next_due_at, sequence=schedule.sequence + 1)
+    def advance(
+        self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
+    ) -> bool:
+        advanced = replace(
+            schedule,
+            next_due_at=next_due_at,
+            sequence=schedule.sequence + 1,
+            quiet_until=quiet_until or schedule.quiet_until,
+        )
         return self.put(advanced, replacing=schedule)
 
     def withdraw(self, schedule: Schedule) -> bool:
@@ -376,6 +383,9 @@ class FakeEvents:
             for placed in self.placed(user_id, schedule, after=window.since)
             if placed.stored_at <= window.until
         )
+
+    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
+        return any(True for _ in self.read(user_id, schedule, window))
 
     def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
         self.rows[key] = row

@@ -52,6 +52,14 @@ SETTLE_LAG = timedelta(seconds=15)
 COLLAPSE = timedelta(seconds=20)
 HOLD = timedelta(seconds=21)
 
+FANOUT = FanoutLimits(
+    shards=1,
+    lookback=0,
+    settle_lag=SETTLE_LAG,
+    spread=timedelta(0),
+    check_after=timedelta(hours=1),
+)
+
 _ROUNDS = 3
 
 _PORTS = (
@@ -262,12 +270,11 @@ class World:
             Shard((slot_of(schedule.next_due_at),), 0),
             schedules=self.schedules,
             runs=self.runs,
+            events=self.events,
             generate_queue=self.generate_queue,
             clock=self.clock,
             random=lambda: 0.0,
-            limits=FanoutLimits(
-                shards=1, lookback=0, spread=timedelta(0), check_after=timedelta(hours=1)
-            ),
+            limits=FANOUT,
         )
         self.deliver_queued()
 

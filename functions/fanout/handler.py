@@ -1,5 +1,6 @@
 """Ticks of the clock, and the shards that each tick is cut into."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -21,7 +22,5 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 def _fan_out(record: SQSRecord, _: TimeLeft) -> None:
     done = build_fan_out()(record.body)
-    count("due", done.queued)
-    logger().info(
-        "shard fanned out", shard=record.body, queued=done.queued, not_advanced=done.not_advanced
-    )
+    count("due", done.queued + done.quiet)
+    logger().info("shard fanned out", shard=record.body, **asdict(done))

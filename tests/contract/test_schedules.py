@@ -113,6 +113,16 @@ def test_an_advance_moves_once(schedules: Schedules) -> None:
     assert due(schedules, advanced) == [advanced]
 
 
+def test_an_advance_remembers_until_when_it_was_quiet(schedules: Schedules) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    assert schedules.advance(a_schedule(), NOW + timedelta(days=1), quiet_until=NOW)
+    quiet = a_schedule(next_due_at=NOW + timedelta(days=1), sequence=2, quiet_until=NOW)
+    assert schedules.get("ann", DAILY) == quiet
+    assert schedules.advance(quiet, NOW + timedelta(days=2))
+    later = a_schedule(next_due_at=NOW + timedelta(days=2), sequence=3, quiet_until=NOW)
+    assert due(schedules, later) == [later]
+
+
 def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     assert schedules.withdraw(a_schedule())

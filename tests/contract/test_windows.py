@@ -8,6 +8,8 @@ from gazette.domain.stores import EventReader, Events, Guard
 from tests.builders import NOW, SettableClock, a_window, an_event
 from tests.contract.conftest import RETENTION, SECOND
 
+NEXT = timedelta(microseconds=1)
+
 
 def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[str]:
     return [event.id for event in reader.read("ann", schedule, window)]
@@ -37,6 +39,25 @@ def test_a_window_is_open_at_its_beginning_and_closed_at_its_end(
     assert ids(reader, Window(NOW, NOW + 2 * SECOND)) == ["e1", "e2"]
     assert ids(reader, Window(NOW, NOW)) == []
     assert ids(reader, Window(NOW + SECOND, NOW)) == []
+
+
+def test_a_window_holds_something_where_something_is_read_from_it(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    for number in range(3):
+        events.store(an_event(f"e{number}"), DAILY)
+    for window, held in (
+        (Window(NOW - NEXT, NOW), True),
+        (Window(NOW, NOW + SECOND), False),
+        (Window(NOW - SECOND, NOW - NEXT), False),
+        (Window(NOW, NOW), False),
+    ):
+        assert reader.holds("ann", DAILY, window) == held
+        assert not reader.holds("ann", "weekly", window)
+        assert not reader.holds("bo", DAILY, window)
+    clock.now += NEXT
+    events.store(an_event("e4"), DAILY)
+    assert reader.holds("ann", DAILY, Window(NOW, NOW + SECOND)), "behind three of one instant"
 
 
 def test_windows_that_follow_each_other_share_and_miss_nothing(

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
-import gazette.bootstrap.generate
 import pytest
 from aws_lambda_powertools.utilities import parameters
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -149,13 +148,18 @@ class Cloud:
         return [dict(item) for item in items]
 
 
-def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[str]:
-    """Tick at the moment that a schedule is due, and work the shard off; the runs queued."""
+def due_shard(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> str:
+    """Tick at the moment that a schedule is due; the message for its shard."""
     found = DynamoSchedules("schedules", shards=1).get(user_id, schedule)
     assert found is not None
     assert cloud.invoke("fanout", {"time": found.next_due_at.isoformat()}) == {"shards": 1}
     (shard,) = cloud.take("shard")
-    cloud.work("fanout", shard["Body"])
+    return str(shard["Body"])
+
+
+def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[str]:
+    """Tick at the moment that a schedule is due, and work the shard off; the runs queued."""
+    cloud.work("fanout", due_shard(cloud, user_id, schedule))
     return [message["Body"] for message in cloud.take("generate")]
 
 
@@ -195,10 +199,9 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Generate reads its clock an hour after the others wrote."""
-    monkeypatch.setattr(
-        gazette.bootstrap.generate, "now", lambda: datetime.now(UTC) + timedelta(hours=1)
-    )
+    """Fan-out and generate read their clocks an hour after the others wrote."""
+    for joined in (fanout, generate):
+        monkeypatch.setattr(joined, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
 
-from tests.functions.conftest import Cloud, fan_out
+from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.messages import ago, event, follow, happening, profile
 from tests.meter import calls
 
@@ -98,6 +98,7 @@ def test_a_retraction_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
     assert ann.meter.write_units == Counter(events=2)
 
 
+@pytest.mark.usefixtures("later")
 def test_a_retraction_stops_an_open_run_with_one_write_more(ann: Cloud) -> None:
     ann.say("event.created", event(1))
     fan_out(ann)
@@ -117,7 +118,7 @@ def test_a_profile_that_is_new_costs_four_write_units(cloud: Cloud) -> None:
     """The row, for which choices it was placed, and a schedule with its index entry."""
     cloud.warm_up("ingest")
     cloud.say("subscriber.changed", profile())
-    assert cloud.meter.calls == calls(GetItem=3, Query=3, UpdateItem=2, PutItem=1)
+    assert cloud.meter.calls == calls(GetItem=3, Query=1, UpdateItem=2, PutItem=1)
     assert cloud.meter.write_units == Counter(subscribers=2, schedules=2)
 
 
@@ -152,7 +153,7 @@ def test_a_profile_brings_what_waited_for_it_at_three_write_units_an_event(cloud
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(
-        GetItem=3, Query=3, BatchGetItem=2, UpdateItem=2 + 10, PutItem=1
+        GetItem=3, Query=1, BatchGetItem=2, UpdateItem=2 + 10, PutItem=1
     )
     assert cloud.meter.write_units == Counter(subscribers=2, schedules=2, events=30)
 
@@ -178,6 +179,7 @@ def test_a_profile_with_other_choices_moves_what_waits_at_eight_write_units_an_e
     )
 
 
+@pytest.mark.usefixtures("later")
 def test_a_profile_with_other_choices_stops_an_open_run_in_the_same_transaction(ann: Cloud) -> None:
     """Its epoch is raised (2): it then begins anew, and without the event."""
     ann.say("event.created", event(1))
@@ -264,6 +266,7 @@ def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(
     assert ann.meter.write_units == Counter(follows=1 + 1, events=3, schedules=2, runs=2)
 
 
+@pytest.mark.usefixtures("later")
 def test_an_erasure_costs_what_there_is_to_remove(ann: Cloud) -> None:
     ann.say("event.created", {"events": [event(number) for number in range(30)]})
     ann.say("follow.created", follow(), follow(entity="post#p2"))
@@ -356,8 +359,12 @@ def test_a_digest_costs_six_calls_and_three_write_units(ann: Cloud, events: int)
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_with_nothing_in_it_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
+def test_a_digest_of_which_nothing_is_left_costs_three_calls_and_two_write_units(
+    ann: Cloud,
+) -> None:
+    ann.say("event.created", event(1))
     (message,) = fan_out(ann)
+    ann.say("event.retracted", {"id": "e1", "user_id": "ann"})
     ann.meter.clear()
     ann.work("generate", message)
     assert ann.meter.calls == calls(Query=2, PutItem=1)
@@ -365,6 +372,23 @@ def test_a_digest_with_nothing_in_it_costs_three_calls_and_two_write_units(ann: 
     assert stored_run().reason is Reason.EMPTY
 
 
+@pytest.mark.usefixtures("later")
 def test_a_digest_that_is_due_costs_fan_out_five_write_units(ann: Cloud) -> None:
-    fan_out(ann)
+    """And three queries: what waits, what was sent, and what waits behind that."""
+    ann.say("event.created", event(1))
+    shard = due_shard(ann)
+    ann.meter.clear()
+    ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(runs=2, schedules=3)
+    assert ann.meter.calls == calls(Query=1 + 3, PutItem=2, SendMessageBatch=1)
+
+
+@pytest.mark.usefixtures("later")
+def test_a_reader_for_whom_nothing_waits_costs_four_write_units_and_no_message(
+    ann: Cloud,
+) -> None:
+    shard = due_shard(ann)
+    ann.meter.clear()
+    ann.work("fanout", shard)
+    assert ann.meter.write_units == Counter(runs=1, schedules=3)
+    assert ann.meter.calls == calls(Query=1 + 1, PutItem=2)

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.following import Follow, FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import SubscriberStatus
 
+from tests.builders import a_run
 from tests.functions.conftest import GRANTED, Cloud, fan_out
 from tests.functions.messages import ago, event, follow, happening, http, profile, reference
 
@@ -67,7 +69,7 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
     cloud.say("event.retracted", {"id": "e9", "user_id": "ann"})
     cloud.say("activity.created", happening(7))
     cloud.say("follow.created", follow())
-    fan_out(cloud)
+    DynamoRuns("runs", retention=timedelta(days=180)).create(a_run(2))
     path = cloud.unsubscribe_path()
     cloud.invoke("preferences", http("GET", path))
     cloud.invoke("preferences", http("POST", path))

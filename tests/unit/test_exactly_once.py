@@ -13,16 +13,15 @@ from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Shard
-from gazette.steps.fanout import FanoutLimits, fan_out
+from gazette.steps.fanout import fan_out
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import a_subscriber, an_event
 from tests.interruptions import Moments, die
-from tests.world import World
+from tests.world import FANOUT, World
 
 HEARD = [frequency for frequency in Frequency if frequency is not Frequency.NEVER]
-LIMITS = FanoutLimits(shards=1, lookback=0, spread=timedelta(0), check_after=timedelta(hours=1))
 Act = Callable[[World], object]
 
 
@@ -55,10 +54,11 @@ def tick(world: World) -> None:
         Shard((slot_of(min(due)),), 0),
         schedules=world.schedules,
         runs=world.runs,
+        events=world.events,
         generate_queue=world.generate_queue,
         clock=world.clock,
         random=lambda: 0.0,
-        limits=LIMITS,
+        limits=FANOUT,
     )
 
 

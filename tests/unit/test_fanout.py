@@ -8,21 +8,26 @@ import pytest
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import BrokenSchedule, Unavailable
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY, Cadence, DigestTimes, RunKey, Schedule
+from gazette.domain.model import DAILY, Cadence, DigestTimes, RunKey, Schedule, Window
 from gazette.domain.ports import QueuedRun, Shard
-from gazette.domain.run import Reason, Run, Status
+from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick
 from gazette.steps.scheduling import set_schedule
 
-from tests.builders import KEY, NOW, SettableClock, a_schedule, a_subscriber
-from tests.fake_stores import FakeRuns, FakeSchedules
+from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
+from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
 from tests.fakes import FakeGenerateQueue, FakeShardQueue
 from tests.world import World as Gazette
 
 SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 TOMORROW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
+LAG = timedelta(seconds=15)
 LIMITS = FanoutLimits(
-    shards=4, lookback=2, spread=timedelta(seconds=540), check_after=timedelta(hours=1)
+    shards=4,
+    lookback=2,
+    settle_lag=LAG,
+    spread=timedelta(seconds=540),
+    check_after=timedelta(hours=1),
 )
 
 
@@ -34,11 +39,23 @@ class World:
     queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
     drawn: float = 0.5
 
+    def __post_init__(self) -> None:
+        self.events = FakeEvents(self.clock)
+
+    def make_due(self, schedule: Schedule) -> None:
+        """A schedule with an event that waits under it."""
+        self.schedules.put(schedule, replacing=None)
+        event = an_event(f"for-{schedule.name}", user_id=schedule.user_id)
+        before, self.clock.now = self.clock.now, NOW - LAG
+        self.events.store(event, schedule.name)
+        self.clock.now = before
+
     def fan_out(self, slot: datetime = SLOT) -> FannedOut:
         return fan_out(
             Shard((slot,), 0),
             schedules=self.schedules,
             runs=self.runs,
+            events=self.events,
             generate_queue=self.queue,
             clock=self.clock,
             random=lambda: self.drawn,
@@ -49,7 +66,7 @@ class World:
 @pytest.fixture
 def world(clock: SettableClock) -> World:
     world = World(clock)
-    world.schedules.put(a_schedule(), replacing=None)
+    world.make_due(a_schedule())
     return world
 
 
@@ -63,7 +80,7 @@ def test_a_tick_queues_every_shard_with_the_slots_before_it() -> None:
 
 
 def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: World) -> None:
-    assert world.fan_out() == FannedOut(queued=1, not_advanced=0)
+    assert world.fan_out() == FannedOut(queued=1, quiet=0, not_advanced=0)
     run = world.runs.rows[KEY]
     assert (run.status, run.due_at) == (Status.PENDING, SLOT)
     assert run.check_at == NOW + timedelta(seconds=540) + timedelta(hours=1)
@@ -81,7 +98,7 @@ def test_the_random_delay_stays_within_the_spread(world: World, drawn: float, se
 
 def test_the_same_shard_again_starts_nothing(world: World) -> None:
     world.fan_out()
-    assert world.fan_out() == FannedOut(queued=0, not_advanced=0)
+    assert world.fan_out() == FannedOut(queued=0, quiet=0, not_advanced=0)
     assert len(world.runs.rows) == 1
 
 
@@ -123,9 +140,11 @@ def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: World) 
     original = world.schedules.advance
     changed = replace(a_schedule(next_due_at=NOW + timedelta(hours=5)), revision=2)
 
-    def raced(schedule: Schedule, next_due_at: datetime) -> bool:
+    def raced(
+        schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
+    ) -> bool:
         world.schedules.rows["ann", DAILY] = changed
-        return original(schedule, next_due_at)
+        return original(schedule, next_due_at, quiet_until=quiet_until)
 
     world.schedules.advance = raced  # type: ignore[method-assign]
     assert world.fan_out().not_advanced == 1
@@ -153,8 +172,8 @@ def test_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
 
 def test_a_schedule_that_cannot_be_computed_holds_nobody_up(world: World) -> None:
     broken = replace(a_schedule("aaa"), wanted=Cadence(8, 0, "Mars/Olympus_Mons"))
-    world.schedules.put(broken, replacing=None)
-    world.schedules.put(a_schedule("zoe"), replacing=None)
+    world.make_due(broken)
+    world.make_due(a_schedule("zoe"))
     with pytest.raises(BrokenSchedule, match="aaa"):
         world.fan_out()
     assert len(world.queue.sent) == 3
@@ -171,7 +190,7 @@ def test_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
 
 def test_thirty_five_schedules_take_four_calls_of_the_queue(world: World) -> None:
     for number in range(34):
-        world.schedules.put(a_schedule(f"user{number}"), replacing=None)
+        world.make_due(a_schedule(f"user{number}"))
     world.schedules.page = 35
     assert world.fan_out().queued == 35
     assert world.queue.calls == 4
@@ -192,7 +211,7 @@ def test_a_schedule_advances_to_its_next_wanted_day(
 ) -> None:
     """It is Sunday."""
     weekly = replace(a_schedule(), name="weekly", wanted=Cadence(8, 0, "Europe/Berlin", days))
-    world.schedules.put(weekly, replacing=None)
+    world.make_due(weekly)
     world.fan_out()
     advanced = world.schedules.rows["ann", "weekly"]
     assert advanced.next_due_at == datetime.fromisoformat(due).replace(tzinfo=UTC)
@@ -201,4 +220,77 @@ def test_a_schedule_advances_to_its_next_wanted_day(
 
 def test_a_schedule_that_was_withdrawn_starts_nothing(world: World) -> None:
     world.schedules.withdraw(world.schedules.rows["ann", DAILY])
-    assert world.fan_out() == FannedOut(queued=0, not_advanced=0)
+    assert world.fan_out() == FannedOut(queued=0, quiet=0, not_advanced=0)
+
+
+# Nothing waits.
+
+
+def quiet(world: World) -> FannedOut:
+    """One fan-out of the slot that Ann is due in."""
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    world.clock.now = max(world.clock.now, due)
+    return world.fan_out(slot_of(due))
+
+
+def test_where_nothing_waits_the_run_ends_with_its_reason_and_nobody_is_visited(
+    clock: SettableClock,
+) -> None:
+    world = World(clock)
+    world.schedules.put(a_schedule(), replacing=None)
+    assert quiet(world) == FannedOut(queued=0, quiet=1, not_advanced=0)
+    run = world.runs.rows[KEY]
+    assert (run.status, run.reason, run.due_at) == (Status.SKIPPED, Reason.EMPTY, SLOT)
+    assert world.queue.calls == 0
+    advanced = world.schedules.rows["ann", DAILY]
+    assert (advanced.next_due_at, advanced.sequence) == (TOMORROW, 2)
+    assert advanced.quiet_until == NOW - LAG
+
+
+def test_what_was_sent_does_not_wait(world: World) -> None:
+    world.fan_out()
+    window = Window(BEGINNING, world.clock.now)
+    world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT, window=window)
+    for number in (2, 3):
+        assert quiet(world).quiet == 1
+        assert world.runs.rows[RunKey("ann", DAILY, number)].reason is Reason.EMPTY
+
+
+@pytest.mark.parametrize(
+    "status", [Status.PENDING, Status.SENDING, Status.RETRYING, Status.UNKNOWN, Status.FAILED]
+)
+def test_what_a_run_may_not_have_sent_waits(world: World, status: Status) -> None:
+    """Only generate can tell, which settles the older runs first."""
+    world.fan_out()
+    window = Window(BEGINNING, world.clock.now)
+    world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=status, window=window)
+    assert quiet(world).queued == 1
+    assert world.schedules.rows["ann", DAILY].quiet_until is None
+
+
+def test_what_comes_within_the_lag_is_in_the_next_digest(clock: SettableClock) -> None:
+    world = World(clock)
+    world.schedules.put(a_schedule(), replacing=None)
+    world.clock.now = NOW - LAG + timedelta(microseconds=1)
+    world.events.store(an_event(), DAILY)
+    world.clock.now = NOW
+    assert quiet(world).quiet == 1
+    assert quiet(world).queued == 1
+
+
+def test_what_comes_after_a_quiet_day_is_found(clock: SettableClock) -> None:
+    world = World(clock)
+    world.schedules.put(a_schedule(), replacing=None)
+    for number in range(1, 5):
+        assert quiet(world).quiet == 1
+        assert world.schedules.rows["ann", DAILY].sequence == number + 1
+    world.clock.pass_time(hours=1)
+    world.events.store(an_event(), DAILY)
+    assert quiet(world) == FannedOut(queued=1, quiet=0, not_advanced=0)
+
+
+def test_a_run_that_was_started_before_it_grew_quiet_is_queued_again(world: World) -> None:
+    """Its message may be what the crash prevented; and what it found may be gone since."""
+    world.runs.create(a_run())
+    world.events.rows.clear()
+    assert world.fan_out().queued == 1

@@ -251,7 +251,9 @@ def test_a_run_that_fan_out_started_before_the_change_goes_on(world: World) -> N
 
 
 def test_a_schedule_goes_on_from_the_last_run_there_is(world: World) -> None:
-    """Numbers are never used twice: an id names one run for ever."""
+    """Numbers are never used twice, not even after an erasure: an id names one run for ever."""
+    change(world, changed_at=NOW - DAY)
+    world.erase(at=NOW - timedelta(hours=1))
     world.runs.rows[a_run(7).key] = replace(a_run(7), status=Status.CANCELLED)
     world.runs.create(a_run(3))
     change(world)

@@ -122,19 +122,26 @@ class FanoutSettings(Settings):
     """What `fanout` needs. `spread`: longest random delay of a message, at most SQS's 900 s."""
 
     schedules_table: str
+    events_table: str
     runs_table: str
     shard_queue_url: str
     generate_queue_url: str
     shards: int
     lookback_slots: int
     spread: int
+    settle_lag: int
     check_after: int
     run_retention_days: int
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting. SQS hides a message for 900 s at most."""
         _check(
-            self, spread=(0, 900), shards=(1, 256), lookback_slots=(0, 1008), check_after=(0, None)
+            self,
+            spread=(0, 900),
+            shards=(1, 256),
+            lookback_slots=(0, 1008),
+            check_after=(0, None),
+            settle_lag=(1, 300),
         )
 
 

@@ -1,7 +1,7 @@
 """Events in DynamoDB: one row an event, read by window from a local index."""
 
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -32,7 +32,7 @@ from gazette.domain.ports import Clock
 from gazette.domain.stores import Guard
 
 _ATTEMPTS = 3
-_END_OF_TIME = "~"
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 class DynamoEvents:
@@ -156,16 +156,10 @@ class DynamoEvents:
     def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
         """One strongly consistent Query per megabyte of events."""
         now = self._clock()
-        begin = stored_key(schedule, after)
         with translated():
-            rows = EventRow.stored_index.query(
-                user_id,
-                EventRow.stored.between(begin, f"{schedule}#{_END_OF_TIME}"),
-                consistent_read=True,
-            )
-            for row in rows:
+            for row in _stored_in(user_id, schedule, Window(after, _END_OF_TIME)):
                 found = found_in(row)
-                if row.stored > begin and row.expires_at > now and isinstance(found, Placed):
+                if row.expires_at > now and isinstance(found, Placed):
                     yield found
 
     def erase(self, user_id: str, until: datetime | None) -> None:
@@ -189,16 +183,32 @@ class DynamoEventReader:
         if window.is_empty:
             return
         now = self._clock()
-        after = stored_key(schedule, window.since)
         with translated():
-            rows = EventRow.stored_index.query(
-                user_id,
-                EventRow.stored.between(after, stored_key(schedule, window.until)),
-                consistent_read=True,
-            )
-            for row in rows:
-                if row.stored > after and row.expires_at > now:
+            for row in _stored_in(user_id, schedule, window):
+                if row.expires_at > now:
                     yield event_in(row)
+
+    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
+        """One strongly consistent Query that reads one event at most."""
+        if window.is_empty:
+            return False
+        with translated():
+            return any(True for _ in _stored_in(user_id, schedule, window, limit=1))
+
+
+def _stored_in(
+    user_id: str, schedule: str, window: Window, *, limit: int | None = None
+) -> Iterable[EventRow]:
+    """From right behind the key that `since` makes: BETWEEN has both its ends."""
+    rows: Iterable[EventRow] = EventRow.stored_index.query(
+        user_id,
+        EventRow.stored.between(
+            f"{stored_key(schedule, window.since)}!", stored_key(schedule, window.until)
+        ),
+        consistent_read=True,
+        limit=limit,
+    )
+    return rows
 
 
 def _add(guard: Guard, writes: TransactWrite, *, run_retention: timedelta) -> None:

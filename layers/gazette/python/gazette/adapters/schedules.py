@@ -62,9 +62,16 @@ class DynamoSchedules:
             if last_key is None:
                 return
 
-    def advance(self, schedule: Schedule, next_due_at: datetime) -> bool:
+    def advance(
+        self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
+    ) -> bool:
         """One conditional PutItem."""
-        advanced = replace(schedule, next_due_at=next_due_at, sequence=schedule.sequence + 1)
+        advanced = replace(
+            schedule,
+            next_due_at=next_due_at,
+            sequence=schedule.sequence + 1,
+            quiet_until=quiet_until or schedule.quiet_until,
+        )
         return self.put(advanced, replacing=schedule)
 
     def withdraw(self, schedule: Schedule) -> bool:
@@ -93,6 +100,7 @@ class DynamoSchedules:
             sequence=schedule.sequence,
             revision=schedule.revision,
             changed_at=schedule.changed_at,
+            quiet_until=schedule.quiet_until,
             due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards)),
         )
 
@@ -126,4 +134,5 @@ def _schedule(row: ScheduleRow) -> Schedule:
         sequence=int(row.sequence),
         revision=int(row.revision),
         changed_at=row.changed_at,
+        quiet_until=row.quiet_until,
     )

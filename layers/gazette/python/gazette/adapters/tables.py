@@ -149,6 +149,7 @@ class ScheduleRow(Model):
     sequence = NumberAttribute()
     revision = NumberAttribute()
     changed_at = InstantAttribute()
+    quiet_until = InstantAttribute(null=True)
     due = UnicodeAttribute(null=True)
     due_index = DueIndex()
 

@@ -7,6 +7,7 @@ from functools import cache
 
 import boto3
 
+from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.queues import SqsGenerateQueue, SqsShardQueue, decode_shard
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
@@ -34,6 +35,7 @@ def build_fan_out() -> Callable[[str], FannedOut]:
     settings = FanoutSettings.from_env()
     schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
     runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+    events = DynamoEventReader(settings.events_table, clock=now)
     generate_queue = SqsGenerateQueue(boto3.client("sqs"), settings.generate_queue_url)
     limits = _limits(settings)
 
@@ -42,6 +44,7 @@ def build_fan_out() -> Callable[[str], FannedOut]:
             decode_shard(body),
             schedules=schedules,
             runs=runs,
+            events=events,
             generate_queue=generate_queue,
             clock=now,
             random=random.random,
@@ -55,6 +58,7 @@ def _limits(settings: FanoutSettings) -> FanoutLimits:
     return FanoutLimits(
         shards=settings.shards,
         lookback=settings.lookback_slots,
+        settle_lag=timedelta(seconds=settings.settle_lag),
         spread=timedelta(seconds=settings.spread),
         check_after=timedelta(seconds=settings.check_after),
     )

@@ -178,7 +178,8 @@ class Schedule:
 
     `sequence` is the number of the next run, `next_due_at` the instant it is due, and
     `revision` grows with each change of preferences, so that fan-out and a change made at the
-    same moment cannot overwrite each other.
+    same moment cannot overwrite each other. `quiet_until`: nothing that was stored under it up to
+    this instant has still to be sent.
     """
 
     user_id: str
@@ -188,6 +189,7 @@ class Schedule:
     sequence: int
     revision: int
     changed_at: datetime
+    quiet_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

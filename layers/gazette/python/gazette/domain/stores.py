@@ -169,6 +169,9 @@ class EventReader(Protocol):
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
         """The events stored in `(since, until]`, oldest first."""
 
+    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
+        """Whether any was stored in it; also one that has expired may count."""
+
 
 class Schedules(Protocol):
     """Schedules by (user id, name), and those that are due by (slot, shard)."""
@@ -189,8 +192,10 @@ class Schedules(Protocol):
         been advanced may still be there. Read the slot again on a later tick.
         """
 
-    def advance(self, schedule: Schedule, next_due_at: datetime) -> bool:
-        """Move to the next occurrence and the next sequence number.
+    def advance(
+        self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
+    ) -> bool:
+        """Move to the next occurrence and the next sequence number; remember `quiet_until`.
 
         Only if `next_due_at`, sequence, revision and date are those of `schedule`; else False.
         """

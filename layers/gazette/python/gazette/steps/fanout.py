@@ -1,13 +1,14 @@
 """From a tick to one message per due run: tick, then shards, then runs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfoNotFoundError
 
 from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence, slot_of
 from gazette.domain.errors import BrokenSchedule
-from gazette.domain.model import RunKey, Schedule
+from gazette.domain.identity import latest_run
+from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports import (
     MESSAGES_A_CALL,
     Clock,
@@ -16,8 +17,8 @@ from gazette.domain.ports import (
     Shard,
     ShardQueue,
 )
-from gazette.domain.run import Run
-from gazette.domain.stores import Runs, Schedules
+from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
+from gazette.domain.stores import EventReader, Runs, Schedules
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +26,25 @@ class FanoutLimits:
     """`spread`: longest random delay of a message. `check_after`: when the sweep looks at a run.
 
     `lookback`: how many earlier slots each tick reads again, because the due index is
-    eventually consistent and a tick can be missed.
+    eventually consistent and a tick can be missed. `settle_lag`: as in deliver.
     """
 
     shards: int
     lookback: int
+    settle_lag: timedelta
     spread: timedelta
     check_after: timedelta
 
 
 @dataclass(frozen=True, slots=True)
 class FannedOut:
-    """What one shard came to: messages queued, and schedules that somebody else had moved."""
+    """What one shard came to.
+
+    Messages queued, readers for whom nothing waits, and schedules that somebody else had moved.
+    """
 
     queued: int
+    quiet: int
     not_advanced: int
 
 
@@ -58,6 +64,7 @@ def fan_out(
     *,
     schedules: Schedules,
     runs: Runs,
+    events: EventReader,
     generate_queue: GenerateQueue,
     clock: Clock,
     random: Callable[[], float],
@@ -67,38 +74,72 @@ def fan_out(
 
     Per ten schedules: run rows if absent, then one call that queues those not yet final, then
     the schedules move on. A crash anywhere repeats from the due index and starts nothing twice.
+    Where nothing waits, the run ends here, and nobody is visited.
     `random` returns a number from 0 to 1. A schedule whose next occurrence cannot be computed
     holds nobody up: raises BrokenSchedule at the end, so that somebody looks.
     """
-    queued = not_advanced = 0
+    queued = quiet = not_advanced = 0
     broken: list[str] = []
     for slot in shard.slots:
         for page in schedules.due(slot, shard.number):
             for start in range(0, len(page), MESSAGES_A_CALL):
                 due = page[start : start + MESSAGES_A_CALL]
+                quiet_until = [
+                    _quiet_until(schedule, runs=runs, events=events, clock=clock, limits=limits)
+                    for schedule in due
+                ]
                 started = [
-                    _start(schedule, runs=runs, clock=clock, limits=limits) for schedule in due
+                    _start(schedule, is_quiet=bool(instant), runs=runs, clock=clock, limits=limits)
+                    for schedule, instant in zip(due, quiet_until, strict=True)
                 ]
                 messages = _messages(started, random=random, limits=limits)
                 if messages:
                     generate_queue.send(messages)
                 queued += len(messages)
-                for schedule in due:
+                quiet += sum(run.reason is Reason.EMPTY for run in started)
+                for schedule, instant in zip(due, quiet_until, strict=True):
                     try:
-                        advanced = _advance(schedule, schedules=schedules, clock=clock)
+                        advanced = _advance(schedule, instant, schedules=schedules, clock=clock)
                     except ZoneInfoNotFoundError:
                         broken.append(f"{schedule.user_id} ({schedule.wanted.time_zone})")
                         continue
                     not_advanced += not advanced
     if broken:
         raise BrokenSchedule(f"Unknown time zones, and so no next occurrence: {broken}")
-    return FannedOut(queued, not_advanced)
+    return FannedOut(queued, quiet, not_advanced)
 
 
-def _start(schedule: Schedule, *, runs: Runs, clock: Clock, limits: FanoutLimits) -> Run:
-    key = RunKey(schedule.user_id, schedule.name, schedule.sequence)
-    check_at = clock() + limits.spread + limits.check_after
-    return runs.create(Run(key=key, due_at=schedule.next_due_at, check_at=check_at))
+def _quiet_until(
+    schedule: Schedule, *, runs: Runs, events: EventReader, clock: Clock, limits: FanoutLimits
+) -> datetime | None:
+    """Up to when nothing has still to be sent, where nothing waits now; else None.
+
+    Mostly nothing was stored since that was found last. Otherwise all runs must have ended, and
+    nothing may lie behind the last sent window.
+    """
+    user_id, name = schedule.user_id, schedule.name
+    until = clock() - limits.settle_lag
+    since = schedule.quiet_until or BEGINNING
+    if events.holds(user_id, name, Window(since, until)):
+        chain = runs.chain(latest_run(user_id, name))
+        if not all(run.status.is_final for run in chain):
+            return None
+        if events.holds(user_id, name, Window(max(since, sent_until(chain)), until)):
+            return None
+    return until
+
+
+def _start(
+    schedule: Schedule, *, is_quiet: bool, runs: Runs, clock: Clock, limits: FanoutLimits
+) -> Run:
+    run = Run(
+        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
+        due_at=schedule.next_due_at,
+        check_at=clock() + limits.spread + limits.check_after,
+    )
+    if is_quiet:
+        run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
+    return runs.create(run)
 
 
 def _messages(
@@ -112,6 +153,9 @@ def _messages(
     ]
 
 
-def _advance(schedule: Schedule, *, schedules: Schedules, clock: Clock) -> bool:
+def _advance(
+    schedule: Schedule, quiet_until: datetime | None, *, schedules: Schedules, clock: Clock
+) -> bool:
     after = max(schedule.next_due_at, last_instant_of_slot(clock()))
-    return schedules.advance(schedule, next_occurrence(schedule.wanted, after=after))
+    next_due_at = next_occurrence(schedule.wanted, after=after)
+    return schedules.advance(schedule, next_due_at, quiet_until=quiet_until)

@@ -33,7 +33,7 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
             return Outcome.ERASED
         if merged != current and not places.subscribers.put(merged, replacing=current):
             continue
-        _set_schedules(merged, places)
+        _set_schedules(merged, places, is_new=current is None)
         _place_waiting(merged, places, only_arrived=current is None)
         latest = withdraw_if_left(given.user_id, places=places)
         if isinstance(latest, Subscriber) and latest.revision == merged.revision:
@@ -91,15 +91,14 @@ def _precedence(profile: Subscriber) -> tuple[datetime, str]:
     return profile.changed_at, repr(content)
 
 
-def _set_schedules(subscriber: Subscriber, places: Places) -> None:
-    """Those that the choices need, and those that are there."""
+def _set_schedules(subscriber: Subscriber, places: Places, *, is_new: bool) -> None:
+    """Those that the choices need, and those that are there; of somebody new, none are."""
     if subscriber.status is SubscriberStatus.ACTIVE:
-        present = {
-            Frequency(schedule.name): schedule
-            for schedule in places.schedules.of_user(subscriber.user_id)
-        }
+        there = [] if is_new else places.schedules.of_user(subscriber.user_id)
+        present = {Frequency(schedule.name): schedule for schedule in there}
         for digest in sorted(present.keys() | digests_in((subscriber.chosen, places.defaults))):
-            set_schedule(subscriber, digest, places=places, current=present.get(digest))
+            current = present.get(digest)
+            set_schedule(subscriber, digest, places=places, current=current, is_new=is_new)
 
 
 def _place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool) -> None:

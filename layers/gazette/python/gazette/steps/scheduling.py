@@ -76,18 +76,25 @@ def remove_schedules(user_id: str, until: datetime, *, places: Places) -> None:
 
 
 def set_schedule(
-    subscriber: Subscriber, digest: Frequency, *, places: Places, current: Schedule | None
+    subscriber: Subscriber,
+    digest: Frequency,
+    *,
+    places: Places,
+    current: Schedule | None,
+    is_new: bool = False,
 ) -> None:
     """Bring a schedule to the wanted days and hour; fan-out may move it at the same time.
 
     `current` is the schedule as it was read last, None where there was none. A new one goes on
     from the last run that there is: numbers are never used twice, not even by somebody who was
-    erased and came back. Raises NotYet where it keeps changing.
+    erased and came back. `is_new`: nothing was known of the subscriber, so there is no run.
+    Raises NotYet where it keeps changing.
     """
     wanted, clock = subscriber.cadence(digest), places.clock
     for _ in range(_CONFLICTS):
         if current is None:
-            chain = places.runs.chain(latest_run(subscriber.user_id, digest.value))
+            last = latest_run(subscriber.user_id, digest.value)
+            chain = [] if is_new else places.runs.chain(last)
             changed = Schedule(
                 user_id=subscriber.user_id,
                 name=digest.value,
