@@ -24,6 +24,11 @@ _PACKAGE = ROOT / "layers" / "gazette" / "python" / "gazette"
 _TEMPLATES = ROOT / "templates"
 
 
+AWS_SERVICES = {"dynamodb", "secretsmanager", "sesv2", "sqs"}
+"""What the functions call, as botocore names it. The models of all others, half of its files,
+stay out of the layer."""
+
+
 class BuildError(Exception):
     """A layer that could not be built. The text says why and what to do."""
 
@@ -41,13 +46,15 @@ HOST = Target(python=f"{sys.version_info.major}.{sys.version_info.minor}", platf
 
 
 def dependencies_code(target: Target) -> lambda_.Code:
-    """The pinned third-party wheels, for `target`."""
+    """The pinned third-party wheels, for `target`; of botocore only the services in use."""
 
     def build(output: Path) -> None:
         _install(output / "python", target)
         _compile(output, target)
 
-    return _bundled(ROOT / "layers" / "dependencies", build, [_REQUIREMENTS], target)
+    return _bundled(
+        ROOT / "layers" / "dependencies", build, [_REQUIREMENTS, Path(__file__)], target
+    )
 
 
 def core_code(target: Target) -> lambda_.Code:
@@ -105,6 +112,9 @@ def _install(folder: Path, target: Target) -> None:
             f"uv could not install the dependencies layer for {target}:\n{result.stderr.strip()}"
         )
     shutil.rmtree(folder / "bin", ignore_errors=True)
+    for service in (folder / "botocore" / "data").iterdir():
+        if service.is_dir() and service.name not in AWS_SERVICES:
+            shutil.rmtree(service)
 
 
 def _compile(folder: Path, target: Target) -> None:

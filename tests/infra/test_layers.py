@@ -84,6 +84,19 @@ def test_the_dependencies_layer_holds_what_the_functions_import(dependencies: Pa
         assert (dependencies / package / "__init__.py").is_file(), package
 
 
+def test_the_dependencies_layer_holds_the_aws_services_that_are_called_and_no_other(
+    dependencies: Path,
+) -> None:
+    """Powertools reads secrets; PynamoDB calls DynamoDB."""
+    package = Path(__file__).parents[2] / "layers" / "gazette" / "python" / "gazette"
+    source = "".join(module.read_text() for module in package.rglob("*.py"))
+    called = set(re.findall(r"\bclient\(\s*\"([a-z0-9-]+)\"", source))
+    data = dependencies / "botocore" / "data"
+    shipped = {service.name for service in data.iterdir() if service.is_dir()}
+    assert shipped == called | {"dynamodb", "secretsmanager"}
+    assert (data / "endpoints.json").is_file()
+
+
 def test_the_dependencies_layer_holds_nothing_that_only_builds_or_tests(
     dependencies: Path,
 ) -> None:
