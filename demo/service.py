@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -31,12 +31,13 @@ class ServiceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Clients of one deployed stage."""
+    """Clients of one deployed stage; `urls` remembers the addresses of its queues."""
 
     bus: str
     events: "EventBridgeClient"
     functions: "LambdaClient"
     queues: "SQSClient"
+    urls: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def at(cls, engine: Engine, outputs: Mapping[str, str]) -> "Service":
@@ -91,7 +92,10 @@ class Service:
 
     def queue_url(self, queue: str) -> str:
         """The address of the stage's queue of that name."""
-        return self.queues.get_queue_url(QueueName=f"{_STAGE}-{queue}")["QueueUrl"]
+        if queue not in self.urls:
+            answer = self.queues.get_queue_url(QueueName=f"{_STAGE}-{queue}")
+            self.urls[queue] = answer["QueueUrl"]
+        return self.urls[queue]
 
     def wait_until_drained(self, *queues: str, within: float = 120) -> None:
         """Return when the queues have been seen empty a few times in a row."""
@@ -105,7 +109,7 @@ class Service:
             if time.monotonic() > ends_at:
                 counts = {queue: self.messages_in(queue) for queue in queues}
                 raise ServiceError(f"Messages are left after {within:.0f} s: {counts}")
-            time.sleep(0.2)
+            time.sleep(0.4)
 
     def _put(self, detail_type: str, details: list[Mapping[str, Any]]) -> int:
         entries: list[PutEventsRequestEntryTypeDef] = [
