@@ -16,7 +16,7 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Event, Subscriber
+from gazette.domain.model import Days, Event, Subscriber
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -61,12 +61,12 @@ def _happening(what: Event | Activity) -> str:
 
 
 def _profile(subscriber: Subscriber) -> str:
-    times = subscriber.times
+    daily = subscriber.cadence(Frequency.DAILY)
     chosen = ", ".join(
         f"{category} {_often(subscriber, frequency)}" for category, frequency in subscriber.chosen
     )
     return (
-        f"{subscriber.email} gets daily digests at {times.hour:02}:{times.minute:02} "
+        f"{subscriber.email} gets daily digests at {daily.hour:02}:{daily.minute:02} "
         f"{subscriber.time_zone}" + (f"; {chosen}" if chosen else "")
     )
 
@@ -74,8 +74,14 @@ def _profile(subscriber: Subscriber) -> str:
 def _often(subscriber: Subscriber, frequency: Frequency) -> str:
     if frequency not in (Frequency.WEEKLY, Frequency.CUSTOM):
         return frequency.value
-    days = sorted(subscriber.cadence(frequency).days)
-    return f"{frequency} on {_listed([_DAYS[day - 1] for day in days])}"
+    return f"{frequency} {_on(subscriber.cadence(frequency).days)}"
+
+
+def _on(days: Days) -> str:
+    if days.month_day is not None:
+        return f"on day {days.month_day} of the month"
+    weeks = "" if days.every == 1 else f" of every {days.every} weeks"
+    return f"on {_listed([_DAYS[day - 1] for day in sorted(days.weekdays)])}{weeks}"
 
 
 def _follow(change: ChangeFollow) -> str:

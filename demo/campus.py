@@ -114,7 +114,7 @@ def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
         "time_zone": zone(student),
         "locale": "en",
         "changed_at": now.isoformat(),
-        "digest": {"hour": DIGEST_HOUR},
+        "digest": {"hour": DIGEST_HOUR, "minute": 0},
     }
 
 

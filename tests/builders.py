@@ -119,7 +119,7 @@ def a_subscriber(
         locale="en",
         time_zone="Europe/Berlin",
         changed_at=changed_at,
-        times=times or DigestTimes(),
+        times=times or DigestTimes(minute=0),
         choices=((changed_at, frequencies(chosen)),),
     )
 

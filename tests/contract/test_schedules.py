@@ -6,14 +6,14 @@ from datetime import timedelta
 import pytest
 from gazette.domain.calendar import slot_of
 from gazette.domain.identity import shard_of
-from gazette.domain.model import DAILY, Cadence, Schedule
+from gazette.domain.model import DAILY, Cadence, Days, Schedule
 from gazette.domain.stores import Schedules
 
 from tests.builders import NOW, a_schedule
 from tests.contract.conftest import SECOND, SHARDS
 
 WEEKLY = replace(
-    a_schedule(), name="weekly", wanted=Cadence(21, 30, "Asia/Tokyo", frozenset({2, 7}))
+    a_schedule(), name="weekly", wanted=Cadence(21, 30, "Asia/Tokyo", Days(frozenset({2, 7}), 3, 2))
 )
 
 
@@ -51,7 +51,7 @@ def test_a_schedule_is_replaced_only_as_it_was_read(
     schedules: Schedules, stale: Schedule | None
 ) -> None:
     schedules.put(a_schedule(), replacing=None)
-    changed = replace(a_schedule(revision=2), wanted=Cadence(20, 30, "Asia/Tokyo", frozenset({3})))
+    changed = replace(a_schedule(revision=2), wanted=Cadence(20, 30, "UTC", Days(month_day=31)))
     assert not schedules.put(changed, replacing=stale)
     assert schedules.put(changed, replacing=a_schedule())
     assert schedules.get("ann", DAILY) == changed

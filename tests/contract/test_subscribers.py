@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.domain.model import DigestTimes, Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.model import Days, DigestTimes, Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.stores import Subscribers
 
 from tests.builders import NOW, a_subscriber
@@ -23,7 +23,9 @@ def stored(subscribers: Subscribers, user_id: str = "ann") -> Subscriber:
 
 def test_a_subscriber_comes_back_as_put(subscribers: Subscribers) -> None:
     ann = replace(
-        a_subscriber(times=DigestTimes(hour=21, minute=30, weekly_on=7, custom_on=frozenset({6}))),
+        a_subscriber(
+            times=DigestTimes(hour=21, minute=30, weekly_on=7, custom_on=Days(frozenset({6})))
+        ),
         name="Änn 😀",
         locale="de-CH",
         status=SubscriberStatus.SUPPRESSED,

@@ -1,5 +1,6 @@
 """Occurrences in every time zone, checked by searching instants instead of by the same sums."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
@@ -8,14 +9,20 @@ from zoneinfo import ZoneInfo, available_timezones
 import pytest
 from gazette.domain.calendar import (
     SLOT,
+    is_wanted,
     last_instant_of_slot,
     next_occurrence,
     slot_id,
     slot_of,
+    week_number,
 )
-from gazette.domain.model import Cadence
+from gazette.domain.frequency import DIGESTS
+from gazette.domain.identity import shard_of
+from gazette.domain.model import Cadence, Days, DigestTimes, minute_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests.builders import a_subscriber
 
 SECOND = timedelta(seconds=1)
 DAY = timedelta(days=1)
@@ -147,6 +154,74 @@ def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -
     assert next_occurrence(wanted, after=after.astimezone(ZoneInfo("Asia/Tokyo"))) == due
 
 
+# Every few weeks, and days of the month.
+
+
+@pytest.mark.parametrize(
+    ("days", "due"),
+    [
+        (Days(frozenset({1}), every=2, phase=0), ["11-23", "12-07", "12-21", "01-04"]),
+        (Days(frozenset({1}), every=2, phase=1), ["11-30", "12-14", "12-28", "01-11"]),
+        (Days(frozenset({1, 7}), every=3, phase=1), ["11-23", "11-29", "12-14", "12-20"]),
+        (Days(month_day=1), ["12-01", "01-01", "02-01", "03-01"]),
+        (Days(month_day=31), ["11-30", "12-31", "01-31", "02-28"]),
+        (Days(month_day=22), ["11-22", "12-22", "01-22", "02-22"]),
+    ],
+)
+def test_a_digest_is_due_in_the_wanted_weeks_or_on_the_wanted_day_of_the_month(
+    days: Days, due: list[str]
+) -> None:
+    wanted = Cadence(8, 0, "Europe/Berlin", days)
+    found = occurrences(wanted, after=utc("2026-11-22T06:59"), count=4)
+    assert [shown(instant, "Europe/Berlin")[5:10] for instant in found] == due
+
+
+def test_in_a_leap_year_the_last_day_of_february_is_the_29th() -> None:
+    wanted = Cadence(8, 0, "UTC", Days(month_day=30))
+    assert next_occurrence(wanted, after=utc("2028-02-01T00:00")) == utc("2028-02-29T08:00")
+
+
+def test_weeks_go_on_over_the_end_of_a_year_that_has_53_of_them() -> None:
+    """2026 has 53 weeks of ISO 8601: their numbers would skip or double a turn."""
+    wanted = Cadence(8, 0, "UTC", Days(frozenset({1}), every=2))
+    found = occurrences(wanted, after=utc("2026-01-01T00:00"), count=60)
+    assert {later - earlier for earlier, later in pairwise(found)} == {14 * DAY}
+
+
+def test_a_week_is_from_monday_to_sunday() -> None:
+    monday = date(2026, 11, 23)
+    numbers = [week_number(monday + number * DAY) for number in range(-1, 8)]
+    assert numbers == [numbers[0], *[numbers[0] + 1] * 7, numbers[0] + 2]
+
+
+# The minute of those who chose only the hour.
+
+
+def test_who_chose_only_the_hour_has_one_of_six_minutes_and_keeps_it() -> None:
+    readers = [f"user{number}" for number in range(6000)]
+    minutes = Counter(minute_of(user_id) for user_id in readers)
+    assert set(minutes) == {0, 10, 20, 30, 40, 50}
+    assert all(900 < count < 1100 for count in minutes.values())
+    assert [minute_of(user_id) for user_id in ("ann", "1899", "u")] == [10, 40, 50]
+
+
+def test_every_shard_has_its_share_of_each_slot() -> None:
+    """Else a shard would have all of its readers in one slot."""
+    shares = Counter(
+        (shard_of(f"user{number}", 16), minute_of(f"user{number}")) for number in range(16_000)
+    )
+    assert len(shares) == 16 * 6
+    assert all(100 < share < 240 for share in shares.values())
+
+
+@pytest.mark.parametrize(("chosen", "minute"), [(None, 10), (0, 0), (45, 45)])
+def test_a_minute_that_was_chosen_is_kept(chosen: int | None, minute: int) -> None:
+    subscriber = a_subscriber(times=DigestTimes(hour=7, minute=chosen))
+    for digest in DIGESTS:
+        cadence = subscriber.cadence(digest)
+        assert (cadence.hour, cadence.minute) == (7, minute)
+
+
 # Days of the week. 22 November 2026 is a Sunday, the seventh.
 
 
@@ -160,7 +235,7 @@ def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -
     ],
 )
 def test_a_digest_is_due_on_the_wanted_days_alone(days: set[int], due: list[str]) -> None:
-    wanted = Cadence(8, 0, "Europe/Berlin", frozenset(days))
+    wanted = Cadence(8, 0, "Europe/Berlin", Days(frozenset(days)))
     found = occurrences(wanted, after=utc("2026-11-22T06:59"), count=3)
     assert [shown(instant, "Europe/Berlin") for instant in found] == due
 
@@ -170,13 +245,13 @@ def test_a_digest_is_due_on_the_wanted_days_alone(days: set[int], due: list[str]
     [("Pacific/Kiritimati", "2026-11-22T11:00"), ("Pacific/Niue", "2026-11-23T12:00")],
 )
 def test_the_day_of_the_week_is_that_of_the_readers_own_date(zone: str, due: str) -> None:
-    wanted = Cadence(1, 0, zone, frozenset({1}))
+    wanted = Cadence(1, 0, zone, Days(frozenset({1})))
     assert next_occurrence(wanted, after=utc("2026-11-22T10:30")) == utc(due)
 
 
 def test_a_weekday_whose_date_does_not_exist_is_passed_over() -> None:
     """Samoa had no Friday, 30 December 2011."""
-    wanted = Cadence(8, 0, "Pacific/Apia", frozenset({5}))
+    wanted = Cadence(8, 0, "Pacific/Apia", Days(frozenset({5})))
     due = occurrences(wanted, after=utc("2011-12-22T20:00"), count=2)
     assert [shown(instant, "Pacific/Apia")[:10] for instant in due] == ["2011-12-23", "2012-01-06"]
 
@@ -186,7 +261,12 @@ zones = st.one_of(
     st.sampled_from(sorted(name for name in available_timezones() if "/" in name)),
 )
 wanted_hours = st.builds(Cadence, st.integers(0, 23), st.integers(0, 59), zones)
-wanted_days = st.frozensets(st.integers(1, 7), min_size=1)
+some_weekdays = st.frozensets(st.integers(1, 7), min_size=1)
+wanted_days = st.one_of(
+    st.builds(Days, some_weekdays),
+    st.builds(Days, some_weekdays, st.just(3), st.integers(0, 2)),
+    st.builds(Days, month_day=st.integers(1, 31)),
+)
 moments = st.timedeltas(0 * DAY, 62 * 365 * DAY).map(
     lambda since: datetime(1975, 1, 1, tzinfo=UTC) + since
 )
@@ -248,23 +328,23 @@ def test_every_occurrence_is_of_a_later_local_date(case: tuple[Cadence, datetime
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()), wanted_days)
 @settings(max_examples=300, deadline=None)
-def test_every_occurrence_is_on_a_wanted_weekday_and_none_is_missed(
-    case: tuple[Cadence, datetime], days: frozenset[int]
+def test_every_occurrence_is_on_a_wanted_day_and_none_is_missed(
+    case: tuple[Cadence, datetime], days: Days
 ) -> None:
-    """They are those of every day, without those of the other weekdays."""
+    """They are those of every day, without those of the other days."""
     every_day, after = case
     zone = ZoneInfo(every_day.time_zone)
-    daily = occurrences(every_day, after=after, count=21)
-    on_wanted_days = [due for due in daily if _date_wanted(due, every_day, zone) in days]
+    daily = occurrences(every_day, after=after, count=63)
+    on_wanted_days = [due for due in daily if is_wanted(_date_wanted(due, every_day, zone), days)]
     found = occurrences(replace(every_day, days=days), after=after, count=len(on_wanted_days))
     assert found == on_wanted_days
 
 
-def _date_wanted(due: datetime, wanted: Cadence, zone: ZoneInfo) -> int:
-    """The weekday that an occurrence is of, also where a clock change moved it over midnight."""
+def _date_wanted(due: datetime, wanted: Cadence, zone: ZoneInfo) -> date:
+    """The date that an occurrence is of, also where a clock change moved it over midnight."""
     local = due.astimezone(zone)
     moved_over = local.time() < time(wanted.hour, wanted.minute)
-    return (local.date() - DAY * moved_over).isoweekday()
+    return local.date() - DAY * moved_over
 
 
 def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:

@@ -30,7 +30,7 @@ PROFILE = {
     "frequencies": {"comment": "immediate", "like": "never"},
 }
 
-DAILY = "ann@example.com gets daily digests at 08:00 Europe/Berlin"
+DAILY = "ann@example.com gets daily digests at 08:10 Europe/Berlin"
 
 
 def entry(detail: object, detail_type: str = "event.created") -> dict[str, Any]:

@@ -20,7 +20,7 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Actor, DigestTimes, Entity, Event, Subscriber
+from gazette.domain.model import Actor, Days, DigestTimes, Entity, Event, Subscriber
 
 EVENT: dict[str, Any] = {
     "id": "message1",
@@ -153,7 +153,7 @@ def test_a_subscriber_is_decoded_with_hours_days_and_frequencies() -> None:
             locale="de-DE",
             time_zone="Europe/Berlin",
             changed_at=NOON,
-            times=DigestTimes(hour=7, minute=30, weekly_on=7, custom_on=frozenset({1, 5})),
+            times=DigestTimes(hour=7, minute=30, weekly_on=7, custom_on=Days(frozenset({1, 5}))),
             choices=((NOON, (("like", Frequency.NEVER), ("mention", Frequency.IMMEDIATE))),),
         )
     )
@@ -208,6 +208,28 @@ def test_every_other_detail_is_decoded(
     assert decode(envelope(detail_type, detail)) == command
 
 
+@pytest.mark.parametrize(
+    ("custom", "days"),
+    [
+        ({"days": ["monday"], "every_weeks": 2}, Days(frozenset({1}), 2, 0)),
+        (
+            {"days": ["monday"], "every_weeks": 2, "starting": "2026-11-29"},
+            Days(frozenset({1}), 2, 0),
+        ),
+        (
+            {"days": ["monday"], "every_weeks": 2, "starting": "2026-11-30"},
+            Days(frozenset({1}), 2, 1),
+        ),
+        ({"day_of_month": 31}, Days(month_day=31)),
+    ],
+)
+def test_custom_days_may_be_every_few_weeks_or_monthly(custom: dict[str, Any], days: Days) -> None:
+    detail = changed("subscriber.changed", "digest.custom", custom)
+    profile = decode(envelope("subscriber.changed", detail))
+    assert isinstance(profile, ChangeSubscriber)
+    assert profile.subscriber.times.custom_on == days
+
+
 def test_what_may_be_left_out_has_a_default() -> None:
     event = decode(envelope("event.created", without("event.created", "excerpt")))
     assert event == CreateEvents((replace(DECODED, excerpt=""),))
@@ -215,7 +237,7 @@ def test_what_may_be_left_out_has_a_default() -> None:
     least = {name: SUBSCRIBER[name] for name in SUBSCRIBER if name not in optional}
     profile = decode(envelope("subscriber.changed", least))
     assert isinstance(profile, ChangeSubscriber)
-    assert profile.subscriber.times == DigestTimes(8, 0, 1, frozenset({1, 2, 3, 4, 5}))
+    assert profile.subscriber.times == DigestTimes(8, None, 1, Days(frozenset({1, 2, 3, 4, 5})))
     assert profile.subscriber.choices == ((NOON, ()),)
     assert profile.subscriber.locale == "en"
     activity = decode(envelope("activity.created", without("activity.created", "parent")))
@@ -289,6 +311,9 @@ def test_fields_that_aws_adds_to_the_envelope_do_not_matter() -> None:
         ("subscriber.changed", "digest.minute", 59),
         ("subscriber.changed", "digest.hour", 7.0),
         ("subscriber.changed", "digest.custom.days", ["sunday"] * 7),
+        ("subscriber.changed", "digest.custom", {"day_of_month": 31}),
+        ("subscriber.changed", "digest.custom", {"every_weeks": 8, "starting": "1990-01-01"}),
+        ("subscriber.changed", "digest", {"hour": 8}),
         ("subscriber.changed", "frequencies", {}),
         ("subscriber.changed", "frequencies", {f"c{number}": "custom" for number in range(100)}),
         ("follow.created", "frequency", "never"),

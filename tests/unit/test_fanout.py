@@ -8,7 +8,7 @@ import pytest
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import BrokenSchedule, Unavailable
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY, Cadence, DigestTimes, RunKey, Schedule, Window
+from gazette.domain.model import DAILY, Cadence, Days, DigestTimes, RunKey, Schedule, Window
 from gazette.domain.ports import QueuedRun, Shard
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick
@@ -210,7 +210,7 @@ def test_a_schedule_advances_to_its_next_wanted_day(
     world: World, days: frozenset[int], due: str
 ) -> None:
     """It is Sunday."""
-    weekly = replace(a_schedule(), name="weekly", wanted=Cadence(8, 0, "Europe/Berlin", days))
+    weekly = replace(a_schedule(), name="weekly", wanted=Cadence(8, 0, "Europe/Berlin", Days(days)))
     world.make_due(weekly)
     world.fan_out()
     advanced = world.schedules.rows["ann", "weekly"]

@@ -9,7 +9,15 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.domain.model import DAILY, Cadence, DigestTimes, RunKey, Schedule, SubscriberStatus
+from gazette.domain.model import (
+    DAILY,
+    Cadence,
+    Days,
+    DigestTimes,
+    RunKey,
+    Schedule,
+    SubscriberStatus,
+)
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Run, Status
 from gazette.steps.scheduling import ensure_schedule, set_schedule, withdraw_if_left
@@ -75,14 +83,18 @@ def test_a_reader_has_the_schedules_that_choices_and_defaults_need(
 @pytest.mark.parametrize(
     ("name", "times", "due"),
     [
-        ("daily", DigestTimes(hour=9), "2026-11-22T08:00"),
-        ("daily", DigestTimes(hour=8), "2026-11-23T07:00"),
-        ("weekly", DigestTimes(hour=9, weekly_on=7), "2026-11-22T08:00"),
-        ("weekly", DigestTimes(hour=8, weekly_on=7), "2026-11-29T07:00"),
-        ("weekly", DigestTimes(), "2026-11-23T07:00"),
-        ("custom", DigestTimes(), "2026-11-23T07:00"),
-        ("custom", DigestTimes(custom_on=frozenset({2, 6})), "2026-11-24T07:00"),
-        ("custom", DigestTimes(hour=18, minute=30, custom_on=frozenset({7})), "2026-11-22T17:30"),
+        ("daily", DigestTimes(hour=9, minute=0), "2026-11-22T08:00"),
+        ("daily", DigestTimes(hour=8, minute=0), "2026-11-23T07:00"),
+        ("weekly", DigestTimes(hour=9, minute=0, weekly_on=7), "2026-11-22T08:00"),
+        ("weekly", DigestTimes(hour=8, minute=0, weekly_on=7), "2026-11-29T07:00"),
+        ("weekly", DigestTimes(minute=0), "2026-11-23T07:00"),
+        ("custom", DigestTimes(minute=0), "2026-11-23T07:00"),
+        ("custom", DigestTimes(minute=0, custom_on=Days(frozenset({2, 6}))), "2026-11-24T07:00"),
+        (
+            "custom",
+            DigestTimes(hour=18, minute=30, custom_on=Days(frozenset({7}))),
+            "2026-11-22T17:30",
+        ),
     ],
 )
 def test_a_new_schedule_is_due_at_the_next_wanted_hour_of_a_wanted_day(
@@ -106,7 +118,7 @@ def test_a_schedule_that_is_no_longer_chosen_drains_and_keeps_the_readers_hour(
     change(world, like=Frequency.WEEKLY)
     change(world, hour=20, changed_at=LATER, like=Frequency.DAILY)
     assert world.schedules.rows["ann", "weekly"].wanted == Cadence(
-        20, 0, "Europe/Berlin", frozenset({1})
+        20, 0, "Europe/Berlin", Days(frozenset({1}))
     )
     assert not world.schedules.withdrawn
 
@@ -132,8 +144,8 @@ def test_another_hour_makes_a_new_revision_and_a_new_sequence(world: World) -> N
 @pytest.mark.parametrize(
     ("times", "changes"),
     [
-        (DigestTimes(weekly_on=3), {"weekly"}),
-        (DigestTimes(custom_on=frozenset({6, 7})), {"custom"}),
+        (DigestTimes(minute=0, weekly_on=3), {"weekly"}),
+        (DigestTimes(minute=0, custom_on=Days(frozenset({6, 7}))), {"custom"}),
         (DigestTimes(minute=30), {"daily", "weekly", "custom"}),
     ],
 )

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
 
+from gazette.adapters.days import read_days, write_days
 from gazette.adapters.dynamo import bind, put_or_current, translated, written
 from gazette.adapters.tables import ScheduleRow
 from gazette.domain.calendar import slot_id, slot_of
@@ -95,7 +96,7 @@ class DynamoSchedules:
             hour=schedule.wanted.hour,
             minute=schedule.wanted.minute,
             time_zone=schedule.wanted.time_zone,
-            days=set(schedule.wanted.days),
+            days=write_days(schedule.wanted.days),
             next_due_at=schedule.next_due_at,
             sequence=schedule.sequence,
             revision=schedule.revision,
@@ -128,7 +129,7 @@ def _schedule(row: ScheduleRow) -> Schedule:
             hour=int(row.hour),
             minute=int(row.minute),
             time_zone=row.time_zone,
-            days=frozenset(int(day) for day in row.days),
+            days=read_days(row.days),
         ),
         next_due_at=row.next_due_at,
         sequence=int(row.sequence),

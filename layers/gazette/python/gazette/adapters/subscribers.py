@@ -6,6 +6,7 @@ from datetime import date, datetime
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from gazette.adapters.days import read_days, write_days
 from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.histories import read_choices, write_choices
 from gazette.adapters.tables import SubscriberRow
@@ -36,7 +37,7 @@ class DynamoSubscribers:
 
     def put(self, subscriber: Subscriber, *, replacing: Reader) -> bool:
         """One conditional UpdateItem: signs of life have their own attribute and writer."""
-        row = SubscriberRow(subscriber.user_id)
+        row, times = SubscriberRow(subscriber.user_id), subscriber.times
         actions: list[Action] = [
             SubscriberRow.email.set(subscriber.email),
             SubscriberRow.name.set(subscriber.name),
@@ -44,10 +45,12 @@ class DynamoSubscribers:
             SubscriberRow.time_zone.set(subscriber.time_zone),
             SubscriberRow.status.set(subscriber.status.value),
             SubscriberRow.changed_at.set(subscriber.changed_at),
-            SubscriberRow.hour.set(subscriber.times.hour),
-            SubscriberRow.minute.set(subscriber.times.minute),
-            SubscriberRow.weekly_on.set(subscriber.times.weekly_on),
-            SubscriberRow.custom_on.set(set(subscriber.times.custom_on)),
+            SubscriberRow.hour.set(times.hour),
+            SubscriberRow.minute.set(times.minute)
+            if times.minute is not None
+            else SubscriberRow.minute.remove(),
+            SubscriberRow.weekly_on.set(times.weekly_on),
+            SubscriberRow.custom_on.set(write_days(times.custom_on)),
             SubscriberRow.choices.set(write_choices(subscriber.choices)),
             SubscriberRow.revision.set(subscriber.revision),
         ]
@@ -125,9 +128,9 @@ def _reader(row: SubscriberRow) -> Reader:
         status=SubscriberStatus(row.status),
         times=DigestTimes(
             hour=int(row.hour),
-            minute=int(row.minute),
+            minute=int(row.minute) if row.minute is not None else None,
             weekly_on=int(row.weekly_on),
-            custom_on=frozenset(int(day) for day in row.custom_on),
+            custom_on=read_days(row.custom_on),
         ),
         choices=read_choices(row.choices),
         active_on=date.fromisoformat(row.active_on) if row.active_on else None,

@@ -1,9 +1,10 @@
 """When a digest is due: local hours and days, clock changes and slots. Pure."""
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.model import Cadence
+from gazette.domain.model import Cadence, Days
 
 SLOT = timedelta(minutes=10)
 
@@ -27,17 +28,32 @@ def slot_id(slot: datetime) -> str:
 def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
     """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
 
-    Only on the wanted days of the week, by the reader's own date. A local time that a clock
-    change skips is due at the first moment that exists, also where that is the next midnight;
-    one that occurs twice is due the first time; a local date that does not exist is passed over.
+    Only on the wanted days, by the reader's own date. A local time that a clock change skips is
+    due at the first moment that exists, also where that is the next midnight; one that occurs
+    twice is due the first time; a local date that does not exist is passed over.
     """
     zone = ZoneInfo(wanted.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
     while True:
-        due = _occurrence_on(day, wanted, zone) if day.isoweekday() in wanted.days else None
+        due = _occurrence_on(day, wanted, zone) if is_wanted(day, wanted.days) else None
         if due is not None and due > after:
             return due
         day += timedelta(days=1)
+
+
+def is_wanted(day: date, days: Days) -> bool:
+    """Whether a date is one of `days`."""
+    if days.month_day is not None:
+        return day.day == min(days.month_day, monthrange(day.year, day.month)[1])
+    return day.isoweekday() in days.weekdays and week_number(day) % days.every == days.phase
+
+
+def week_number(day: date) -> int:
+    """Weeks, from Monday to Sunday, since the first Monday that the calendar has.
+
+    They go on over the ends of years, unlike those of ISO 8601.
+    """
+    return (day.toordinal() - 1) // 7
 
 
 def _occurrence_on(day: date, wanted: Cadence, zone: ZoneInfo) -> datetime | None:

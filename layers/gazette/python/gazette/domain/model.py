@@ -1,5 +1,6 @@
 """The values that Gazette works with. All are frozen, all instants are timezone-aware UTC."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -12,6 +13,15 @@ DAILY = Frequency.DAILY.value
 
 EVERY_DAY = frozenset(range(1, 8))
 """Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
+
+
+def minute_of(user_id: str) -> int:
+    """The minute, 0 to 50, at which digests go out to somebody who chose only the hour.
+
+    Stable for ever, and even over many readers: so the ten-minute slots of an hour are alike. Of
+    a hash that has nothing to do with that of the shards, so that each shard's are alike too.
+    """
+    return hashlib.sha256(user_id.encode()).digest()[0] % 6 * 10
 
 
 class SubscriberStatus(StrEnum):
@@ -102,23 +112,44 @@ class Retracted:
 
 
 @dataclass(frozen=True, slots=True)
+class Days:
+    """Which dates of the subscriber's own calendar are wanted.
+
+    `weekdays` are ISO 8601 numbers, in every `every`-th week: those whose number (see
+    calendar.week_number) leaves the remainder `phase`. Where `month_day` is given, 1 to 31, it
+    alone decides: in a month that is shorter, its last day.
+    """
+
+    weekdays: frozenset[int] = EVERY_DAY
+    every: int = 1
+    phase: int = 0
+    month_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cadence:
-    """When a digest is wanted, on the subscriber's own clock. `days`: ISO weekdays."""
+    """When a digest is wanted, on the subscriber's own clock."""
 
     hour: int
     minute: int
     time_zone: str
-    days: frozenset[int] = EVERY_DAY
+    days: Days = Days()
+
+
+WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
 
 
 @dataclass(frozen=True, slots=True)
 class DigestTimes:
-    """At what hour digests are wanted, and on which days those that are not daily."""
+    """At what hour digests are wanted, and on which days those that are not daily.
+
+    `minute` None: one of six within the hour, always the same for a subscriber.
+    """
 
     hour: int = 8
-    minute: int = 0
+    minute: int | None = None
     weekly_on: int = 1
-    custom_on: frozenset[int] = frozenset({1, 2, 3, 4, 5})
+    custom_on: Days = WORKDAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +185,13 @@ class Subscriber:
     def cadence(self, digest: Frequency) -> Cadence:
         """When the schedule of `digest` is due for this reader."""
         days = {
-            Frequency.WEEKLY: frozenset({self.times.weekly_on}),
+            Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
             Frequency.CUSTOM: self.times.custom_on,
-        }.get(digest, EVERY_DAY)
-        return Cadence(self.times.hour, self.times.minute, self.time_zone, days)
+        }.get(digest, Days())
+        minute = self.times.minute
+        if minute is None:
+            minute = minute_of(self.user_id)
+        return Cadence(self.times.hour, minute, self.time_zone, days)
 
 
 @dataclass(frozen=True, slots=True)

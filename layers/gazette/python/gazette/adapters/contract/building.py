@@ -12,6 +12,7 @@ from gazette.adapters.contract.details import (
 )
 from gazette.adapters.contract.fields import Day
 from gazette.adapters.contract.readers import (
+    CustomDetail,
     DigestDetail,
     FollowChange,
     FollowCreated,
@@ -20,6 +21,7 @@ from gazette.adapters.contract.readers import (
     SubscriberChanged,
     SubscriberDeleted,
 )
+from gazette.domain.calendar import week_number
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -33,7 +35,7 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.frequency import frequencies
-from gazette.domain.model import Actor, DigestTimes, Entity, Event, Subscriber, entity_key
+from gazette.domain.model import Actor, Days, DigestTimes, Entity, Event, Subscriber, entity_key
 
 AnyDetail = (
     EventCreated
@@ -114,8 +116,16 @@ def _times(given: DigestDetail) -> DigestTimes:
         hour=given.hour,
         minute=given.minute,
         weekly_on=_iso_weekday(given.weekly.day),
-        custom_on=frozenset(map(_iso_weekday, given.custom.days)),
+        custom_on=_days(given.custom),
     )
+
+
+def _days(given: CustomDetail) -> Days:
+    if given.day_of_month is not None:
+        return Days(month_day=given.day_of_month)
+    weekdays = frozenset(map(_iso_weekday, given.days))
+    phase = week_number(given.starting) % given.every_weeks if given.starting else 0
+    return Days(weekdays, given.every_weeks, phase)
 
 
 def _iso_weekday(day: Day) -> int:

@@ -5,7 +5,7 @@ pairs (pydantic refuses them as no text), U+FFFE and U+FFFF.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -51,6 +51,12 @@ def _timestamp(value: object) -> str:
     return _TIMESTAMP.check(value)
 
 
+def _date(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(_DAY.wanted)  # noqa: TRY004 -- pydantic reports ValueErrors
+    return _DAY.check(value)
+
+
 def _in_utc(instant: datetime) -> datetime:
     return instant.astimezone(UTC)
 
@@ -77,6 +83,8 @@ _TIMESTAMP = Shape(
     "must be a time with its offset from UTC, in a year from 1990 to 2199, such as "
     "2026-11-21T09:30:00Z (RFC 3339)",
 )
+
+_DAY = Shape(_DATE, "must be a date in a year from 1990 to 2199, such as 2026-11-23")
 
 Given = BeforeValidator(_given)
 """For a field that may be left out: null is refused, as it is where there is a default."""
@@ -122,6 +130,13 @@ Instant = Annotated[
 ]
 """An instant with its offset from UTC (RFC 3339), kept in UTC."""
 
+Date = Annotated[
+    date,
+    BeforeValidator(_date),
+    WithJsonSchema({"type": "string", "format": "date", "pattern": f"^{_DATE}$"}),
+]
+"""A date without a time (RFC 3339, full-date)."""
+
 Address = Annotated[
     str,
     StringConstraints(max_length=254),
@@ -145,6 +160,8 @@ Locale = Annotated[
 
 Hour = Annotated[int, Field(strict=True, ge=0, le=23), BeforeValidator(_whole)]
 Minute = Annotated[int, Field(strict=True, ge=0, le=59), BeforeValidator(_whole)]
+MonthDay = Annotated[int, Field(strict=True, ge=1, le=31), BeforeValidator(_whole)]
+Weeks = Annotated[int, Field(strict=True, ge=1, le=8), BeforeValidator(_whole)]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 Wishes = Annotated[

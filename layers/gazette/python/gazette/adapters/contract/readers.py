@@ -1,12 +1,13 @@
 """The details of who reads and what they want, as pydantic models."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, model_validator
 
 from gazette.adapters.contract.details import Detail, EntityReference, OfSubscriber
 from gazette.adapters.contract.fields import (
     Address,
+    Date,
     Day,
     Given,
     Hour,
@@ -14,7 +15,9 @@ from gazette.adapters.contract.fields import (
     Line,
     Locale,
     Minute,
+    MonthDay,
     TimeZone,
+    Weeks,
     Wishes,
 )
 from gazette.domain.frequency import Frequency
@@ -28,8 +31,19 @@ class WeeklyDetail(Detail):
     )
 
 
+def _say_what_does_not_go_together(schema: dict[str, Any]) -> None:
+    schema["dependentSchemas"] = {
+        "day_of_month": {"properties": dict.fromkeys(("days", "every_weeks", "starting"), False)}
+    }
+
+
 class CustomDetail(Detail):
-    """On which days the digest on certain days is wanted."""
+    """On which days the digest on certain days is wanted.
+
+    Days of the week, in every week or every few weeks; or one day of each month.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_say_what_does_not_go_together)
 
     days: tuple[Day, ...] = Field(
         default=("monday", "tuesday", "wednesday", "thursday", "friday"),
@@ -38,6 +52,29 @@ class CustomDetail(Detail):
         description="Days of the week, in English, in any order; naming one twice changes nothing.",
         examples=[["tuesday", "friday"]],
     )
+    every_weeks: Weeks = Field(
+        default=1, description="1 for every week, 2 for every second one, up to 8.", examples=[2]
+    )
+    starting: Annotated[Date | None, Given] = Field(
+        default=None,
+        description="A date in one of the weeks that count, where not every one does; weeks "
+        "begin on Monday.",
+        examples=["2026-11-23"],
+    )
+    day_of_month: Annotated[MonthDay | None, Given] = Field(
+        default=None,
+        description="The day of each month instead, 1 to 31; in a month that is shorter, its "
+        "last day.",
+        examples=[31],
+    )
+
+    @model_validator(mode="after")
+    def _weekdays_or_a_day_of_the_month(self) -> "CustomDetail":
+        if self.day_of_month is not None and len(self.model_fields_set) > 1:
+            raise ValueError(
+                "give either day_of_month alone, or days with every_weeks and starting"
+            )
+        return self
 
 
 class DigestDetail(Detail):
@@ -46,12 +83,19 @@ class DigestDetail(Detail):
     hour: Hour = Field(
         default=8, description="The hour in the subscriber's time zone, 0 to 23.", examples=[7]
     )
-    minute: Minute = Field(default=0, description="The minute, 0 to 59.", examples=[30])
+    minute: Annotated[Minute | None, Given] = Field(
+        default=None,
+        description="The minute, 0 to 59. Left out, it is 0, 10, 20, 30, 40 or 50, always the "
+        "same for a subscriber: so not everybody's digest is made at once.",
+        examples=[30],
+    )
     weekly: WeeklyDetail = Field(
         default=WeeklyDetail(), description="For what is wanted at the frequency `weekly`."
     )
     custom: CustomDetail = Field(
-        default=CustomDetail(), description="For what is wanted at the frequency `custom`."
+        default=CustomDetail(),
+        description="For what is wanted at the frequency `custom`.",
+        examples=[{"days": ["tuesday", "friday"], "every_weeks": 2, "starting": "2026-11-23"}],
     )
 
 
