@@ -23,6 +23,7 @@ class Stage:
     preferences function (default: its own function URL); `retain` keeps data when a stack is
     deleted; `default_frequencies` says by category how often those readers hear of it who chose
     nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
+    `max_lateness` is how late a digest may still go out;
     `ticks` lets the clock start digests; `host_layers` builds for this machine instead of
     Lambda's.
     """
@@ -43,6 +44,7 @@ class Stage:
     host_layers: bool = False
     shards: int = 16
     lookback_slots: int = 144
+    max_lateness: int = 21600
     spread: int = 540
     check_after: int = 3600
     collapse: int = 20

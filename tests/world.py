@@ -56,6 +56,7 @@ FANOUT = FanoutLimits(
     shards=1,
     lookback=0,
     settle_lag=SETTLE_LAG,
+    max_lateness=timedelta(days=60),
     spread=timedelta(0),
     check_after=timedelta(hours=1),
 )

@@ -221,6 +221,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
     stage: dict[str, Any] = {
         "shards": 1,
         "lookback_slots": 0,
+        "max_lateness": 21600,
         "spread": 0,
         "check_after": 3600,
         "collapse": 20,

@@ -26,6 +26,7 @@ LIMITS = FanoutLimits(
     shards=4,
     lookback=2,
     settle_lag=LAG,
+    max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
     check_after=timedelta(hours=1),
 )
@@ -80,7 +81,7 @@ def test_a_tick_queues_every_shard_with_the_slots_before_it() -> None:
 
 
 def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: World) -> None:
-    assert world.fan_out() == FannedOut(queued=1, quiet=0, not_advanced=0)
+    assert world.fan_out() == FannedOut(queued=1)
     run = world.runs.rows[KEY]
     assert (run.status, run.due_at) == (Status.PENDING, SLOT)
     assert run.check_at == NOW + timedelta(seconds=540) + timedelta(hours=1)
@@ -98,7 +99,7 @@ def test_the_random_delay_stays_within_the_spread(world: World, drawn: float, se
 
 def test_the_same_shard_again_starts_nothing(world: World) -> None:
     world.fan_out()
-    assert world.fan_out() == FannedOut(queued=0, quiet=0, not_advanced=0)
+    assert world.fan_out() == FannedOut()
     assert len(world.runs.rows) == 1
 
 
@@ -181,6 +182,20 @@ def test_a_schedule_that_cannot_be_computed_holds_nobody_up(world: World) -> Non
     assert world.schedules.rows["zoe", DAILY].sequence == 2
 
 
+@pytest.mark.parametrize(("late", "queued"), [(timedelta(0), 1), (timedelta(microseconds=1), 0)])
+def test_what_was_due_too_long_ago_ends_with_its_reason_and_goes_with_the_next(
+    world: World, late: timedelta, queued: int
+) -> None:
+    world.clock.now = SLOT + LIMITS.max_lateness + late
+    assert world.fan_out() == FannedOut(queued=queued, late=1 - queued)
+    run = world.runs.rows[KEY]
+    assert run.reason is (Reason.DUE if queued else Reason.TOO_LATE)
+    assert world.schedules.rows["ann", DAILY].next_due_at == TOMORROW
+    assert world.schedules.rows["ann", DAILY].quiet_until is None
+    world.clock.now = TOMORROW
+    assert world.fan_out(TOMORROW).queued == 1
+
+
 def test_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
     """Trace k: after an outage of two days the next occurrence lies after now."""
     world.clock.pass_time(days=2)
@@ -220,7 +235,7 @@ def test_a_schedule_advances_to_its_next_wanted_day(
 
 def test_a_schedule_that_was_withdrawn_starts_nothing(world: World) -> None:
     world.schedules.withdraw(world.schedules.rows["ann", DAILY])
-    assert world.fan_out() == FannedOut(queued=0, quiet=0, not_advanced=0)
+    assert world.fan_out() == FannedOut()
 
 
 # Nothing waits.
@@ -238,7 +253,7 @@ def test_where_nothing_waits_the_run_ends_with_its_reason_and_nobody_is_visited(
 ) -> None:
     world = World(clock)
     world.schedules.put(a_schedule(), replacing=None)
-    assert quiet(world) == FannedOut(queued=0, quiet=1, not_advanced=0)
+    assert quiet(world) == FannedOut(quiet=1)
     run = world.runs.rows[KEY]
     assert (run.status, run.reason, run.due_at) == (Status.SKIPPED, Reason.EMPTY, SLOT)
     assert world.queue.calls == 0
@@ -286,7 +301,7 @@ def test_what_comes_after_a_quiet_day_is_found(clock: SettableClock) -> None:
         assert world.schedules.rows["ann", DAILY].sequence == number + 1
     world.clock.pass_time(hours=1)
     world.events.store(an_event(), DAILY)
-    assert quiet(world) == FannedOut(queued=1, quiet=0, not_advanced=0)
+    assert quiet(world) == FannedOut(queued=1)
 
 
 def test_a_run_that_was_started_before_it_grew_quiet_is_queued_again(world: World) -> None:

@@ -27,6 +27,7 @@ CLASSES = (
 VALID: dict[str, Any] = {
     "collapse": 20,
     "default_frequencies": '{"comment": "weekly"}',
+    "max_lateness": 3600,
     "spread": 540,
     "mail_provider": "ses",
     "smtp_security": "tls",
@@ -148,6 +149,7 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (FanoutSettings, {"shards": 0}),
         (FanoutSettings, {"shards": 257}),
         (FanoutSettings, {"lookback_slots": -1}),
+        (FanoutSettings, {"max_lateness": 599}),
         (FanoutSettings, {"check_after": -1}),
         *(
             (kind, setting)

@@ -119,7 +119,10 @@ class FollowersSettings(PlacingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FanoutSettings(Settings):
-    """What `fanout` needs. `spread`: longest random delay of a message, at most SQS's 900 s."""
+    """What `fanout` needs. `spread`: longest random delay of a message, at most SQS's 900 s.
+
+    `max_lateness`: what was due longer ago is not sent; its events go with the next digest.
+    """
 
     schedules_table: str
     events_table: str
@@ -130,6 +133,7 @@ class FanoutSettings(Settings):
     lookback_slots: int
     spread: int
     settle_lag: int
+    max_lateness: int
     check_after: int
     run_retention_days: int
 
@@ -142,6 +146,7 @@ class FanoutSettings(Settings):
             lookback_slots=(0, 1008),
             check_after=(0, None),
             settle_lag=(1, 300),
+            max_lateness=(600, None),
         )
 
 

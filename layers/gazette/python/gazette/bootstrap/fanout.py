@@ -59,6 +59,7 @@ def _limits(settings: FanoutSettings) -> FanoutLimits:
         shards=settings.shards,
         lookback=settings.lookback_slots,
         settle_lag=timedelta(seconds=settings.settle_lag),
+        max_lateness=timedelta(seconds=settings.max_lateness),
         spread=timedelta(seconds=settings.spread),
         check_after=timedelta(seconds=settings.check_after),
     )

@@ -46,6 +46,7 @@ class Reason(StrEnum):
     CARRIED_INTO = "carried_into"
     SUPERSEDED = "superseded"
     EMPTY = "empty"
+    TOO_LATE = "too_late"
     UNSUBSCRIBED = "unsubscribed"
     SUPPRESSED = "suppressed"
     ERASED = "erased"

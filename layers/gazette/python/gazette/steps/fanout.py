@@ -1,5 +1,6 @@
 """From a tick to one message per due run: tick, then shards, then runs."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,11 +28,13 @@ class FanoutLimits:
 
     `lookback`: how many earlier slots each tick reads again, because the due index is
     eventually consistent and a tick can be missed. `settle_lag`: as in deliver.
+    `max_lateness`: what is due longer ago is not sent any more, and its events go with the next.
     """
 
     shards: int
     lookback: int
     settle_lag: timedelta
+    max_lateness: timedelta
     spread: timedelta
     check_after: timedelta
 
@@ -40,12 +43,14 @@ class FanoutLimits:
 class FannedOut:
     """What one shard came to.
 
-    Messages queued, readers for whom nothing waits, and schedules that somebody else had moved.
+    Messages queued, readers for whom nothing waits, what was due too long ago, and schedules
+    that somebody else had moved.
     """
 
-    queued: int
-    quiet: int
-    not_advanced: int
+    queued: int = 0
+    quiet: int = 0
+    late: int = 0
+    not_advanced: int = 0
 
 
 def tick(time: datetime, *, shard_queue: ShardQueue, limits: FanoutLimits) -> int:
@@ -74,11 +79,12 @@ def fan_out(
 
     Per ten schedules: run rows if absent, then one call that queues those not yet final, then
     the schedules move on. A crash anywhere repeats from the due index and starts nothing twice.
-    Where nothing waits, the run ends here, and nobody is visited.
+    Where nothing waits, or it is too late, the run ends here, and nobody is visited.
+
     `random` returns a number from 0 to 1. A schedule whose next occurrence cannot be computed
     holds nobody up: raises BrokenSchedule at the end, so that somebody looks.
     """
-    queued = quiet = not_advanced = 0
+    done: Counter[str] = Counter()
     broken: list[str] = []
     for slot in shard.slots:
         for page in schedules.due(slot, shard.number):
@@ -95,18 +101,19 @@ def fan_out(
                 messages = _messages(started, random=random, limits=limits)
                 if messages:
                     generate_queue.send(messages)
-                queued += len(messages)
-                quiet += sum(run.reason is Reason.EMPTY for run in started)
+                done["queued"] += len(messages)
+                done["quiet"] += sum(run.reason is Reason.EMPTY for run in started)
+                done["late"] += sum(run.reason is Reason.TOO_LATE for run in started)
                 for schedule, instant in zip(due, quiet_until, strict=True):
                     try:
                         advanced = _advance(schedule, instant, schedules=schedules, clock=clock)
                     except ZoneInfoNotFoundError:
                         broken.append(f"{schedule.user_id} ({schedule.wanted.time_zone})")
                         continue
-                    not_advanced += not advanced
+                    done["not_advanced"] += not advanced
     if broken:
         raise BrokenSchedule(f"Unknown time zones, and so no next occurrence: {broken}")
-    return FannedOut(queued, quiet, not_advanced)
+    return FannedOut(**done)
 
 
 def _quiet_until(
@@ -139,6 +146,8 @@ def _start(
     )
     if is_quiet:
         run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
+    elif clock() - run.due_at > limits.max_lateness:
+        run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
     return runs.create(run)
 
 
