@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz check docs setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz timetravel check docs setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -20,6 +20,9 @@ test: setup ## Every test, from nothing
 
 fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
 	@$(BIN)/python -m tests.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
+
+timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
+	@$(BIN)/python -m tests.timetravel
 
 check: setup lint types ## Format, lint and types
 

@@ -131,6 +131,7 @@ def a_schedule(
     sequence: int = 1,
     revision: int = 1,
     quiet_until: datetime | None = None,
+    last_due_at: datetime | None = None,
 ) -> Schedule:
     """Daily at eight in Berlin."""
     return Schedule(
@@ -142,6 +143,7 @@ def a_schedule(
         revision=revision,
         changed_at=NOW,
         quiet_until=quiet_until,
+        last_due_at=last_due_at,
     )
 
 

@@ -220,6 +220,7 @@ class FakeSchedules:
             next_due_at=next_due_at,
             sequence=schedule.sequence + 1,
             quiet_until=quiet_until or schedule.quiet_until,
+            last_due_at=schedule.next_due_at,
         )
         return self.put(advanced, replacing=schedule)
 

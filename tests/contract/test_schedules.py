@@ -12,6 +12,7 @@ from gazette.domain.stores import Schedules
 from tests.builders import NOW, a_schedule
 from tests.contract.conftest import SECOND, SHARDS
 
+FIRST = a_schedule().next_due_at
 WEEKLY = replace(
     a_schedule(), name="weekly", wanted=Cadence(21, 30, "Asia/Tokyo", Days(frozenset({2, 7}), 3, 2))
 )
@@ -107,7 +108,7 @@ def test_an_advance_moves_once(schedules: Schedules) -> None:
     tomorrow = a_schedule().next_due_at + timedelta(days=1)
     assert schedules.advance(a_schedule(), tomorrow)
     assert not schedules.advance(a_schedule(), tomorrow)
-    advanced = a_schedule(next_due_at=tomorrow, sequence=2)
+    advanced = a_schedule(next_due_at=tomorrow, sequence=2, last_due_at=FIRST)
     assert schedules.get("ann", DAILY) == advanced
     assert due(schedules, a_schedule()) == []
     assert due(schedules, advanced) == [advanced]
@@ -116,10 +117,17 @@ def test_an_advance_moves_once(schedules: Schedules) -> None:
 def test_an_advance_remembers_until_when_it_was_quiet(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     assert schedules.advance(a_schedule(), NOW + timedelta(days=1), quiet_until=NOW)
-    quiet = a_schedule(next_due_at=NOW + timedelta(days=1), sequence=2, quiet_until=NOW)
+    quiet = a_schedule(
+        next_due_at=NOW + timedelta(days=1), sequence=2, quiet_until=NOW, last_due_at=FIRST
+    )
     assert schedules.get("ann", DAILY) == quiet
     assert schedules.advance(quiet, NOW + timedelta(days=2))
-    later = a_schedule(next_due_at=NOW + timedelta(days=2), sequence=3, quiet_until=NOW)
+    later = replace(
+        quiet,
+        next_due_at=NOW + timedelta(days=2),
+        sequence=3,
+        last_due_at=NOW + timedelta(days=1),
+    )
     assert due(schedules, later) == [later]
 
 

@@ -1,6 +1,7 @@
 """Occurrences in every time zone, checked by searching instants instead of by the same sums."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
@@ -11,6 +12,7 @@ from gazette.domain.calendar import (
     SLOT,
     is_wanted,
     last_instant_of_slot,
+    next_after_change,
     next_occurrence,
     slot_id,
     slot_of,
@@ -19,7 +21,7 @@ from gazette.domain.calendar import (
 from gazette.domain.frequency import DIGESTS
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Cadence, Days, DigestTimes, minute_of
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import a_subscriber
@@ -357,6 +359,106 @@ def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:
         "29 00:00",
         "29 23:30",
     ]
+
+
+# Readers who change the hour, or travel. It is 22 November; in Berlin, UTC and an hour.
+
+
+@pytest.mark.parametrize(
+    ("hour", "last", "pending", "now", "due"),
+    [
+        (20, "22T08:00", "23T08:00", "22T12:00", "23T20:00"),
+        (20, "21T08:00", "22T08:00", "22T06:00", "22T20:00"),
+        (8, "21T20:00", "22T20:00", "22T12:00", "22T20:00"),
+        (8, "22T20:00", "23T20:00", "22T21:00", "23T08:00"),
+        (8, "21T20:00", "22T20:00", "22T06:00", "22T08:00"),
+        (9, "22T08:00", "23T08:00", "22T08:30", "23T09:00"),
+        (7, "22T08:00", "23T08:00", "22T08:30", "23T07:00"),
+    ],
+)
+def test_who_changes_the_hour_has_one_digest_that_day(
+    hour: int, last: str, pending: str, now: str, due: str
+) -> None:
+    def berlin(text: str) -> datetime:
+        return datetime.fromisoformat(f"2026-11-{text}").replace(tzinfo=ZoneInfo("Europe/Berlin"))
+
+    found = next_after_change(
+        Cadence(hour, 0, "Europe/Berlin"),
+        after=berlin(now),
+        last=berlin(last),
+        pending=berlin(pending),
+    )
+    assert found == berlin(due)
+
+
+def test_who_no_longer_wants_the_day_of_what_was_next_does_not_get_it() -> None:
+    found = next_after_change(
+        Cadence(8, 0, "UTC", Days(frozenset({5}))),
+        after=utc("2026-11-22T12:00"),
+        last=None,
+        pending=utc("2026-11-23T08:00"),
+    )
+    assert found == utc("2026-11-27T08:00")
+
+
+def sent(
+    changes: list[tuple[timedelta, Cadence]], wanted: Cadence, begin: datetime
+) -> list[tuple[datetime, ZoneInfo]]:
+    """What goes out, with the zone that was the reader's then, up to three days after all."""
+    last: datetime | None = None
+    due = next_occurrence(wanted, after=begin)
+    found = []
+    at = begin
+    for passes, changed in [*changes, (3 * DAY, None)]:
+        at += passes
+        while due <= at:
+            found.append((due, ZoneInfo(wanted.time_zone)))
+            last, due = due, next_occurrence(wanted, after=due)
+        if changed:
+            wanted = changed
+            due = next_after_change(wanted, after=at, last=last, pending=due)
+    return found
+
+
+spans = st.timedeltas(timedelta(minutes=1), 3 * DAY)
+
+
+@given(
+    zones,
+    moments,
+    st.integers(0, 23),
+    st.lists(st.tuples(spans, st.integers(0, 23), st.integers(0, 59)), max_size=8),
+)
+@settings(max_examples=300, deadline=None)
+def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
+    zone: str, begin: datetime, hour: int, changes: list[tuple[timedelta, int, int]]
+) -> None:
+    """Dates that the zone never had, and clock changes over midnight, set aside."""
+    assume(not any(instants_hard_to_date(zone, begin)))
+    wanted = [(passes, Cadence(hour, minute, zone)) for passes, hour, minute in changes]
+    dates = [
+        due.astimezone(clock).date() for due, clock in sent(wanted, Cadence(hour, 0, zone), begin)
+    ]
+    assert [later - earlier for earlier, later in pairwise(dates)] == [DAY] * (len(dates) - 1)
+
+
+def instants_hard_to_date(zone: str, begin: datetime) -> Iterator[bool]:
+    """Whether a midnight is skipped within the forty days after `begin`."""
+    for number in range(40):
+        midnight = datetime.combine((begin + number * DAY).date(), time())
+        yield not instants_showing(midnight, ZoneInfo(zone))
+
+
+@given(moments, zones, st.lists(st.tuples(spans, st.integers(0, 23), zones), max_size=8))
+@settings(max_examples=300, deadline=None)
+def test_moves_to_other_zones_never_send_two_on_one_day_of_the_clock_of_then(
+    begin: datetime, zone: str, moves: list[tuple[timedelta, int, str]]
+) -> None:
+    wanted = [(passes, Cadence(hour, 0, zone)) for passes, hour, zone in moves]
+    found = sent(wanted, Cadence(8, 0, zone), begin)
+    for (earlier, _), (later, clock) in pairwise(found):
+        assert earlier.astimezone(clock).date() < later.astimezone(clock).date()
+        assert later - earlier < 3 * DAY
 
 
 # Slots.

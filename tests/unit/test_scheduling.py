@@ -232,6 +232,30 @@ def test_two_changes_at_once_end_with_the_later_one() -> None:
             assert slot_of(daily(world).next_due_at).hour == 19, where
 
 
+def test_a_change_to_an_hour_that_has_passed_leaves_todays_digest_where_it_is(
+    world: World,
+) -> None:
+    """Its number too: it is the same occurrence, and the next one has the new hour."""
+    change(world, hour=20)
+    before = daily(world)
+    change(world, hour=7, changed_at=LATER)
+    assert (daily(world).next_due_at, daily(world).sequence) == (before.next_due_at, 1)
+    assert (daily(world).wanted.hour, daily(world).revision) == (7, 2)
+    world.create(an_event())
+    world.send_digest()
+    assert daily(world).next_due_at == datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
+
+
+def test_a_change_after_todays_digest_has_begun_is_for_tomorrow(world: World) -> None:
+    """Also where fan-out broke off between the run and the schedule."""
+    change(world, hour=9)
+    world.clock.now = daily(world).next_due_at
+    world.runs.create(replace(a_run(1), due_at=world.clock.now))
+    change(world, hour=20, changed_at=LATER)
+    assert daily(world).next_due_at == datetime(2026, 11, 23, 19, 0, tzinfo=UTC)
+    assert daily(world).sequence == 2
+
+
 def test_fan_out_starts_nothing_behind_a_change_that_it_did_not_see(world: World) -> None:
     """It read the schedule before: that number has a run, which has ended."""
     change(world)

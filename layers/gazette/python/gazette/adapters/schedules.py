@@ -72,6 +72,7 @@ class DynamoSchedules:
             next_due_at=next_due_at,
             sequence=schedule.sequence + 1,
             quiet_until=quiet_until or schedule.quiet_until,
+            last_due_at=schedule.next_due_at,
         )
         return self.put(advanced, replacing=schedule)
 
@@ -102,6 +103,7 @@ class DynamoSchedules:
             revision=schedule.revision,
             changed_at=schedule.changed_at,
             quiet_until=schedule.quiet_until,
+            last_due_at=schedule.last_due_at,
             due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards)),
         )
 
@@ -136,4 +138,5 @@ def _schedule(row: ScheduleRow) -> Schedule:
         revision=int(row.revision),
         changed_at=row.changed_at,
         quiet_until=row.quiet_until,
+        last_due_at=row.last_due_at,
     )

@@ -150,6 +150,7 @@ class ScheduleRow(Model):
     revision = NumberAttribute()
     changed_at = InstantAttribute()
     quiet_until = InstantAttribute(null=True)
+    last_due_at = InstantAttribute(null=True)
     due = UnicodeAttribute(null=True)
     due_index = DueIndex()
 

@@ -41,6 +41,32 @@ def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
         day += timedelta(days=1)
 
 
+def next_after_change(
+    wanted: Cadence, *, after: datetime, last: datetime | None, pending: datetime | None
+) -> datetime:
+    """The next occurrence, in UTC, where the reader has just changed hour, days or zone.
+
+    `last` is the occurrence that went out last, `pending` the one that was next before the
+    change. A local date has one digest: where that of `last`, by the clock of now, would have a
+    second one, the next date is next. And it loses none: where its new hour has passed already,
+    `pending` stays.
+    """
+    zone = ZoneInfo(wanted.time_zone)
+
+    def local_date(instant: datetime) -> date:
+        return instant.astimezone(zone).date()
+
+    due = next_occurrence(wanted, after=after)
+    while last is not None and local_date(due) == local_date(last):
+        due = next_occurrence(wanted, after=due)
+    if pending is not None and after < pending < due:
+        day = local_date(pending)
+        had_its_own = last is not None and day == local_date(last)
+        if day < local_date(due) and is_wanted(day, wanted.days) and not had_its_own:
+            return pending
+    return due
+
+
 def is_wanted(day: date, days: Days) -> bool:
     """Whether a date is one of `days`."""
     if days.month_day is not None:

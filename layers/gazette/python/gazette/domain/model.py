@@ -213,7 +213,7 @@ class Schedule:
     `sequence` is the number of the next run, `next_due_at` the instant it is due, and
     `revision` grows with each change of preferences, so that fan-out and a change made at the
     same moment cannot overwrite each other. `quiet_until`: nothing that was stored under it up to
-    this instant has still to be sent.
+    this instant has still to be sent. `last_due_at` is the occurrence that was started last.
     """
 
     user_id: str
@@ -224,6 +224,7 @@ class Schedule:
     revision: int
     changed_at: datetime
     quiet_until: datetime | None = None
+    last_due_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

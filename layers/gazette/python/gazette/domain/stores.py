@@ -195,7 +195,7 @@ class Schedules(Protocol):
     def advance(
         self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
     ) -> bool:
-        """Move to the next occurrence and the next sequence number; remember `quiet_until`.
+        """Move to the next occurrence and number; remember this one, and `quiet_until`.
 
         Only if `next_due_at`, sequence, revision and date are those of `schedule`; else False.
         """

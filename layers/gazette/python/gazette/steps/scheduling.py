@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeGuard
 
-from gazette.domain.calendar import last_instant_of_slot, next_occurrence
+from gazette.domain.calendar import last_instant_of_slot, next_after_change, next_occurrence
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import latest_run
@@ -110,8 +110,9 @@ def set_schedule(
             changed = _changed(current, wanted, subscriber.changed_at, clock)
             if changed == current:
                 return
-            if changed.sequence != current.sequence:
-                _spend(current, places)
+            if changed.sequence != current.sequence and _spend(current, places):
+                started = replace(current, last_due_at=current.next_due_at)
+                changed = _changed(started, wanted, subscriber.changed_at, clock)
         if places.schedules.put(changed, replacing=current):
             return
         current = places.schedules.get(subscriber.user_id, digest.value)
@@ -129,32 +130,36 @@ def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, clock: Cl
     current = replace(current, changed_at=changed_at)
     if current.wanted == wanted and not _is_stranded(current, clock):
         return current
+    next_due_at = next_after_change(
+        wanted,
+        after=last_instant_of_slot(clock()),
+        last=current.last_due_at,
+        pending=current.next_due_at,
+    )
     return replace(
         current,
         wanted=wanted,
-        next_due_at=_first_due(wanted, clock),
-        sequence=current.sequence + 1,
+        next_due_at=next_due_at,
+        sequence=current.sequence + (next_due_at != current.next_due_at),
         revision=current.revision + 1,
     )
 
 
-def _spend(schedule: Schedule, places: Places) -> None:
+def _spend(schedule: Schedule, places: Places) -> bool:
     """See that the number of an occurrence that was given up has a run: one that has ended.
 
     Fan-out, which may have read the schedule before, then starts nothing behind the runs that
     follow: whoever reads them sees every number below the schedule's. A run that it has started
-    already goes on.
+    already goes on. Returns whether it has.
     """
-    key = RunKey(schedule.user_id, schedule.name, schedule.sequence)
-    places.runs.create(
-        Run(
-            key=key,
-            due_at=schedule.next_due_at,
-            check_at=places.clock(),
-            status=Status.SKIPPED,
-            reason=Reason.SUPERSEDED,
-        )
+    spent = Run(
+        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
+        due_at=schedule.next_due_at,
+        check_at=places.clock(),
+        status=Status.SKIPPED,
+        reason=Reason.SUPERSEDED,
     )
+    return places.runs.create(spent).reason is not Reason.SUPERSEDED
 
 
 def _is_stranded(schedule: Schedule, clock: Clock) -> bool:

@@ -1,0 +1,197 @@
+"""The real fan-out on fakes, in virtual time, held against an oracle of the calendar."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from random import Random
+
+from gazette.domain.calendar import SLOT, slot_of
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import Cadence, Days, DigestTimes, RunKey, Schedule, Window
+from gazette.domain.run import Run
+from gazette.steps.fanout import FanoutLimits, fan_out, tick
+from gazette.steps.scheduling import set_schedule
+
+from tests.builders import SettableClock, a_subscriber
+from tests.fake_stores import FakeRuns, FakeSchedules
+from tests.fakes import FakeGenerateQueue, FakeShardQueue
+from tests.world import World
+from tests.zones import FIRST, expected, periods_of, zones_that_differ
+
+ZONES = 60
+SHARDS = 4
+OUTAGE = timedelta(hours=4)
+"""The longest that no tick comes at all."""
+
+DELAY = timedelta(minutes=50)
+"""The longest that one tick is late."""
+
+LIMITS = FanoutLimits(
+    shards=SHARDS,
+    lookback=(OUTAGE + 2 * DELAY) // SLOT,
+    settle_lag=timedelta(seconds=15),
+    max_lateness=timedelta(hours=6),
+    spread=timedelta(seconds=540),
+    check_after=timedelta(hours=1),
+)
+_BEGIN = datetime.combine(FIRST + timedelta(days=240), time(), UTC)
+"""Two autumns and a spring lie in the four hundred days after it."""
+
+_MONDAY = date(2001, 1, 1)
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """`missing` and `doubled` occurrences, and runs that are due when nobody asked for it."""
+
+    subscribers: int
+    days: int
+    occurrences: int
+    missing: int
+    doubled: int
+    wrong_hour: int
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether every occurrence had its run, at its hour."""
+        return not (self.missing or self.doubled or self.wrong_hour)
+
+    def __str__(self) -> str:
+        counted = " ".join(f"{name}={value}" for name, value in vars(self).items())
+        return f"timetravel: {counted}"
+
+
+@dataclass
+class _Schedules(FakeSchedules):
+    """By slot, because each is looked for many times."""
+
+    by_slot: dict[tuple[datetime, int], dict[str, Schedule]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        stored = super().put(schedule, replacing=replacing)
+        if stored:
+            if replacing:
+                del self.by_slot[self._place(replacing)][replacing.user_id]
+            self.by_slot[self._place(schedule)][schedule.user_id] = schedule
+        return stored
+
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+        found = list(self.by_slot.get((slot, shard), {}).values())
+        if found:
+            yield found
+
+    def _place(self, schedule: Schedule) -> tuple[datetime, int]:
+        return slot_of(schedule.next_due_at), int(schedule.user_id) % self.shards
+
+
+@dataclass
+class _Runs(FakeRuns):
+    """Remembers whose is due when, and gives the last run for all."""
+
+    due: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
+    last: dict[str, Run] = field(default_factory=dict)
+
+    def create(self, run: Run) -> Run:
+        if run.key not in self.rows:
+            self.due[run.key.user_id].append(run.due_at)
+            self.last[run.key.user_id] = run
+        return super().create(run)
+
+    def chain(self, key: RunKey) -> Sequence[Run]:
+        return [self.last[key.user_id]] if key.user_id in self.last else []
+
+
+class _Waiting:
+    """The port `EventReader`: something always waits for every third reader."""
+
+    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
+        return int(user_id) % 3 == 0
+
+
+def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
+    """Let so many days pass for so many readers, tick by tick."""
+    random = Random(seed)
+    clock = SettableClock(_BEGIN)
+    schedules, runs = _Schedules(shards=SHARDS), _Runs()
+    places = replace(World(clock).places, schedules=schedules, runs=runs)
+    zones = sorted(zones_that_differ().values())
+    zones = [zones[number * len(zones) // ZONES] for number in range(ZONES)]
+    for number in range(subscribers):
+        reader = replace(
+            a_subscriber(str(number), changed_at=_BEGIN, times=_times(random)),
+            time_zone=zones[number % ZONES],
+        )
+        set_schedule(reader, Frequency.CUSTOM, places=places, current=None, is_new=True)
+    end = _BEGIN + days * _DAY
+    for instant, slot in _ticks(end, random):
+        clock.now = instant
+        shards = FakeShardQueue()
+        tick(slot, shard_queue=shards, limits=LIMITS)
+        for shard in shards.sent:
+            for _ in range(1 + (random.random() < 0.01)):
+                fan_out(
+                    shard,
+                    schedules=schedules,
+                    runs=runs,
+                    events=_Waiting(),  # type: ignore[arg-type] # nobody reads them here
+                    generate_queue=FakeGenerateQueue(),
+                    clock=clock,
+                    random=random.random,
+                    limits=LIMITS,
+                )
+    missing = doubled = wrong_hour = occurrences = 0
+    for (user_id, _), schedule in schedules.rows.items():
+        due = Counter(found for found in runs.due[user_id] if found < end)
+        all_due = _all_due(schedule.wanted, _BEGIN + SLOT, end)
+        occurrences += len(all_due)
+        missing += len(all_due - due.keys())
+        wrong_hour += len(due.keys() - all_due)
+        doubled += sum(due.values()) - len(due)
+    return Tally(subscribers, days, occurrences, missing, doubled, wrong_hour)
+
+
+def _all_due(wanted: Cadence, begin: datetime, end: datetime) -> set[datetime]:
+    """What the oracle says, from `begin` on and before `end`."""
+    periods, at = periods_of(wanted.time_zone), time(wanted.hour, wanted.minute)
+    days = [begin.date() + number * _DAY for number in range(-1, (end - begin).days + 2)]
+    instants = (expected(periods, day, at) for day in days if _is_wanted(day, wanted.days))
+    return {instant for instant in instants if instant and begin <= instant < end}
+
+
+def _times(random: Random) -> DigestTimes:
+    """Every second chose the minute; half want it every day, the others on days of every kind."""
+    weekdays = frozenset(random.sample(range(1, 8), random.randint(1, 7)))
+    some = [Days(weekdays), Days(weekdays, 2, random.randint(0, 1)), Days(month_day=31)]
+    minute = random.choice([None, random.randint(0, 59)])
+    return DigestTimes(
+        random.randint(0, 23), minute, custom_on=random.choice([*some, *[Days()] * 3])
+    )
+
+
+def _ticks(end: datetime, random: Random) -> list[tuple[datetime, datetime]]:
+    """When ticks arrive, and the slots that they stand for: one in ten is not as it should be."""
+    arrive = []
+    slot, silent_until = _BEGIN, _BEGIN
+    while slot < end + OUTAGE + DELAY:
+        slot += SLOT
+        if slot > silent_until + DELAY and random.random() < 0.002:
+            silent_until = slot + random.random() * OUTAGE
+        if slot < silent_until or random.random() < 0.03:
+            continue
+        late = DELAY * random.random() if random.random() < 0.04 else timedelta(0)
+        at = slot + late + timedelta(seconds=random.random() * 30)
+        arrive += [(at, slot)] * (1 + (random.random() < 0.03))
+    return sorted(arrive)
+
+
+def _is_wanted(day: date, days: Days) -> bool:
+    """The oracle's own words: the next day is another month, and weeks since a Monday."""
+    if days.month_day is not None:
+        last = (day + _DAY).month != day.month
+        return day.day == days.month_day or (last and day.day < days.month_day)
+    weeks = (day - _MONDAY).days // 7 + (_MONDAY.toordinal() - 1) // 7
+    return day.weekday() + 1 in days.weekdays and weeks % days.every == days.phase
