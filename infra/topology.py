@@ -124,7 +124,7 @@ FOLLOWERS = Step(
         ),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
         ("activities", ("GetItem", "UpdateItem")),
-        ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
+        ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ),
 )

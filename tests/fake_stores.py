@@ -343,6 +343,8 @@ class FakeEvents:
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
         key = (placed.event.user_id, placed.event.id)
+        if guard.not_after and self.clock() > guard.not_after:
+            return False
         if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
             return False
         self._do(guard)

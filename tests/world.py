@@ -147,6 +147,7 @@ class World:
             collapse=COLLAPSE,
             hold=HOLD,
             check_after=timedelta(hours=1),
+            lookback=timedelta(days=1),
         )
 
     def say(self, command: Command | InvalidEvent, body: str = "the body") -> list[Outcome]:

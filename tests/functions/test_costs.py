@@ -168,7 +168,7 @@ def test_a_profile_with_other_choices_moves_what_waits_at_eight_write_units_an_e
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
     assert ann.meter.calls == calls(
         GetItem=3 + 10,
-        Query=9 + 10,
+        Query=10 + 10,
         BatchGetItem=2,
         UpdateItem=2,
         PutItem=2,
@@ -201,7 +201,7 @@ def test_a_profile_that_mutes_takes_back_what_waits_at_seven_write_units_an_even
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=MUTED))
     assert ann.meter.calls == calls(
         GetItem=3 + 10,
-        Query=6 + 10,
+        Query=9 + 10,
         BatchGetItem=2,
         UpdateItem=2,
         PutItem=1,
@@ -261,7 +261,7 @@ def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(
     ann.meter.clear()
     ann.say("follow.deleted", follow(changed_at=ago(minutes=1)))
     assert ann.meter.calls == calls(
-        GetItem=2 + 1, Query=6 + 1, BatchGetItem=4, PutItem=2, TransactWriteItems=1
+        GetItem=2 + 1, Query=9 + 1, BatchGetItem=4, PutItem=2, TransactWriteItems=1
     )
     assert ann.meter.write_units == Counter(follows=1 + 1, events=3, schedules=2, runs=2)
 
@@ -276,7 +276,7 @@ def test_an_erasure_costs_what_there_is_to_remove(ann: Cloud) -> None:
     assert ann.meter.calls == calls(
         GetItem=2 + 2,  # the profile, before and after, and each follow
         PutItem=1 + 1,  # the profile, and the open run is cancelled
-        Query=4,  # runs, schedules, follows, events
+        Query=5,  # runs, before and after, schedules, follows, events
         DeleteItem=1 + 2,  # the schedule, and the follows
         BatchWriteItem=2,  # 25 events each
     )
@@ -290,7 +290,7 @@ def test_an_erasure_that_comes_again_costs_one_write_unit(ann: Cloud) -> None:
     ann.say("subscriber.deleted", said)
     ann.meter.clear()
     ann.say("subscriber.deleted", said)
-    assert ann.meter.calls == calls(GetItem=2, PutItem=1, Query=4)
+    assert ann.meter.calls == calls(GetItem=2, PutItem=1, Query=5)
     assert ann.meter.write_units == Counter(subscribers=1)
 
 

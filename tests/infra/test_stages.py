@@ -31,7 +31,6 @@ _FOLLOWS = {
     "host_layers": {"S3Key"},
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
-    "max_lateness": {"GAZETTE_MAX_LATENESS"},
     "spread": {"GAZETTE_SPREAD"},
     "collapse": {"GAZETTE_COLLAPSE"},
     "clock_skew": {"GAZETTE_CLOCK_SKEW"},

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.commands import CreateActivity, RetractActivity
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.following import Activity
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import WAITING
@@ -528,3 +528,33 @@ def test_an_unfollow_that_broke_off_anywhere_is_whole_after_its_redelivery() -> 
     for world, where in crashes(make, lambda world: world.follow(at=NOW, following=False)):
         world.follow(at=NOW, following=False)
         assert world.waiting() == {}, where
+
+
+@pytest.mark.parametrize(
+    "change",
+    [RETRACT, CreateActivity(replace(edited(), parent=OTHER_BLOG))],
+    ids=["retracted", "with another parent"],
+)
+def test_what_a_dying_worker_stored_after_a_change_had_passed_is_taken_back(
+    change: RetractActivity | CreateActivity,
+) -> None:
+    """The change has walked over all followers, and the redelivery says what is no longer so."""
+    world = World()
+    world.choose(at=NOW - DAY)
+    world.follow(entity=BLOG, at=NOW - DAY)
+    happened: list[str] = []
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        if name != "events.store" or happened:
+            return call()
+        happened.append(name)
+        world.say(change)
+        call()
+        raise Unavailable("the worker died")
+
+    with world.watched(around), pytest.raises(Unavailable):
+        world.say(CreateActivity(ON_BOTH))
+    assert happened
+    assert says(world) is not None
+    world.say(CreateActivity(ON_BOTH))
+    assert says(world) is None

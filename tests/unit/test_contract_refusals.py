@@ -106,7 +106,7 @@ BAD = [
     ("subscriber.changed", "digest.custom.days", []),
     ("subscriber.changed", "digest.minute", None),
     ("subscriber.changed", "digest.custom.every_weeks", 0),
-    ("subscriber.changed", "digest.custom.every_weeks", 9),
+    ("subscriber.changed", "digest.custom.every_weeks", 5),
     ("subscriber.changed", "digest.custom.every_weeks", "2"),
     ("subscriber.changed", "digest.custom.starting", "2026-11-31"),
     ("subscriber.changed", "digest.custom.starting", "2026-11-23T08:00:00Z"),

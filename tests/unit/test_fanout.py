@@ -196,6 +196,18 @@ def test_what_was_due_too_long_ago_ends_with_its_reason_and_goes_with_the_next(
     assert world.fan_out(TOMORROW).queued == 1
 
 
+@pytest.mark.parametrize("days", [Days(month_day=22), Days(frozenset({7}), every=4, phase=0)])
+def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
+    world: World, days: Days
+) -> None:
+    """Its events would have to wait for a second long interval, and expire on the way."""
+    monthly = replace(a_schedule(), name="custom", wanted=Cadence(8, 0, "Europe/Berlin", days))
+    world.make_due(monthly)
+    world.clock.now = SLOT + LIMITS.max_lateness + timedelta(hours=1)
+    assert world.fan_out() == FannedOut(queued=1, late=1)
+    assert world.queue.sent[0].key.schedule == "custom"
+
+
 def test_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
     """Trace k: after an outage of two days the next occurrence lies after now."""
     world.clock.pass_time(days=2)

@@ -334,7 +334,7 @@ def test_an_event_that_is_stored_during_the_delivery_is_sent_once() -> None:
     [
         (lambda world: world.choose(comment=Frequency.NEVER), Reason.EMPTY),
         (World.unsubscribe, Reason.UNSUBSCRIBED),
-        (World.erase, Reason.ERASED),
+        (World.erase, Reason.EMPTY),
     ],
     ids=["muted", "unsubscribed", "erased"],
 )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.identity import WAITING, immediate_schedule
@@ -17,11 +18,12 @@ from gazette.domain.model import (
 )
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, Reason, Run, Status
+from gazette.domain.signals import RefusedForGood
 from gazette.steps.immediate import start_immediate
 from gazette.steps.moving import move
 from gazette.steps.placing import rearrange
 
-from tests.builders import KEY, NOW, SettableClock, a_follow, a_run, an_event
+from tests.builders import KEY, NOW, SettableClock, a_follow, a_run, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
 
 NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
@@ -480,6 +482,53 @@ def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
         move(placed, DAILY, places=world.places)
     assert world.waiting() == {"e1": DAILY}
     assert [run.epoch for run in world.runs.rows.values()] == [1]
+
+
+def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_begin(
+    world: World,
+) -> None:
+    """The run of A has failed; that of B was never started, because its worker died."""
+    world.choose(comment=Frequency.IMMEDIATE, mention=Frequency.IMMEDIATE)
+    schedule = immediate_schedule("post#post1")
+    world.create(an_event("A", occurred_at=world.clock()))
+    world.mailer.script.append(RefusedForGood(1, "rejected"))
+    world.deliver_queued()
+    world.clock.pass_time(minutes=5)
+    event = an_event("B", category="mention", occurred_at=world.clock())
+    _, placed = world.events.store(event, schedule)
+    assert isinstance(placed, Placed)
+    world.clock.pass_time(minutes=2)
+    read: list[Run] = []
+
+    def redeliver() -> None:
+        started = start_immediate(placed, places=world.places)
+        assert started
+        read.append(started)
+
+    with world.meanwhile("events.move", redeliver, before=True):
+        world.choose(comment=Frequency.DAILY, mention=Frequency.IMMEDIATE)
+    assert world.waiting() == {"A": DAILY, "B": schedule}
+    claimed = replace(read[0], status=Status.SENDING, attempt=1)
+    assert world.runs.swap(read[0], claimed) != claimed
+    world.send_everything()
+    assert sorted(email.lines for email in world.emails()) == [("post1: 1",), ("post1: 1",)]
+
+
+def test_an_event_under_a_digest_whose_schedule_was_never_made_is_found() -> None:
+    """The profile that wanted it broke off, and its redelivery is outdated."""
+    weekly = ChangeSubscriber(a_subscriber(changed_at=NOW, comment=Frequency.WEEKLY))
+    daily = ChangeSubscriber(
+        a_subscriber(changed_at=NOW + timedelta(minutes=1), comment=Frequency.DAILY)
+    )
+
+    for world, where in crashes(World, lambda world: world.say(weekly)):
+        world.create(an_event())
+        world.clock.pass_time(minutes=1)
+        world.say(daily)
+        world.say(weekly)
+        assert world.waiting() == {"e1": DAILY}, where
+        world.send_everything()
+        assert [email.lines for email in world.emails()] == [("post1: 1",)], where
 
 
 def test_a_follow_that_an_erasure_did_not_find_is_forgotten_with_the_next_event(

@@ -11,7 +11,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.history import remember
-from gazette.domain.identity import address_hash
+from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.model import DAILY, DigestTimes, Erased, Subscriber, SubscriberStatus
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Status
@@ -283,8 +283,11 @@ def gone(world: World) -> None:
     assert not world.schedules.rows
     assert not world.follows.rows
     assert not world.events.rows
+    world.send_everything()
     for run in world.runs.rows.values():
-        assert (run.status, run.reason) == (Status.CANCELLED, Reason.ERASED)
+        ended = (Status.CANCELLED, Reason.ERASED), (Status.SKIPPED, Reason.EMPTY)
+        assert (run.status, run.reason) == ended[is_immediate(run.key.schedule)]
+    assert not world.mailer.calls
 
 
 def test_an_erasure_leaves_nothing() -> None:
@@ -292,7 +295,7 @@ def test_an_erasure_leaves_nothing() -> None:
     assert world.erase() is Outcome.ERASED
     gone(world)
     assert not world.suppressions.rows
-    assert world.erase() is Outcome.ERASED
+    assert world.erase(at=NOW) is Outcome.ERASED
     gone(world)
 
 
@@ -460,3 +463,55 @@ def test_instants_are_compared_whatever_their_time_zone(world: World) -> None:
     world.erase(at=datetime(2026, 11, 22, 7, tzinfo=UTC))
     berlin = datetime.fromisoformat("2026-11-22T07:59:00+01:00")
     assert change(world, a_subscriber(changed_at=berlin)) is Outcome.ERASED
+
+
+def test_a_run_that_begins_during_an_erasure_learns_of_it() -> None:
+    """Fan-out had read the schedule before; its worker has read the reader, and claims last."""
+    world = a_full_life()
+    started = replace(a_run(7), key=replace(KEY, sequence=7))
+
+    with world.meanwhile("runs.of_user", lambda: world.runs.create(started)):
+        world.erase()
+    claimed = replace(started, status=Status.SENDING, attempt=1)
+    assert world.runs.swap(started, claimed) != claimed
+
+
+def test_what_happens_at_once_after_a_return_during_an_erasure_is_sent() -> None:
+    """The run that collects is there already; it must not end with the erasure."""
+
+    def make() -> World:
+        world = World()
+        world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE)
+        world.create(an_event("before", occurred_at=NOW))
+        world.clock.now = NOW + A_MINUTE / 6
+        return world
+
+    def erase(world: World) -> None:
+        world.erase(at=NOW + A_MINUTE / 12)
+
+    def return_at_once(world: World) -> None:
+        world.choose(at=world.clock(), comment=Frequency.IMMEDIATE)
+        world.create(an_event("after", entity_id="post1", occurred_at=world.clock()))
+
+    for world, where in interleavings(make, erase, return_at_once):
+        if world.subscribers.get("ann") is None or isinstance(world.subscribers.get("ann"), Erased):
+            continue
+        world.send_everything()
+        assert "after" not in world.waiting() or world.emails(), where
+
+
+def test_a_reader_who_returns_while_somebody_with_their_id_leaves_is_due() -> None:
+    """The profile may be written anew between the status and the schedules."""
+
+    def return_with_another_address(world: World) -> None:
+        world.erase(at=NOW)
+        change(world, a_subscriber(changed_at=NOW + A_MINUTE, email="new@example.com"))
+
+    def make() -> World:
+        world = World()
+        change(world, a_subscriber(changed_at=NOW - DAY))
+        return world
+
+    for world, where in interleavings(make, World.unsubscribe, return_with_another_address):
+        if ann(world).status is SubscriberStatus.ACTIVE:
+            assert not world.schedules.withdrawn, where

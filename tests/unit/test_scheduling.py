@@ -386,3 +386,23 @@ def test_a_schedule_that_is_made_while_the_hour_changes_has_the_new_hour() -> No
         lambda world: change(world, hour=20),
     ):
         assert world.schedules.rows["ann", "weekly"].wanted.hour == 20, where
+
+
+def test_a_schedule_that_is_made_for_somebody_who_was_erased_and_returned_is_theirs() -> None:
+    """Revisions begin anew with the return, so they alone do not tell."""
+
+    def make() -> World:
+        world = World()
+        change(world, changed_at=NOW - DAY)
+        world.follow(at=NOW - DAY, often=Frequency.WEEKLY)
+        return world
+
+    def return_anew(world: World) -> None:
+        world.erase(at=NOW - timedelta(hours=1))
+        change(world, hour=20)
+
+    for world, where in interleavings(
+        make, lambda world: world.create(an_event(via=("post#post1",))), return_anew
+    ):
+        weekly = world.schedules.rows.get(("ann", "weekly"))
+        assert weekly is None or weekly.wanted.hour == 20, where

@@ -75,6 +75,7 @@ class PlacingSettings(Settings):
     settle_lag: int
     clock_skew: int
     check_after: int
+    lookback_slots: int
     event_retention_days: int
     run_retention_days: int
 
@@ -87,7 +88,8 @@ class PlacingSettings(Settings):
             settle_lag=(1, 300),
             clock_skew=(0, 60),
             check_after=(0, None),
-            event_retention_days=(1, None),
+            lookback_slots=(0, 1008),
+            event_retention_days=(35, None),
         )
         try:
             chosen = json.loads(self.default_frequencies)
@@ -183,7 +185,7 @@ class GenerateSettings(Settings):
             commit_margin=(5, None),
             clock_skew=(0, None),
             max_groups=(1, None),
-            event_retention_days=(1, None),
+            event_retention_days=(35, None),
         )
         _check_choice(
             self, mail_provider=("ses", "smtp"), smtp_security=("tls", "starttls", "none")

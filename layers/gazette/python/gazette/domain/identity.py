@@ -61,7 +61,7 @@ def address_hash(address: str) -> str:
 
 
 def latest_run(user_id: str, schedule: str) -> RunKey:
-    """A key behind every run of the schedule: its chain is all of them."""
+    """A key behind every run of the schedule: its chain begins with the newest."""
     return RunKey(user_id, schedule, LAST_SEQUENCE)
 
 

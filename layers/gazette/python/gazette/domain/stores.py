@@ -109,8 +109,7 @@ class Guard:
 
     So that no run of the schedule that it leaves takes it along: the epoch of each of the
     `open_runs` is raised; `schedule` is as it was read; the run `not_started` does not exist. So
-    that a run takes it where it arrives: `starting` is stored, and its new storage time is not
-    later than `not_after`.
+    that a run takes it where it arrives: `starting` is stored. Nothing is done after `not_after`.
     """
 
     open_runs: Sequence[Run] = ()

@@ -42,9 +42,26 @@ def create_activity(
             stored, outcome = amended, Outcome.AMENDED
         else:
             outcome = Outcome.DUPLICATE
-        set_out(stored, activities=activities, followers_queue=followers_queue, places=places)
+        set_out(
+            stored,
+            activities=activities,
+            followers_queue=followers_queue,
+            places=places,
+            again=_outdated_sides(activity, stored),
+        )
         return outcome
     raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
+
+
+def _outdated_sides(said: Activity, stored: Activity | Retracted) -> tuple[str, ...]:
+    """Where somebody may have got what was said and is no longer so.
+
+    Its worker may have died between a follower's event and looking at the activity once more,
+    after the walk that brings what is so now had passed.
+    """
+    if isinstance(stored, Retracted) or said.says_like(stored):
+        return ()
+    return (*said.sides, *stored.sides, *sorted(stored.former))
 
 
 def retract_activity(

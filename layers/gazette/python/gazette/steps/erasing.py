@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from gazette.domain.identity import address_hash
+from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.model import Reader, Subscriber, SubscriberStatus
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason
@@ -21,17 +21,18 @@ def erase_subscriber(
 
     First the stop, then the runs, then everything else: what is written meanwhile by somebody
     who did not see the stop is taken back by them. Where they have come back already, only
-    what is dated up to `at` goes. Safe to repeat.
+    what is dated up to `at` goes; runs that they may need are told to look again. Safe to repeat.
     """
     reader = places.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.status is not SubscriberStatus.ACTIVE:
         suppressions.add(address_hash(reader.email), reader.status.value)
-    before = list(places.runs.of_user(user_id))
+    before = {run.key for run in places.runs.of_user(user_id) if not is_immediate(run.key.schedule)}
     erased = places.subscribers.erase(user_id, at)
     if not erased and not _was_erased(places.subscribers.get(user_id), at):
         return Outcome.OUTDATED
-    for run in before:
-        apply(run, Cancel(Reason.ERASED) if erased else Stop(), runs=places.runs)
+    for run in places.runs.of_user(user_id):
+        stop = Cancel(Reason.ERASED) if erased and run.key in before else Stop()
+        apply(run, stop, runs=places.runs)
     remove_schedules(user_id, at, places=places)
     came_back = isinstance(places.subscribers.get(user_id), Subscriber)
     until = at if came_back else None

@@ -21,6 +21,9 @@ from gazette.domain.ports import (
 from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
 from gazette.domain.stores import EventReader, Runs, Schedules
 
+_SOON = timedelta(days=8)
+"""What is put off to the next digest is in it by then: a week, and a day for clocks."""
+
 
 @dataclass(frozen=True, slots=True)
 class FanoutLimits:
@@ -28,7 +31,8 @@ class FanoutLimits:
 
     `lookback`: how many earlier slots each tick reads again, because the due index is
     eventually consistent and a tick can be missed. `settle_lag`: as in deliver.
-    `max_lateness`: what is due longer ago is not sent any more, and its events go with the next.
+    `max_lateness`: what is due longer ago is not started any more, and its events go with the
+    next, if that comes within a week or so.
     """
 
     shards: int
@@ -146,9 +150,16 @@ def _start(
     )
     if is_quiet:
         run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
-    elif clock() - run.due_at > limits.max_lateness:
+    elif _is_too_late(schedule, clock=clock, limits=limits):
         run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
     return runs.create(run)
+
+
+def _is_too_late(schedule: Schedule, *, clock: Clock, limits: FanoutLimits) -> bool:
+    """Not where the next one is far: events would have to wait for a second long interval."""
+    if clock() - schedule.next_due_at <= limits.max_lateness:
+        return False
+    return next_occurrence(schedule.wanted, after=schedule.next_due_at) - clock() <= _SOON
 
 
 def _messages(

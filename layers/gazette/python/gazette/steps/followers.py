@@ -1,6 +1,6 @@
 """Bring an activity to every follower: few at once, many page by page through a queue."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 
 from gazette.domain.errors import NotYet
@@ -29,15 +29,16 @@ def set_out(
     activities: Activities,
     followers_queue: FollowersQueue,
     places: Places,
+    again: Iterable[str] = (),
 ) -> None:
     """Bring the activity to the followers of each side, or queue the walk over them.
 
-    Nothing is done for sides that were walked before.
+    Nothing is done for sides that were walked before, but for those to walk `again`.
     """
     if isinstance(stored, Retracted):
         return
     walks: list[Walk | FollowerPage] = []
-    for side in stored.to_walk:
+    for side in dict.fromkeys((*stored.to_walk, *again)):
         followers = places.follows.page(side, after="", limit=PAGE)
         if len(followers) == PAGE:
             walks.append(Walk(stored.entity.key, stored.id, side))

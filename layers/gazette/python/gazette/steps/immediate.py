@@ -13,7 +13,8 @@ from gazette.steps.places import Places
 def run_for(user_id: str, schedule: str, at: datetime, *, places: Places) -> tuple[Run, bool]:
     """The run that takes what is stored at `at`, and whether it is a new one, not yet stored.
 
-    A run takes what is stored up to its `due_at`. Whoever comes again finds it by its number.
+    A run takes what is stored up to its `due_at`. The number of a new one is the second in
+    which it begins: derived, so that whoever comes again finds it.
     """
     collecting = _collecting(places.runs.chain(latest_run(user_id, schedule)), at)
     return (collecting, False) if collecting else (_new(user_id, schedule, at, places), True)
@@ -38,15 +39,10 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     return run
 
 
-def run_number(at: datetime) -> int:
-    """The number of an immediate run that begins at `at`: the second, so that it is derived."""
-    return int(at.timestamp())
-
-
 def _new(user_id: str, schedule: str, at: datetime, places: Places) -> Run:
     due_at = at + places.collapse
     return Run(
-        key=RunKey(user_id, schedule, run_number(at)),
+        key=RunKey(user_id, schedule, int(at.timestamp())),
         due_at=due_at,
         check_at=due_at + places.hold + places.check_after,
     )

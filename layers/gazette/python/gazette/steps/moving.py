@@ -1,14 +1,15 @@
 """Take an event from one schedule to another, or back, without any run taking it along."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.model import Placed, RunKey
-from gazette.domain.run import Status, may_have_gone_until
+from gazette.domain.run import Run, Status, may_have_gone_until
 from gazette.domain.stores import Guard
 from gazette.steps.applying import make_known
-from gazette.steps.immediate import run_for, run_number
+from gazette.steps.immediate import run_for, start_immediate
 from gazette.steps.places import Places
 
 _CONFLICTS = 5
@@ -65,27 +66,50 @@ def _guard(placed: Placed, target: str, places: Places) -> Guard | None:
     if leaving is None or not is_immediate(target):
         return leaving
     run, is_new = run_for(placed.event.user_id, target, places.clock(), places=places)
-    return replace(leaving, starting=run if is_new else None, not_after=run.due_at)
+    return replace(
+        leaving,
+        starting=run if is_new else None,
+        not_after=min(filter(None, (leaving.not_after, run.due_at))),
+    )
 
 
 def _leaving(placed: Placed, places: Places) -> Guard | None:
-    """What keeps every run from taking the event along; None where one has, or may have.
-
-    A run that is not there yet cannot be told by its epoch: it must not be started before, and
-    the schedule, which says what its number would be, must not change. Every lower number has
-    a run. That of an immediate one is the event's own second.
-    """
+    """What keeps every run from taking the event along; None where one has, or may have."""
     user_id, name = placed.event.user_id, placed.schedule
     if name == WAITING:
         return Guard()
-    schedule = None if is_immediate(name) else places.schedules.get(user_id, name)
+    if is_immediate(name):
+        return _leaving_at_once(placed, places)
+    schedule = places.schedules.get(user_id, name)
     chain = places.runs.chain(latest_run(user_id, name))
     if placed.stored_at <= may_have_gone_until(chain):
         return None
-    number = schedule.sequence if schedule else run_number(placed.stored_at)
-    started = any(run.key.sequence == number for run in chain)
+    started = schedule and any(run.key.sequence == schedule.sequence for run in chain)
     return Guard(
-        open_runs=[run for run in chain if run.status in {Status.PENDING, Status.RETRYING}],
+        open_runs=_open(chain),
         schedule=schedule,
-        not_started=None if started else RunKey(user_id, name, number),
+        not_started=RunKey(user_id, name, schedule.sequence) if schedule and not started else None,
     )
+
+
+def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
+    """A run that is not there yet cannot be told by its epoch: so all are started first.
+
+    Whatever else waits about the entity may have lost its run to a crash, and get it any moment.
+    What is stored from now on has one that is not sent before its collapse window has passed.
+    """
+    user_id, name = placed.event.user_id, placed.schedule
+    not_after = places.clock() + places.collapse
+    gone_until = may_have_gone_until(places.runs.chain(latest_run(user_id, name)))
+    if placed.stored_at <= gone_until:
+        return None
+    for waiting in places.events.placed(user_id, name, after=gone_until):
+        start_immediate(waiting, places=places)
+    chain = places.runs.chain(latest_run(user_id, name))
+    if placed.stored_at <= may_have_gone_until(chain):
+        return None
+    return Guard(open_runs=_open(chain), not_after=not_after)
+
+
+def _open(chain: Iterable[Run]) -> list[Run]:
+    return [run for run in chain if run.status in {Status.PENDING, Status.RETRYING}]

@@ -230,14 +230,16 @@ def _settle(placed: Placed, target: str, standing: _Standing, places: Places) ->
 
 
 def _waiting_for(user_id: str, places: Places, *, only_arrived: bool) -> Iterable[Placed]:
-    """Everything of a reader that no run has taken yet, wherever it waits."""
+    """Everything of a reader that no run has taken yet, wherever it waits.
+
+    Also under a digest that has no schedule yet: whoever was to make it may have died.
+    """
     yield from places.events.placed(user_id, WAITING, after=BEGINNING)
     if only_arrived:
         return
-    names = [schedule.name for schedule in places.schedules.of_user(user_id)]
-    names += {
+    at_once = {
         run.key.schedule for run in places.runs.of_user(user_id) if is_immediate(run.key.schedule)
     }
-    for name in names:
+    for name in (*DIGESTS, *sorted(at_once)):
         chain = places.runs.chain(latest_run(user_id, name))
         yield from places.events.placed(user_id, name, after=may_have_gone_until(chain))

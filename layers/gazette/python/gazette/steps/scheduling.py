@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeGuard
 
-from gazette.domain.calendar import last_instant_of_slot, next_after_change, next_occurrence
+from gazette.domain.calendar import SLOT, last_instant_of_slot, next_after_change, next_occurrence
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import latest_run
@@ -19,10 +19,10 @@ from gazette.domain.model import (
 )
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stores import Schedules, Subscribers
 from gazette.steps.places import Places
 
 _CONFLICTS = 5
-_STRANDED_AFTER = timedelta(days=1)
 
 
 def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places) -> None:
@@ -36,29 +36,44 @@ def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places
     for _ in range(_CONFLICTS):
         set_schedule(subscriber, digest, places=places, current=current)
         latest = withdraw_if_left(subscriber.user_id, places=places)
-        if not _is_active(latest) or latest.revision == subscriber.revision:
+        if not _is_active(latest) or _same_profile(latest, subscriber):
             return
         subscriber, current = latest, places.schedules.get(subscriber.user_id, digest.value)
     raise NotYet(f"The profile of {subscriber.user_id} kept changing. The message will come again.")
 
 
+def _same_profile(one: Subscriber, other: Subscriber) -> bool:
+    """Revisions begin anew with somebody who was erased."""
+    return (one.revision, one.erased_at) == (other.revision, other.erased_at)
+
+
 def withdraw_if_left(user_id: str, *, places: Places) -> Reader:
     """Take the schedules of somebody who left, or was erased, out of the due index.
 
-    For whoever wrote one: the reader may have left meanwhile, without having seen it. Somebody
-    who comes back meanwhile writes the profile before the schedules: so the schedules are read
-    before the profile, and withdrawn as they were read. Returns what is known of the reader.
+    For whoever wrote one: the reader may have left meanwhile, without having seen it. Returns
+    what is known of the reader now.
     """
     reader = places.subscribers.get(user_id)
-    while reader is not None and not _is_active(reader):
-        present = places.schedules.of_user(user_id)
-        reader = places.subscribers.get(user_id)
-        if isinstance(reader, Erased):
-            remove_schedules(user_id, reader.erased_at, places=places)
-            return reader
-        if _is_active(reader) or all(map(places.schedules.withdraw, present)):
-            return reader
+    if isinstance(reader, Subscriber) and not _is_active(reader):
+        reader = withdraw(user_id, subscribers=places.subscribers, schedules=places.schedules)
+    if isinstance(reader, Erased):
+        remove_schedules(user_id, reader.erased_at, places=places)
     return reader
+
+
+def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) -> Reader:
+    """Take the schedules of a subscriber who left out of the due index.
+
+    Somebody who comes back meanwhile writes the profile before the schedules: so the schedules
+    are read before the profile, and withdrawn as they were read.
+    """
+    while True:
+        present = schedules.of_user(user_id)
+        reader = subscribers.get(user_id)
+        if not isinstance(reader, Subscriber) or _is_active(reader):
+            return reader
+        if all(map(schedules.withdraw, present)):
+            return reader
 
 
 def _is_active(reader: Reader) -> TypeGuard[Subscriber]:
@@ -91,6 +106,12 @@ def set_schedule(
     Raises NotYet where it keeps changing.
     """
     wanted, clock = subscriber.cadence(digest), places.clock
+
+    def change(current: Schedule) -> Schedule:
+        return _changed(
+            current, wanted, subscriber.changed_at, clock=clock, lookback=places.lookback
+        )
+
     for _ in range(_CONFLICTS):
         if current is None:
             last = latest_run(subscriber.user_id, digest.value)
@@ -107,12 +128,12 @@ def set_schedule(
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            changed = _changed(current, wanted, subscriber.changed_at, clock)
+            changed = change(current)
             if changed == current:
                 return
             if changed.sequence != current.sequence and _spend(current, places):
                 started = replace(current, last_due_at=current.next_due_at)
-                changed = _changed(started, wanted, subscriber.changed_at, clock)
+                changed = change(started)
         if places.schedules.put(changed, replacing=current):
             return
         current = places.schedules.get(subscriber.user_id, digest.value)
@@ -121,14 +142,16 @@ def set_schedule(
     )
 
 
-def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, clock: Clock) -> Schedule:
+def _changed(
+    current: Schedule, wanted: Cadence, changed_at: datetime, *, clock: Clock, lookback: timedelta
+) -> Schedule:
     """`current` as it is wanted now; equal to it where there is nothing to change.
 
     A new occurrence takes a new sequence number: fan-out may have started the run of the old
     one without having advanced.
     """
     current = replace(current, changed_at=changed_at)
-    if current.wanted == wanted and not _is_stranded(current, clock):
+    if current.wanted == wanted and not _is_stranded(current, clock, lookback):
         return current
     next_due_at = next_after_change(
         wanted,
@@ -162,9 +185,9 @@ def _spend(schedule: Schedule, places: Places) -> bool:
     return places.runs.create(spent).reason is not Reason.SUPERSEDED
 
 
-def _is_stranded(schedule: Schedule, clock: Clock) -> bool:
+def _is_stranded(schedule: Schedule, clock: Clock, lookback: timedelta) -> bool:
     """Due so long ago that fan-out no longer looks there."""
-    return schedule.next_due_at < clock() - _STRANDED_AFTER
+    return schedule.next_due_at < clock() - max(lookback - SLOT, SLOT)
 
 
 def _first_due(wanted: Cadence, clock: Clock) -> datetime:

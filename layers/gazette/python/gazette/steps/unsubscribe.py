@@ -5,6 +5,7 @@ from gazette.domain.model import Subscriber, SubscriberStatus
 from gazette.domain.run import Reason
 from gazette.domain.stores import Runs, Schedules, Subscribers, Suppressions
 from gazette.steps.applying import make_known
+from gazette.steps.scheduling import withdraw
 
 
 def unsubscribe(
@@ -26,7 +27,6 @@ def unsubscribe(
     suppressions.add(address_hash(reader.email), Reason.UNSUBSCRIBED)
     if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
         return False
-    while not all(map(schedules.withdraw, schedules.of_user(user_id))):
-        continue
+    withdraw(user_id, subscribers=subscribers, schedules=schedules)
     make_known(runs.of_user(user_id), runs=runs)
     return True

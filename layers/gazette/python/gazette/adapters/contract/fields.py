@@ -161,7 +161,7 @@ Locale = Annotated[
 Hour = Annotated[int, Field(strict=True, ge=0, le=23), BeforeValidator(_whole)]
 Minute = Annotated[int, Field(strict=True, ge=0, le=59), BeforeValidator(_whole)]
 MonthDay = Annotated[int, Field(strict=True, ge=1, le=31), BeforeValidator(_whole)]
-Weeks = Annotated[int, Field(strict=True, ge=1, le=8), BeforeValidator(_whole)]
+Weeks = Annotated[int, Field(strict=True, ge=1, le=4), BeforeValidator(_whole)]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 Wishes = Annotated[

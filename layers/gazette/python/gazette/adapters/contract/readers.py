@@ -53,7 +53,7 @@ class CustomDetail(Detail):
         examples=[["tuesday", "friday"]],
     )
     every_weeks: Weeks = Field(
-        default=1, description="1 for every week, 2 for every second one, up to 8.", examples=[2]
+        default=1, description="1 for every week, 2 for every second one, up to 4.", examples=[2]
     )
     starting: Annotated[Date | None, Given] = Field(
         default=None,
