@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz timetravel check docs setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz timetravel check docs plots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -39,6 +39,9 @@ format: setup ## Format and fix what can be fixed
 
 docs: setup ## Write docs/events anew, from the models that ingest validates with
 	@$(BIN)/gazette event schemas >/dev/null
+
+plots: setup ## Draw the pictures of docs anew, and print their figures
+	@$(BIN)/python -m benchmarks.stagger
 
 synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
 	@$(BIN)/node node_modules/.bin/cdk synth --quiet $(if $(STAGE),-c stage=$(STAGE))

@@ -45,7 +45,7 @@ class Stage:
     shards: int = 16
     lookback_slots: int = 144
     max_lateness: int = 21600
-    spread: int = 540
+    spread: int = 600
     check_after: int = 3600
     collapse: int = 20
     settle_lag: int = 15

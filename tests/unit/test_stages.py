@@ -25,7 +25,7 @@ def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
     stage = read_stage("prod", {"prod": VALID | {"shards": 32, "retain": False}})
     assert (stage.name, stage.shards, stage.retain) == ("prod", 32, False)
     assert (stage.list_id, stage.sender) == (VALID["list_id"], VALID["sender"])
-    assert (stage.bus, stage.mail_provider, stage.spread) == ("gazette", "ses", 540)
+    assert (stage.bus, stage.mail_provider, stage.spread) == ("gazette", "ses", 600)
     assert (stage.collapse, stage.settle_lag, stage.default_frequencies) == (20, 15, {})
 
 

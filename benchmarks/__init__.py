@@ -1,0 +1,1 @@
+"""Figures that the documentation shows, each made by one command."""

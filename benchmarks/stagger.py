@@ -1,0 +1,110 @@
+"""`make plots`: what services behind Gazette see of an hour that 100,000 readers chose."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pygal
+from gazette.domain.calendar import next_occurrence
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import DigestTimes, Subscriber
+from pygal.style import CleanStyle
+
+from infra.stages import Stage
+
+PICTURE = Path(__file__).parents[1] / "docs" / "images" / "stagger.svg"
+READERS = 100_000
+SECONDS = 3600
+_BEGIN = datetime(2026, 11, 22, tzinfo=UTC)
+_POINT = 30
+"""Seconds that one point of the picture stands for."""
+
+WAYS = {
+    "all at the full hour": (0, 0),
+    "a random delay": (0, Stage(name="prod", sender="", list_id="").spread),
+    "a slot of their own, and a random delay": (
+        None,
+        Stage(name="prod", sender="", list_id="").spread,
+    ),
+}
+"""The minute that readers chose (None: only the hour), and the longest delay in seconds."""
+
+
+def requests(readers: int, minute: int | None, spread: int, *, seed: int = 1) -> list[int]:
+    """Digests generated in each second of the hour that all of them chose, in one zone."""
+    random = Random(seed)
+    begins = _BEGIN.replace(hour=8)
+    at = Counter(
+        int((due - begins).total_seconds() + random.random() * spread)
+        for due in _due(readers, minute)
+    )
+    return [at[second] for second in range(SECONDS)]
+
+
+def _due(readers: int, minute: int | None) -> Iterator[datetime]:
+    for number in range(readers):
+        reader = Subscriber(
+            user_id=f"user{number}",
+            email="",
+            name="",
+            locale="en",
+            time_zone="UTC",
+            changed_at=_BEGIN,
+            times=DigestTimes(hour=8, minute=minute),
+        )
+        yield next_occurrence(reader.cadence(Frequency.DAILY), after=_BEGIN)
+
+
+def draw(found: dict[str, list[int]]) -> bytes:
+    """The busiest second of each half minute, on a logarithmic scale, as SVG."""
+    chart = pygal.XY(
+        logarithmic=True,
+        show_dots=False,
+        style=CleanStyle,
+        width=900,
+        height=420,
+        legend_at_bottom=True,
+        legend_at_bottom_columns=1,
+        title=f"{READERS:,} readers who chose eight o'clock: requests a second",
+        x_title="minutes after eight",
+        x_labels=range(0, 61, 10),
+        js=(),
+        pretty_print=True,
+        no_prefix=True,
+    )
+    for name, seconds in found.items():
+        chart.add(name, _points(seconds))
+    chart.add_xml_filter(_without_scripts)
+    return bytes(chart.render())
+
+
+def _without_scripts(root: Any) -> Any:
+    """A picture runs nothing, and nobody's viewer has to trust it."""
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if str(child.tag).endswith("script"):
+                parent.remove(child)
+    return root
+
+
+def _points(seconds: Sequence[int]) -> list[tuple[float, int]]:
+    """Where nothing happens there is no point, as a logarithm has none."""
+    spans = range(0, len(seconds), _POINT)
+    peaks = [(start / 60, max(seconds[start : start + _POINT])) for start in spans]
+    return [(minute, peak) for minute, peak in peaks if peak]
+
+
+def main() -> None:
+    """Draw the picture and print its figures."""
+    found = {name: requests(READERS, *way) for name, way in WAYS.items()}
+    for name, seconds in found.items():
+        busy = sum(map(bool, seconds))
+        print(f"{name}: peak {max(seconds)} a second, {busy} busy seconds")  # noqa: T201
+    PICTURE.write_bytes(draw(found))
+
+
+if __name__ == "__main__":
+    main()
