@@ -7,11 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pygal
+from gazette.domain.cadence import DigestTimes
 from gazette.domain.calendar import next_occurrence
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DigestTimes, Subscriber
-from pygal.style import CleanStyle
+from gazette.domain.model import Subscriber
 
 from infra.stages import Stage
 
@@ -59,7 +58,13 @@ def _due(readers: int, minute: int | None) -> Iterator[datetime]:
 
 
 def draw(found: dict[str, list[int]]) -> bytes:
-    """The busiest second of each half minute, on a logarithmic scale, as SVG."""
+    """The busiest second of each half minute, on a logarithmic scale, as SVG.
+
+    Pygal is imported here, because it puts a finder of its own among Python's.
+    """
+    import pygal
+    from pygal.style import CleanStyle
+
     chart = pygal.XY(
         logarithmic=True,
         show_dots=False,

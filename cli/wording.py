@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import assert_never
 
+from gazette.domain.cadence import Days
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -16,7 +17,7 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Days, Event, Subscriber
+from gazette.domain.model import Event, Subscriber
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 

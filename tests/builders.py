@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from gazette.domain.cadence import Cadence, DigestTimes
 from gazette.domain.following import Activity, Follow, FollowState
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.model import (
     DAILY,
     Actor,
-    Cadence,
-    DigestTimes,
     Edition,
     Entity,
     Event,

@@ -10,8 +10,9 @@ from datetime import timedelta
 import pytest
 from gazette.adapters.runs import run_sort_key
 from gazette.adapters.tables import RunRow
+from gazette.domain.cadence import Cadence
 from gazette.domain.identity import immediate_schedule
-from gazette.domain.model import DAILY, Cadence, Placed, RunKey
+from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stores import Events, Guard, Runs, Schedules
 

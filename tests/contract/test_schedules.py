@@ -4,9 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.cadence import Cadence, Days
 from gazette.domain.calendar import slot_of
 from gazette.domain.identity import shard_of
-from gazette.domain.model import DAILY, Cadence, Days, Schedule
+from gazette.domain.model import DAILY, Schedule
 from gazette.domain.stores import Schedules
 
 from tests.builders import NOW, a_schedule

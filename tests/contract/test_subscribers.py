@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.cadence import Days, DigestTimes
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.domain.model import Days, DigestTimes, Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.stores import Subscribers
 
 from tests.builders import NOW, a_subscriber

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 import pytest
+from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import last_instant_of_slot, next_occurrence
-from gazette.domain.model import Cadence
 
 from demo.engine import ROOT, Engine, deploy, running
 from demo.service import Service

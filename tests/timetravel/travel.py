@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
+from gazette.domain.cadence import Cadence, Days, DigestTimes
 from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Cadence, Days, DigestTimes, RunKey, Schedule, Window
+from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.run import Run
 from gazette.steps.fanout import FanoutLimits, fan_out, tick
 from gazette.steps.scheduling import set_schedule

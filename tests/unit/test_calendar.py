@@ -8,6 +8,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
+from gazette.domain.cadence import Cadence, Days, DigestTimes, minute_of
 from gazette.domain.calendar import (
     SLOT,
     is_wanted,
@@ -20,7 +21,6 @@ from gazette.domain.calendar import (
 )
 from gazette.domain.frequency import DIGESTS
 from gazette.domain.identity import shard_of
-from gazette.domain.model import Cadence, Days, DigestTimes, minute_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from gazette.adapters.contract import decode, read_detail
+from gazette.domain.cadence import Days, DigestTimes
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -20,7 +21,7 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Actor, Days, DigestTimes, Entity, Event, Subscriber
+from gazette.domain.model import Actor, Entity, Event, Subscriber
 
 EVENT: dict[str, Any] = {
     "id": "message1",

@@ -3,8 +3,8 @@
 from datetime import date, datetime, time, timedelta
 from zoneinfo import available_timezones
 
+from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import next_occurrence
-from gazette.domain.model import Cadence
 
 from tests.zones import Periods, days_near_a_change, expected, periods_of, zones_that_differ
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.domain.cadence import Cadence, Days, DigestTimes
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import BrokenSchedule, Unavailable
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY, Cadence, Days, DigestTimes, RunKey, Schedule, Window
+from gazette.domain.model import DAILY, RunKey, Schedule, Window
 from gazette.domain.ports import QueuedRun, Shard
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick

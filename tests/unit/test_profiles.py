@@ -6,13 +6,14 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 
 import pytest
+from gazette.domain.cadence import DigestTimes
 from gazette.domain.commands import ChangeFollow, ChangeSubscriber, MarkActive, RetractEvent
 from gazette.domain.errors import NotYet
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.history import remember
 from gazette.domain.identity import address_hash, is_immediate
-from gazette.domain.model import DAILY, DigestTimes, Erased, Subscriber, SubscriberStatus
+from gazette.domain.model import DAILY, Erased, Subscriber, SubscriberStatus
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Status
 from hypothesis import given, settings

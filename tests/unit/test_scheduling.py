@@ -5,19 +5,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.domain.cadence import Cadence, Days, DigestTimes
 from gazette.domain.calendar import slot_of
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.domain.model import (
-    DAILY,
-    Cadence,
-    Days,
-    DigestTimes,
-    RunKey,
-    Schedule,
-    SubscriberStatus,
-)
+from gazette.domain.model import DAILY, RunKey, Schedule, SubscriberStatus
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Run, Status
 from gazette.steps.scheduling import ensure_schedule, set_schedule, withdraw_if_left

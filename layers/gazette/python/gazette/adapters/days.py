@@ -2,7 +2,7 @@
 
 import json
 
-from gazette.domain.model import Days
+from gazette.domain.cadence import Days
 
 
 def write_days(days: Days) -> str:

@@ -9,9 +9,10 @@ from pynamodb.expressions.condition import Condition
 from gazette.adapters.days import read_days, write_days
 from gazette.adapters.dynamo import bind, put_or_current, translated, written
 from gazette.adapters.tables import ScheduleRow
+from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import slot_id, slot_of
 from gazette.domain.identity import shard_of
-from gazette.domain.model import Cadence, Schedule
+from gazette.domain.model import Schedule
 
 _PAGE = 100
 

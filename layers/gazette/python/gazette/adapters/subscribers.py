@@ -10,7 +10,8 @@ from gazette.adapters.days import read_days, write_days
 from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.histories import read_choices, write_choices
 from gazette.adapters.tables import SubscriberRow
-from gazette.domain.model import DigestTimes, Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.cadence import DigestTimes
+from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
 
 
 class DynamoSubscribers:

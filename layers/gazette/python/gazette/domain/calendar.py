@@ -4,7 +4,7 @@ from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.model import Cadence, Days
+from gazette.domain.cadence import Cadence, Days
 
 SLOT = timedelta(minutes=10)
 

@@ -4,19 +4,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeGuard
 
+from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import SLOT, last_instant_of_slot, next_after_change, next_occurrence
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import latest_run
-from gazette.domain.model import (
-    Cadence,
-    Erased,
-    Reader,
-    RunKey,
-    Schedule,
-    Subscriber,
-    SubscriberStatus,
-)
+from gazette.domain.model import Erased, Reader, RunKey, Schedule, Subscriber, SubscriberStatus
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stores import Schedules, Subscribers

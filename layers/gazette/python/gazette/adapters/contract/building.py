@@ -21,6 +21,7 @@ from gazette.adapters.contract.readers import (
     SubscriberChanged,
     SubscriberDeleted,
 )
+from gazette.domain.cadence import Days, DigestTimes
 from gazette.domain.calendar import week_number
 from gazette.domain.commands import (
     ChangeFollow,
@@ -35,7 +36,7 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.frequency import frequencies
-from gazette.domain.model import Actor, Days, DigestTimes, Entity, Event, Subscriber, entity_key
+from gazette.domain.model import Actor, Entity, Event, Subscriber, entity_key
 
 AnyDetail = (
     EventCreated

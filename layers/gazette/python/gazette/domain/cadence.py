@@ -1,0 +1,61 @@
+"""When digests are wanted: hours, days, and the minute of those who chose only the hour. Pure."""
+
+import hashlib
+from dataclasses import dataclass
+
+EVERY_DAY = frozenset(range(1, 8))
+"""Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
+
+
+def minute_of(user_id: str) -> int:
+    """The minute, 0 to 50, at which digests go out to somebody who chose only the hour.
+
+    Stable for ever, and even over many readers: so the ten-minute slots of an hour are alike. Of
+    a hash that has nothing to do with that of the shards, so that each shard's are alike too.
+    """
+    return hashlib.sha256(user_id.encode()).digest()[0] % 6 * 10
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Which dates of the subscriber's own calendar are wanted.
+
+    `weekdays` are ISO 8601 numbers, in every `every`-th week: those whose number (see
+    calendar.week_number) leaves the remainder `phase`. Where `month_day` is given, 1 to 31, it
+    alone decides: in a month that is shorter, its last day.
+    """
+
+    weekdays: frozenset[int] = EVERY_DAY
+    every: int = 1
+    phase: int = 0
+    month_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    """When a digest is wanted, on the subscriber's own clock."""
+
+    hour: int
+    minute: int
+    time_zone: str
+    days: Days = Days()
+
+
+WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
+
+
+@dataclass(frozen=True, slots=True)
+class DigestTimes:
+    """At what hour digests are wanted, and on which days those that are not daily.
+
+    `minute` None: one of six within the hour, always the same for a subscriber.
+    """
+
+    hour: int = 8
+    minute: int | None = None
+    weekly_on: int = 1
+    custom_on: Days = WORKDAYS
+
+
+AT_EIGHT = DigestTimes()
+"""What those have who chose nothing."""
