@@ -21,13 +21,12 @@ _BEGIN = datetime(2026, 11, 22, tzinfo=UTC)
 _POINT = 30
 """Seconds that one point of the picture stands for."""
 
+_SPREAD = Stage(name="prod", sender="", list_id="").spread
+
 WAYS = {
     "all at the full hour": (0, 0),
-    "a random delay": (0, Stage(name="prod", sender="", list_id="").spread),
-    "a slot of their own, and a random delay": (
-        None,
-        Stage(name="prod", sender="", list_id="").spread,
-    ),
+    "a random delay": (0, _SPREAD),
+    "a slot of their own, and a random delay": (None, _SPREAD),
 }
 """The minute that readers chose (None: only the hour), and the longest delay in seconds."""
 

@@ -215,13 +215,7 @@ class FakeSchedules:
     def advance(
         self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
     ) -> bool:
-        advanced = replace(
-            schedule,
-            next_due_at=next_due_at,
-            sequence=schedule.sequence + 1,
-            quiet_until=quiet_until or schedule.quiet_until,
-            last_due_at=schedule.next_due_at,
-        )
+        advanced = schedule.advanced(next_due_at, quiet_until=quiet_until)
         return self.put(advanced, replacing=schedule)
 
     def withdraw(self, schedule: Schedule) -> bool:

@@ -264,12 +264,10 @@ class World:
                 self.generate_queue.sent.append(message)
         return done
 
-    def send_digest(self, name: str = DAILY, user_id: str = "ann") -> None:
-        """Let a schedule come due, fan its slot out, and deliver everything that is queued."""
-        schedule = self.schedules.rows[user_id, name]
-        self.clock.now = max(self.clock.now, schedule.next_due_at) + 2 * SETTLE_LAG
+    def fan_out(self, slot: datetime) -> None:
+        """What is due in a slot becomes runs and messages, now."""
         fan_out(
-            Shard((slot_of(schedule.next_due_at),), 0),
+            Shard((slot,), 0),
             schedules=self.schedules,
             runs=self.runs,
             events=self.events,
@@ -278,6 +276,12 @@ class World:
             random=lambda: 0.0,
             limits=FANOUT,
         )
+
+    def send_digest(self, name: str = DAILY, user_id: str = "ann") -> None:
+        """Let a schedule come due, fan its slot out, and deliver everything that is queued."""
+        schedule = self.schedules.rows[user_id, name]
+        self.clock.now = max(self.clock.now, schedule.next_due_at) + 2 * SETTLE_LAG
+        self.fan_out(slot_of(schedule.next_due_at))
         self.deliver_queued()
 
     def send_everything(self) -> None:

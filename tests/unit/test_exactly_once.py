@@ -12,14 +12,12 @@ from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate
 from gazette.domain.model import RunKey
-from gazette.domain.ports import Shard
-from gazette.steps.fanout import fan_out
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import a_subscriber, an_event
 from tests.interruptions import Moments, die
-from tests.world import FANOUT, World
+from tests.world import World
 
 HEARD = [frequency for frequency in Frequency if frequency is not Frequency.NEVER]
 Act = Callable[[World], object]
@@ -50,16 +48,7 @@ def tick(world: World) -> None:
     if not due:
         return
     world.clock.now = max(world.clock.now, min(due))
-    fan_out(
-        Shard((slot_of(min(due)),), 0),
-        schedules=world.schedules,
-        runs=world.runs,
-        events=world.events,
-        generate_queue=world.generate_queue,
-        clock=world.clock,
-        random=lambda: 0.0,
-        limits=FANOUT,
-    )
+    world.fan_out(slot_of(min(due)))
 
 
 def generate(world: World) -> None:

@@ -1,7 +1,6 @@
 """Schedules in DynamoDB, with the sparse index of what is due."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
@@ -68,13 +67,7 @@ class DynamoSchedules:
         self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
     ) -> bool:
         """One conditional PutItem."""
-        advanced = replace(
-            schedule,
-            next_due_at=next_due_at,
-            sequence=schedule.sequence + 1,
-            quiet_until=quiet_until or schedule.quiet_until,
-            last_due_at=schedule.next_due_at,
-        )
+        advanced = schedule.advanced(next_due_at, quiet_until=quiet_until)
         return self.put(advanced, replacing=schedule)
 
     def withdraw(self, schedule: Schedule) -> bool:

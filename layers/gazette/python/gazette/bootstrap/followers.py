@@ -1,17 +1,15 @@
 """The function `followers`, joined."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import cache
 
 import boto3
 
 from gazette.adapters.queues import SqsFollowersQueue, decode_followers
 from gazette.bootstrap.placing import activities, places
+from gazette.domain.ports import TimeLeft
 from gazette.settings import FollowersSettings
 from gazette.steps.followers import bring
-
-TimeLeft = Callable[[], timedelta]
 
 
 @cache

@@ -20,12 +20,10 @@ from gazette.adapters.smtp import SmtpMailer, SmtpServer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import links_key
-from gazette.domain.ports import Mailer
+from gazette.domain.ports import Mailer, TimeLeft
 from gazette.domain.run import Run
 from gazette.settings import GenerateSettings
 from gazette.steps.deliver import DeliveryLimits, deliver
-
-TimeLeft = Callable[[], timedelta]
 
 
 @cache

@@ -1,7 +1,6 @@
 """The function `ingest`, joined."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import cache, partial
 
 import boto3
@@ -12,10 +11,9 @@ from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.placing import activities, places
 from gazette.domain.outcome import Outcome
+from gazette.domain.ports import TimeLeft
 from gazette.settings import IngestSettings
 from gazette.steps.ingest import ingest
-
-TimeLeft = Callable[[], timedelta]
 
 
 @cache

@@ -5,6 +5,7 @@ at some moment, the moments are kept: a history is a set of dated values, so the
 make the same history however they arrive.
 """
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -31,11 +32,7 @@ def remember(
     """
     dated = sorted({*history, (at, value)}, key=lambda entry: (entry[0], repr(entry[1])))
     newest = dated[-1][0]
-    kept = [
-        entry
-        for previous, entry in zip([None, *dated], dated, strict=False)
-        if previous is None or previous[1] != entry[1] or newest - entry[0] <= LATE
-    ]
+    kept = [entry for entry, is_turn in _with_turns(dated) if is_turn or newest - entry[0] <= LATE]
     while len(kept) > longest:
         del kept[_least_telling(kept)]
     return tuple(kept)
@@ -51,11 +48,15 @@ def _least_telling(dated: list[tuple[datetime, ValueT]]) -> int:
 
 def turns(history: History[ValueT]) -> History[ValueT]:
     """`history` without the entries that repeat the one before them: when it really changed."""
-    return tuple(
-        entry
-        for previous, entry in zip([None, *history], history, strict=False)
-        if previous is None or previous[1] != entry[1]
-    )
+    return tuple(entry for entry, is_turn in _with_turns(history) if is_turn)
+
+
+def _with_turns(
+    dated: Sequence[tuple[datetime, ValueT]],
+) -> Iterator[tuple[tuple[datetime, ValueT], bool]]:
+    """Each entry, and whether it says something else than the one before it."""
+    for previous, entry in zip([None, *dated], dated, strict=False):
+        yield entry, previous is None or previous[1] != entry[1]
 
 
 def in_force_since(history: History[ValueT], instant: datetime) -> History[ValueT]:

@@ -1,6 +1,6 @@
 """The values that Gazette works with. All are frozen, all instants are timezone-aware UTC."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 
@@ -129,6 +129,10 @@ class Subscriber:
         """The frequencies that were chosen last."""
         return self.choices[-1][1] if self.choices else ()
 
+    def is_unchanged_since(self, read: "Subscriber") -> bool:
+        """Whether profile and status are as read; revisions begin anew after an erasure."""
+        return (self.revision, self.erased_at) == (read.revision, read.erased_at)
+
     def cadence(self, digest: Frequency) -> Cadence:
         """When the schedule of `digest` is due for this reader."""
         days = {
@@ -172,6 +176,16 @@ class Schedule:
     changed_at: datetime
     quiet_until: datetime | None = None
     last_due_at: datetime | None = None
+
+    def advanced(self, next_due_at: datetime, *, quiet_until: datetime | None) -> "Schedule":
+        """This, once the occurrence that it waits for was started."""
+        return replace(
+            self,
+            next_due_at=next_due_at,
+            sequence=self.sequence + 1,
+            quiet_until=quiet_until or self.quiet_until,
+            last_due_at=self.next_due_at,
+        )
 
 
 @dataclass(frozen=True, slots=True)

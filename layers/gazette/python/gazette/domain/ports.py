@@ -19,6 +19,9 @@ MESSAGES_A_CALL = 10
 Clock = Callable[[], datetime]
 """Returns the instant now, timezone-aware."""
 
+TimeLeft = Callable[[], timedelta]
+"""Returns what remains of this invocation."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:

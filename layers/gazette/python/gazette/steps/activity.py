@@ -10,7 +10,7 @@ from gazette.domain.model import Erased, Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import FollowersQueue
 from gazette.domain.stores import Activities
-from gazette.steps.erasing import forget_follow
+from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.followers import bring_to, set_out
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
@@ -86,11 +86,8 @@ def change_follow(command: ChangeFollow, *, activities: Activities, places: Plac
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = _remember(command, places)
     reader = places.subscribers.get(user_id)
-    if isinstance(reader, Erased):
-        forget_follow(entity, user_id, None, places=places)
-        return Outcome.ERASED
-    if reader and reader.erased_at and at <= reader.erased_at:
-        forget_follow(entity, user_id, reader.erased_at, places=places)
+    if isinstance(reader, Erased) or (reader and reader.erased_at and at <= reader.erased_at):
+        forget_follow(entity, user_id, forgotten_until(reader), places=places)
         return Outcome.ERASED
     for activity in activities.since(entity, max(at, places.clock() - LATE_FOLLOW)):
         bring_to(activity, [follow], activities=activities, places=places)

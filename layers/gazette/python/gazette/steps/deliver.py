@@ -17,7 +17,7 @@ from gazette.domain.model import (
     SubscriberStatus,
     Window,
 )
-from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, Renderer
+from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, Renderer, TimeLeft
 from gazette.domain.run import Reason, Run, Status, sent_until
 from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, Signal, Skip
 from gazette.domain.stores import EventReader, Runs, Subscribers
@@ -59,7 +59,7 @@ def deliver(
     mailer: Mailer,
     clock: Clock,
     draw_nonce: Callable[[], str],
-    time_left: Callable[[], timedelta],
+    time_left: TimeLeft,
     list_id: str,
     limits: DeliveryLimits,
 ) -> Run | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from gazette.domain.identity import address_hash, is_immediate
-from gazette.domain.model import Reader, Subscriber, SubscriberStatus
+from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason
 from gazette.domain.signals import Cancel, Stop
@@ -45,6 +45,11 @@ def erase_subscriber(
 def _was_erased(reader: Reader, at: datetime) -> bool:
     """Erased then or later, and perhaps registered anew since: what broke off goes on."""
     return reader is not None and reader.erased_at is not None and reader.erased_at >= at
+
+
+def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
+    """Up to when what is of an erased reader goes; None where they have not come back: all."""
+    return reader.erased_at if isinstance(reader, Subscriber) else None
 
 
 def forget_follow(entity: str, user_id: str, until: datetime | None, *, places: Places) -> None:

@@ -1,7 +1,7 @@
 """From a tick to one message per due run: tick, then shards, then runs."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfoNotFoundError
@@ -90,34 +90,39 @@ def fan_out(
     """
     done: Counter[str] = Counter()
     broken: list[str] = []
-    for slot in shard.slots:
-        for page in schedules.due(slot, shard.number):
-            for start in range(0, len(page), MESSAGES_A_CALL):
-                due = page[start : start + MESSAGES_A_CALL]
-                quiet_until = [
-                    _quiet_until(schedule, runs=runs, events=events, clock=clock, limits=limits)
-                    for schedule in due
-                ]
-                started = [
-                    _start(schedule, is_quiet=bool(instant), runs=runs, clock=clock, limits=limits)
-                    for schedule, instant in zip(due, quiet_until, strict=True)
-                ]
-                messages = _messages(started, random=random, limits=limits)
-                if messages:
-                    generate_queue.send(messages)
-                done["queued"] += len(messages)
-                done["quiet"] += sum(run.reason is Reason.EMPTY for run in started)
-                done["late"] += sum(run.reason is Reason.TOO_LATE for run in started)
-                for schedule, instant in zip(due, quiet_until, strict=True):
-                    try:
-                        advanced = _advance(schedule, instant, schedules=schedules, clock=clock)
-                    except ZoneInfoNotFoundError:
-                        broken.append(f"{schedule.user_id} ({schedule.wanted.time_zone})")
-                        continue
-                    done["not_advanced"] += not advanced
+    for due in _tens(shard, schedules):
+        quiet_until = [
+            _quiet_until(schedule, runs=runs, events=events, clock=clock, limits=limits)
+            for schedule in due
+        ]
+        started = [
+            _start(schedule, is_quiet=bool(instant), runs=runs, clock=clock, limits=limits)
+            for schedule, instant in zip(due, quiet_until, strict=True)
+        ]
+        messages = _messages(started, random=random, limits=limits)
+        if messages:
+            generate_queue.send(messages)
+        done["queued"] += len(messages)
+        done["quiet"] += sum(run.reason is Reason.EMPTY for run in started)
+        done["late"] += sum(run.reason is Reason.TOO_LATE for run in started)
+        for schedule, instant in zip(due, quiet_until, strict=True):
+            try:
+                advanced = _advance(schedule, instant, schedules=schedules, clock=clock)
+            except ZoneInfoNotFoundError:
+                broken.append(f"{schedule.user_id} ({schedule.wanted.time_zone})")
+                continue
+            done["not_advanced"] += not advanced
     if broken:
         raise BrokenSchedule(f"Unknown time zones, and so no next occurrence: {broken}")
     return FannedOut(**done)
+
+
+def _tens(shard: Shard, schedules: Schedules) -> Iterator[Sequence[Schedule]]:
+    """What is due in the shard's slots, in as many at a time as one call of the queue takes."""
+    for slot in shard.slots:
+        for page in schedules.due(slot, shard.number):
+            for start in range(0, len(page), MESSAGES_A_CALL):
+                yield page[start : start + MESSAGES_A_CALL]
 
 
 def _quiet_until(

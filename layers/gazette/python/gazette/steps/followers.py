@@ -1,13 +1,13 @@
 """Bring an activity to every follower: few at once, many page by page through a queue."""
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
 
 from gazette.domain.errors import NotYet
 from gazette.domain.following import Activity, Follow
 from gazette.domain.model import Retracted
-from gazette.domain.ports import MESSAGES_A_CALL, FollowerPage, FollowersQueue, Walk
+from gazette.domain.ports import MESSAGES_A_CALL, FollowerPage, FollowersQueue, TimeLeft, Walk
 from gazette.domain.stores import Activities, Follows
+from gazette.steps.in_time import require_time
 from gazette.steps.places import Places
 from gazette.steps.placing import place, retract_event
 
@@ -16,9 +16,6 @@ PAGE = 100
 
 PAGES_A_WALK = 1000
 """Pages that one message queues before it hands over to another."""
-
-_LONGEST = timedelta(seconds=30)
-"""What must be left of an invocation to begin with a message: the longest walk, and more."""
 
 _CONFLICTS = 5
 
@@ -54,7 +51,7 @@ def bring(
     activities: Activities,
     followers_queue: FollowersQueue,
     places: Places,
-    time_left: Callable[[], timedelta],
+    time_left: TimeLeft,
 ) -> int:
     """Work one message off; returns how many followers it concerned. Safe to repeat.
 
@@ -63,8 +60,7 @@ def bring(
     its id is the event's. Raises NotYet where `time_left` of the invocation is too short to
     begin.
     """
-    if time_left() < _LONGEST:
-        raise NotYet("Too little time is left of this invocation for another message.")
+    require_time(time_left)
     activity = activities.get(message.entity, message.activity_id)
     if not isinstance(activity, Activity):
         return 0

@@ -16,8 +16,8 @@ def run_for(user_id: str, schedule: str, at: datetime, *, places: Places) -> tup
     A run takes what is stored up to its `due_at`. The number of a new one is the second in
     which it begins: derived, so that whoever comes again finds it.
     """
-    collecting = _collecting(places.runs.chain(latest_run(user_id, schedule)), at)
-    return (collecting, False) if collecting else (_new(user_id, schedule, at, places), True)
+    run = collecting(places.runs.chain(latest_run(user_id, schedule)), at)
+    return (run, False) if run else (_new(user_id, schedule, at, places), True)
 
 
 def start_immediate(placed: Placed, *, places: Places) -> Run | None:
@@ -30,7 +30,7 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     chain = places.runs.chain(latest_run(user_id, schedule))
     if placed.stored_at <= sent_until(chain):
         return None
-    run = _collecting(chain, placed.stored_at)
+    run = collecting(chain, placed.stored_at)
     if run is None:
         run = places.runs.create(_new(user_id, schedule, placed.stored_at, places))
     if not run.status.is_final:
@@ -48,7 +48,7 @@ def _new(user_id: str, schedule: str, at: datetime, places: Places) -> Run:
     )
 
 
-def _collecting(chain: Sequence[Run], at: datetime) -> Run | None:
+def collecting(chain: Sequence[Run], at: datetime) -> Run | None:
     """The oldest run that takes what is stored at `at`: one that has ended takes nothing."""
     taking = [run for run in chain if at <= run.due_at and not run.status.is_final]
     return taking[-1] if taking else None

@@ -1,7 +1,7 @@
 """Take one message from the bus: do what it says, or keep it in quarantine with the reason."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import assert_never
 
 from gazette.domain.commands import (
@@ -16,18 +16,16 @@ from gazette.domain.commands import (
     RetractEvent,
     from_the_future,
 )
-from gazette.domain.errors import InvalidEvent, NotYet
+from gazette.domain.errors import InvalidEvent
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports import FollowersQueue, Quarantine
+from gazette.domain.ports import FollowersQueue, Quarantine, TimeLeft
 from gazette.domain.stores import Activities, Suppressions
 from gazette.steps.activity import change_follow, create_activity, retract_activity
 from gazette.steps.erasing import erase_subscriber
+from gazette.steps.in_time import require_time
 from gazette.steps.places import Places
 from gazette.steps.placing import place, retract_event
 from gazette.steps.profiles import change_subscriber, mark_active
-
-_LONGEST = timedelta(seconds=30)
-"""What must be left of an invocation to begin with a message: the longest list, and more."""
 
 
 def ingest(
@@ -39,7 +37,7 @@ def ingest(
     followers_queue: FollowersQueue,
     quarantine: Quarantine,
     places: Places,
-    time_left: Callable[[], timedelta],
+    time_left: TimeLeft,
 ) -> list[Outcome]:
     """Apply one message; returns what became of it, one outcome per event of a list.
 
@@ -48,8 +46,7 @@ def ingest(
     changing or `time_left` of the invocation is too short: the message must then be delivered
     again.
     """
-    if time_left() < _LONGEST:
-        raise NotYet("Too little time is left of this invocation for another message.")
+    require_time(time_left)
     try:
         command = _without_the_future(decode(body), places.clock())
     except InvalidEvent as err:

@@ -9,7 +9,7 @@ from gazette.domain.model import Placed, RunKey
 from gazette.domain.run import Run, Status, may_have_gone_until
 from gazette.domain.stores import Guard
 from gazette.steps.applying import make_known
-from gazette.steps.immediate import run_for, start_immediate
+from gazette.steps.immediate import collecting, run_for, start_immediate
 from gazette.steps.places import Places
 
 _CONFLICTS = 5
@@ -93,19 +93,19 @@ def _leaving(placed: Placed, places: Places) -> Guard | None:
 
 
 def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
-    """A run that is not there yet cannot be told by its epoch: so all are started first.
+    """A run that is not there yet cannot be told by its epoch: so those that
+    are missing are started first.
 
     Whatever else waits about the entity may have lost its run to a crash, and get it any moment.
     What is stored from now on has one that is not sent before its collapse window has passed.
     """
     user_id, name = placed.event.user_id, placed.schedule
     not_after = places.clock() + places.collapse
-    gone_until = may_have_gone_until(places.runs.chain(latest_run(user_id, name)))
-    if placed.stored_at <= gone_until:
-        return None
-    for waiting in places.events.placed(user_id, name, after=gone_until):
-        start_immediate(waiting, places=places)
     chain = places.runs.chain(latest_run(user_id, name))
+    for waiting in places.events.placed(user_id, name, after=may_have_gone_until(chain)):
+        if collecting(chain, waiting.stored_at) is None:
+            start_immediate(waiting, places=places)
+            chain = places.runs.chain(latest_run(user_id, name))
     if placed.stored_at <= may_have_gone_until(chain):
         return None
     return Guard(open_runs=_open(chain), not_after=not_after)

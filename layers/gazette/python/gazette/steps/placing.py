@@ -25,7 +25,7 @@ from gazette.domain.model import (
 )
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, may_have_gone_until
-from gazette.steps.erasing import forget_follow
+from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.immediate import start_immediate
 from gazette.steps.moving import make_known_under, move, take_back
 from gazette.steps.places import Places
@@ -206,9 +206,8 @@ def _forget_follows(event: Event, standing: _Standing, places: Places) -> None:
 
     The erasure finds follows by an index that may not have had them yet.
     """
-    if standing.reader and standing.reader.erased_at:
-        back = isinstance(standing.reader, Subscriber)
-        until = standing.reader.erased_at if back else None
+    if standing.reader:
+        until = forgotten_until(standing.reader)
         for entity in event.via:
             forget_follow(entity, event.user_id, until, places=places)
 

@@ -36,7 +36,7 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
         _set_schedules(merged, places, is_new=current is None)
         _place_waiting(merged, places, only_arrived=current is None)
         latest = withdraw_if_left(given.user_id, places=places)
-        if isinstance(latest, Subscriber) and latest.revision == merged.revision:
+        if isinstance(latest, Subscriber) and latest.is_unchanged_since(merged):
             outdated = merged.changed_at > given.changed_at
             return Outcome.OUTDATED if outdated else Outcome.CHANGED
     raise NotYet(f"The profile of {given.user_id} kept changing. The message will come again.")

@@ -29,15 +29,10 @@ def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places
     for _ in range(_CONFLICTS):
         set_schedule(subscriber, digest, places=places, current=current)
         latest = withdraw_if_left(subscriber.user_id, places=places)
-        if not _is_active(latest) or _same_profile(latest, subscriber):
+        if not _is_active(latest) or latest.is_unchanged_since(subscriber):
             return
         subscriber, current = latest, places.schedules.get(subscriber.user_id, digest.value)
     raise NotYet(f"The profile of {subscriber.user_id} kept changing. The message will come again.")
-
-
-def _same_profile(one: Subscriber, other: Subscriber) -> bool:
-    """Revisions begin anew with somebody who was erased."""
-    return (one.revision, one.erased_at) == (other.revision, other.erased_at)
 
 
 def withdraw_if_left(user_id: str, *, places: Places) -> Reader:
