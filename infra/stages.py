@@ -43,7 +43,7 @@ class Stage:
     ticks: bool = True
     host_layers: bool = False
     shards: int = 16
-    lookback_slots: int = 144
+    lookback_slots: int = 6
     max_lateness: int = 21600
     spread: int = 600
     check_after: int = 3600

@@ -11,20 +11,26 @@ https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """A table.
+class Index:
+    """An index; one without a partition key of its own is local.
 
-    `local_index` is (name, sort key), `global_index` (name, partition key, sort key). What an
-    index holds beside the keys: everything where `…_holds` is None, else these attributes.
+    `holds`: what it holds beside the keys; None: everything.
     """
+
+    name: str
+    partition_key: str | None = None
+    sort_key: str
+    holds: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table, and its indexes."""
 
     name: str
     partition_key: str
     sort_key: str | None = None
-    local_index: tuple[str, str] | None = None
-    local_index_holds: tuple[str, ...] | None = None
-    global_index: tuple[str, str, str] | None = None
-    global_index_holds: tuple[str, ...] | None = None
+    indexes: tuple[Index, ...] = ()
     ttl: str | None = None
 
 
@@ -52,41 +58,42 @@ SCHEDULES = Table(
     name="schedules",
     partition_key="user_id",
     sort_key="name",
-    global_index=("due", "due", "user_id"),
+    indexes=(Index(name="due", partition_key="due", sort_key="user_id"),),
 )
 EVENTS = Table(
     name="events",
     partition_key="user_id",
     sort_key="event_id",
-    local_index=("stored", "stored"),
+    indexes=(Index(name="stored", sort_key="stored"),),
     ttl="expires_at",
 )
 RUNS = Table(
     name="runs",
     partition_key="user_id",
     sort_key="run",
-    global_index=("open", "open", "check_at"),
-    global_index_holds=(),
+    indexes=(
+        Index(name="open", partition_key="open", sort_key="check_at", holds=()),
+        Index(name="batch", partition_key="batch", sort_key="user_id", holds=("state",)),
+    ),
     ttl="expires_at",
 )
 FOLLOWS = Table(
     name="follows",
     partition_key="entity",
     sort_key="user_id",
-    global_index=("by_user", "user_id", "entity"),
-    global_index_holds=(),
+    indexes=(Index(name="by_user", partition_key="user_id", sort_key="entity", holds=()),),
     ttl="expires_at",
 )
 ACTIVITIES = Table(
     name="activities",
     partition_key="entity",
     sort_key="activity_id",
-    local_index=("occurred", "occurred_at"),
-    local_index_holds=("home",),
+    indexes=(Index(name="occurred", sort_key="occurred_at", holds=("home",)),),
     ttl="expires_at",
 )
+BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expires_at")
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
-TABLES = (SUBSCRIBERS, SCHEDULES, FOLLOWS, ACTIVITIES, EVENTS, RUNS, SUPPRESSIONS)
+TABLES = (SUBSCRIBERS, SCHEDULES, FOLLOWS, ACTIVITIES, EVENTS, RUNS, BATCHES, SUPPRESSIONS)
 
 INGEST = Step(
     name="ingest",
@@ -134,10 +141,12 @@ FANOUT = Step(
     memory=512,
     queue="shard",
     batch_size=1,
+    may_recurse=True,  # a shard that takes longer than an invocation hands the rest on to itself
     tables=(
         ("schedules", ("Query", "PutItem")),
         ("events", ("Query",)),
         ("runs", ("Query", "PutItem")),
+        ("batches", ("Query", "UpdateItem")),
     ),
 )
 GENERATE = Step(
@@ -149,6 +158,7 @@ GENERATE = Step(
         ("runs", ("Query", "PutItem")),
         ("subscribers", ("GetItem",)),
         ("events", ("Query",)),
+        ("batches", ("GetItem",)),
     ),
 )
 PREFERENCES = Step(

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
+from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.calendar import slot_of
 from gazette.domain.following import Activity, Follow
 from gazette.domain.identity import shard_of
@@ -180,12 +181,17 @@ class FakeSuppressions:
 
 @dataclass
 class FakeSchedules:
-    """The port `Schedules` in memory; `withdrawn` are out of the due index."""
+    """The port `Schedules` in memory; `shard_of` is where each was last put."""
 
     shards: int = 1
     page: int = 100
     rows: dict[tuple[str, str], Schedule] = field(default_factory=dict)
-    withdrawn: set[tuple[str, str]] = field(default_factory=set)
+    shard_of: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    @property
+    def withdrawn(self) -> set[tuple[str, str]]:
+        """Those that are out of the due index."""
+        return {key for key, schedule in self.rows.items() if not schedule.listed}
 
     def get(self, user_id: str, name: str) -> Schedule | None:
         return self.rows.get((user_id, name))
@@ -198,19 +204,22 @@ class FakeSchedules:
         if _fixed(self.rows.get(key)) != _fixed(replacing):
             return False
         self.rows[key] = schedule
-        self.withdrawn.discard(key)
+        self.shard_of[key] = shard_of(schedule.user_id, self.shards)
         return True
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
         due = [
             schedule
             for key, schedule in sorted(self.rows.items())
-            if key not in self.withdrawn
+            if schedule.listed
             and slot_of(schedule.next_due_at) == slot
-            and shard_of(schedule.user_id, self.shards) == shard
+            and self.shard_of.get(key, shard) == shard
         ]
         for start in range(0, len(due), self.page):
             yield due[start : start + self.page]
+
+    def count_due(self, slot: datetime, shard: int) -> int:
+        return sum(map(len, self.due(slot, shard)))
 
     def advance(
         self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
@@ -222,8 +231,7 @@ class FakeSchedules:
         key = (schedule.user_id, schedule.name)
         if _fixed(self.rows.get(key)) != _fixed(schedule):
             return False
-        self.rows[key] = replace(self.rows[key], revision=schedule.revision + 1)
-        self.withdrawn.add(key)
+        self.rows[key] = replace(self.rows[key], revision=schedule.revision + 1, listed=False)
         return True
 
     def remove(self, schedule: Schedule) -> bool:
@@ -231,7 +239,6 @@ class FakeSchedules:
         if _fixed(self.rows.get(key)) != _fixed(schedule):
             return False
         del self.rows[key]
-        self.withdrawn.discard(key)
         return True
 
 
@@ -261,6 +268,9 @@ class FakeRuns:
     def of_user(self, user_id: str) -> Iterator[Run]:
         return iter([run for run in self.rows.values() if run.key.user_id == user_id])
 
+    def of_batch(self, slot: datetime) -> Iterator[Counted]:
+        return (counted(run) for run in list(self.rows.values()) if batch_of(run) == slot)
+
     def swap(self, before: Run, after: Run) -> Run:
         if after.key not in self.rows:
             raise LookupError("There is no such run.")
@@ -269,6 +279,37 @@ class FakeRuns:
             self.rows[after.key] = after
             return after
         return current
+
+
+@dataclass
+class FakeBatches:
+    """The port `Batches` in memory."""
+
+    clock: Clock
+    rows: dict[datetime, Batch] = field(default_factory=dict)
+    done: dict[int, datetime] = field(default_factory=dict)
+
+    def begin(self, slot: datetime) -> Batch:
+        batch = self.get(slot)
+        self.rows[slot] = replace(batch, started_at=batch.started_at or self.clock())
+        return self.rows[slot]
+
+    def cancel(self, slot: datetime) -> Batch:
+        batch = self.get(slot)
+        self.rows[slot] = replace(batch, cancelled_at=batch.cancelled_at or self.clock())
+        return self.rows[slot]
+
+    def get(self, slot: datetime) -> Batch:
+        return self.rows.get(slot, Batch(slot))
+
+    def latest(self, number: int) -> Sequence[Batch]:
+        return [self.rows[slot] for slot in sorted(self.rows, reverse=True)[:number]]
+
+    def checkpoints(self) -> Mapping[int, datetime]:
+        return dict(self.done)
+
+    def save_checkpoint(self, shard: int, slot: datetime) -> None:
+        self.done[shard] = max(self.done.get(shard, slot), slot)
 
 
 @dataclass

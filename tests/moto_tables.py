@@ -5,6 +5,7 @@ from typing import Any
 import boto3
 from gazette.adapters.tables import (
     ActivityRow,
+    BatchRow,
     EventRow,
     FollowRow,
     RunRow,
@@ -20,6 +21,7 @@ NAMES = {
     ActivityRow: "activities",
     EventRow: "events",
     RunRow: "runs",
+    BatchRow: "batches",
     SuppressionRow: "suppressions",
 }
 

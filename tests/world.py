@@ -24,15 +24,17 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports import Links, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.steps.deliver import DeliveryLimits, deliver
-from gazette.steps.fanout import FanoutLimits, fan_out
+from gazette.steps.fanout import FannedOut, fan_out
 from gazette.steps.followers import bring
 from gazette.steps.ingest import ingest
 from gazette.steps.places import Places
+from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.unsubscribe import unsubscribe
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (
     FakeActivities,
+    FakeBatches,
     FakeEvents,
     FakeFollows,
     FakeRuns,
@@ -46,6 +48,7 @@ from tests.fakes import (
     FakeMailer,
     FakeQuarantine,
     FakeRenderer,
+    FakeShardQueue,
 )
 
 SETTLE_LAG = timedelta(seconds=15)
@@ -71,6 +74,7 @@ _PORTS = (
     "suppressions",
     "runs",
     "events",
+    "batches",
     "quarantine",
     "generate_queue",
     "followers_queue",
@@ -128,6 +132,7 @@ class World:
     quarantine: FakeQuarantine = field(default_factory=FakeQuarantine)
     generate_queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
     followers_queue: FakeFollowersQueue = field(default_factory=FakeFollowersQueue)
+    shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
     mailer: FakeMailer = field(default_factory=FakeMailer)
     renderer: Renderer = field(default_factory=FakeRenderer)
     nonces: Iterator[int] = field(default_factory=count)
@@ -135,6 +140,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
+        self.batches = FakeBatches(self.clock)
         self.places = Places(
             subscribers=self.subscribers,
             follows=self.follows,
@@ -147,7 +153,6 @@ class World:
             collapse=COLLAPSE,
             hold=HOLD,
             check_after=timedelta(hours=1),
-            lookback=timedelta(days=1),
         )
 
     def say(self, command: Command | InvalidEvent, body: str = "the body") -> list[Outcome]:
@@ -235,6 +240,7 @@ class World:
             runs=self.runs,
             subscribers=self.subscribers,
             events=self.events,
+            batches=self.batches,
             renderer=self.renderer,
             link_maker=FakeLinks(),
             mailer=self.mailer,
@@ -264,17 +270,22 @@ class World:
                 self.generate_queue.sent.append(message)
         return done
 
-    def fan_out(self, slot: datetime) -> None:
+    def fan_out(self, slot: datetime) -> FannedOut:
         """What is due in a slot becomes runs and messages, now."""
-        fan_out(
-            Shard((slot,), 0),
-            schedules=self.schedules,
-            runs=self.runs,
-            events=self.events,
-            generate_queue=self.generate_queue,
-            clock=self.clock,
-            random=lambda: 0.0,
-            limits=FANOUT,
+        return fan_out(
+            Shard(0, slot, slot),
+            departures=Departures(
+                schedules=self.schedules,
+                runs=self.runs,
+                events=self.events,
+                batches=self.batches,
+                generate_queue=self.generate_queue,
+                clock=self.clock,
+                random=lambda: 0.0,
+                limits=FANOUT,
+            ),
+            shard_queue=self.shard_queue,
+            time_left=lambda: self.time_left,
         )
 
     def send_digest(self, name: str = DAILY, user_id: str = "ann") -> None:

@@ -20,7 +20,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         return each_message(event, context, _fan_out)
 
 
-def _fan_out(record: SQSRecord, _: TimeLeft) -> None:
-    done = build_fan_out()(record.body)
+def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:
+    done = build_fan_out()(record.body, time_left)
     count("due", done.queued + done.quiet)
     logger().info("shard fanned out", shard=record.body, **asdict(done))

@@ -41,19 +41,20 @@ class DataStack(Stack):
             deletion_protection=stage.retain,
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
         )
-        if table.local_index:
-            name, sort_key = table.local_index
-            built.add_local_secondary_index(
-                index_name=name, sort_key=_string(sort_key), **_held(table.local_index_holds)
-            )
-        if table.global_index:
-            name, partition_key, sort_key = table.global_index
-            built.add_global_secondary_index(
-                index_name=name,
-                partition_key=_string(partition_key),
-                sort_key=_string(sort_key),
-                **_held(table.global_index_holds),
-            )
+        for index in table.indexes:
+            if index.partition_key is None:
+                built.add_local_secondary_index(
+                    index_name=index.name,
+                    sort_key=_string(index.sort_key),
+                    **_held(index.holds),
+                )
+            else:
+                built.add_global_secondary_index(
+                    index_name=index.name,
+                    partition_key=_string(index.partition_key),
+                    sort_key=_string(index.sort_key),
+                    **_held(index.holds),
+                )
         return built
 
 

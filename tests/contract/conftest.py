@@ -8,6 +8,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from gazette.adapters.activities import DynamoActivities
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.runs import DynamoRuns
@@ -17,6 +18,7 @@ from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.domain.ports import Clock
 from gazette.domain.stores import (
     Activities,
+    Batches,
     EventReader,
     Events,
     Follows,
@@ -30,6 +32,7 @@ from moto import mock_aws
 from tests.builders import SettableClock
 from tests.fake_stores import (
     FakeActivities,
+    FakeBatches,
     FakeEvents,
     FakeFollows,
     FakeRuns,
@@ -99,6 +102,13 @@ def schedules(engine: str) -> Schedules:
 @pytest.fixture
 def runs(engine: str) -> Runs:
     return FakeRuns() if engine == "fake" else DynamoRuns("runs", retention=RUN_RETENTION)
+
+
+@pytest.fixture
+def batches(engine: str, clock: SettableClock) -> Batches:
+    if engine == "fake":
+        return FakeBatches(clock)
+    return DynamoBatches("batches", retention=RUN_RETENTION, clock=clock)
 
 
 @pytest.fixture

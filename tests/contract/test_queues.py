@@ -93,7 +93,7 @@ def test_ten_of_the_longest_messages_fit_a_call(queue: Queue | None) -> None:
 
 
 def test_shards_come_back_as_sent_however_many(queue: Queue | None) -> None:
-    sent = [Shard((NOW - timedelta(minutes=10), NOW), number) for number in range(23)]
+    sent = [Shard(number, NOW - timedelta(minutes=10), NOW) for number in range(23)]
     fake = FakeShardQueue()
     port = SqsShardQueue(queue.client, queue.url) if queue else fake
     port.send(shard for shard in sent)

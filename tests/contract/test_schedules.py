@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.adapters.schedules import DynamoSchedules
 from gazette.domain.cadence import Cadence, Days
 from gazette.domain.calendar import slot_of
 from gazette.domain.identity import shard_of
@@ -12,6 +13,7 @@ from gazette.domain.stores import Schedules
 
 from tests.builders import NOW, a_schedule
 from tests.contract.conftest import SECOND, SHARDS
+from tests.fake_stores import FakeSchedules
 
 FIRST = a_schedule().next_due_at
 WEEKLY = replace(
@@ -24,6 +26,14 @@ def due(schedules: Schedules, schedule: Schedule) -> list[Schedule]:
     shard = shard_of(schedule.user_id, SHARDS)
     pages = schedules.due(slot_of(schedule.next_due_at), shard)
     return [found for page in pages for found in page]
+
+
+def with_shards(schedules: Schedules, shards: int) -> Schedules:
+    """The same table, as a function sees it that was deployed with so many shards."""
+    if isinstance(schedules, FakeSchedules):
+        schedules.shards = shards
+        return schedules
+    return DynamoSchedules("schedules", shards=shards)
 
 
 def test_a_schedule_comes_back_as_put(schedules: Schedules) -> None:
@@ -70,7 +80,7 @@ def test_all_schedules_of_a_user_are_found_also_those_that_are_withdrawn(
     for schedule in (WEEKLY, a_schedule(), a_schedule("bo")):
         schedules.put(schedule, replacing=None)
     schedules.withdraw(a_schedule())
-    assert schedules.of_user("ann") == [a_schedule(revision=2), WEEKLY]
+    assert schedules.of_user("ann") == [replace(a_schedule(revision=2), listed=False), WEEKLY]
     assert schedules.of_user("nobody") == []
 
 
@@ -85,6 +95,21 @@ def test_a_due_schedule_is_found_in_its_slot_and_shard_alone(schedules: Schedule
     assert not any(found.values())
     other = slot + timedelta(minutes=10)
     assert not any(list(schedules.due(other, shard)) for shard in range(SHARDS))
+
+
+def test_a_schedule_stays_in_its_shard_until_it_is_put_again(schedules: Schedules) -> None:
+    """The number of shards is a setting: whoever changes it must lose nothing."""
+    schedules.put(a_schedule(), replacing=None)
+    before, after = shard_of("ann", SHARDS), shard_of("ann", 9)
+    assert before != after
+    fewer = with_shards(schedules, 9)
+    slot = slot_of(FIRST)
+    assert list(fewer.due(slot, before)) == [[a_schedule()]]
+    assert not list(fewer.due(slot, after))
+    tomorrow = FIRST + timedelta(days=1)
+    fewer.advance(a_schedule(), tomorrow)
+    assert not list(fewer.due(slot_of(tomorrow), before))
+    assert len(list(fewer.due(slot_of(tomorrow), after))) == 1
 
 
 def test_two_schedules_of_a_user_may_be_due_in_one_slot(schedules: Schedules) -> None:
@@ -102,6 +127,17 @@ def test_more_than_a_page_is_found_whole(schedules: Schedules) -> None:
     pages = list(schedules.due(slot_of(a_schedule().next_due_at), 0))
     assert sorted(schedule.user_id for page in pages for schedule in page) == sorted(users)
     assert max(map(len, pages)) <= 100
+
+
+def test_those_that_are_due_are_counted_by_slot_and_shard(schedules: Schedules) -> None:
+    for schedule in (a_schedule(), WEEKLY, a_schedule("bo")):
+        schedules.put(schedule, replacing=None)
+    schedules.withdraw(a_schedule("bo"))
+    slot, shard = slot_of(FIRST), shard_of("ann", SHARDS)
+    assert [schedules.count_due(slot, number) for number in range(SHARDS)] == [
+        2 * (number == shard) for number in range(SHARDS)
+    ]
+    assert schedules.count_due(slot + timedelta(minutes=10), shard) == 0
 
 
 def test_an_advance_moves_once(schedules: Schedules) -> None:
@@ -136,7 +172,7 @@ def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> Non
     schedules.put(a_schedule(), replacing=None)
     assert schedules.withdraw(a_schedule())
     assert not schedules.withdraw(a_schedule("nobody"))
-    assert schedules.get("ann", DAILY) == a_schedule(revision=2)
+    assert schedules.get("ann", DAILY) == replace(a_schedule(revision=2), listed=False)
     assert schedules.get("nobody", DAILY) is None
     assert due(schedules, a_schedule()) == []
 

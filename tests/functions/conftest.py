@@ -12,8 +12,10 @@ import boto3
 import pytest
 from aws_lambda_powertools.utilities import parameters
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.bootstrap import fanout, followers, generate, ingest, preferences
+from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.model import DAILY
 from gazette.observability import logger
 from gazette.settings import (
@@ -149,9 +151,13 @@ class Cloud:
 
 
 def due_shard(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> str:
-    """Tick at the moment that a schedule is due; the message for its shard."""
+    """Tick at the moment that a schedule is due; the message for its shard, as on any day."""
     found = DynamoSchedules("schedules", shards=1).get(user_id, schedule)
     assert found is not None
+    batches = DynamoBatches(
+        "batches", retention=timedelta(days=180), clock=lambda: datetime.now(UTC)
+    )
+    batches.save_checkpoint(0, slot_of(found.next_due_at) - SLOT)
     assert cloud.invoke("fanout", {"time": found.next_due_at.isoformat()}) == {"shards": 1}
     (shard,) = cloud.take("shard")
     return str(shard["Body"])

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from gazette.adapters.tables import (
     ActivityRow,
+    BatchRow,
     EventRow,
     FollowRow,
     RunRow,
@@ -25,6 +26,7 @@ _MODELS: dict[str, type[Model]] = {
     "Activities": ActivityRow,
     "Events": EventRow,
     "Runs": RunRow,
+    "Batches": BatchRow,
     "Suppressions": SuppressionRow,
 }
 
@@ -75,7 +77,7 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
         name: table["TimeToLiveSpecification"]["AttributeName"]
         for name, table in tables.items()
         if "TimeToLiveSpecification" in table
-    } == dict.fromkeys(("Activities", "Events", "Follows", "Runs"), "expires_at")
+    } == dict.fromkeys(("Activities", "Batches", "Events", "Follows", "Runs"), "expires_at")
 
 
 def test_the_keys_are_these(prod: Synthesis) -> None:
@@ -88,6 +90,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Activities": {"HASH": "entity", "RANGE": "activity_id"},
         "Events": {"HASH": "user_id", "RANGE": "event_id"},
         "Runs": {"HASH": "user_id", "RANGE": "run"},
+        "Batches": {"HASH": "kind", "RANGE": "id"},
         "Suppressions": {"HASH": "address_hash"},
     }
     assert {
@@ -103,7 +106,11 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
             "occurred": ({"HASH": "entity", "RANGE": "occurred_at"}, ("INCLUDE", "home"))
         },
         "Events": {"stored": ({"HASH": "user_id", "RANGE": "stored"}, "ALL")},
-        "Runs": {"open": ({"HASH": "open", "RANGE": "check_at"}, "KEYS_ONLY")},
+        "Runs": {
+            "open": ({"HASH": "open", "RANGE": "check_at"}, "KEYS_ONLY"),
+            "batch": ({"HASH": "batch", "RANGE": "user_id"}, ("INCLUDE", "state")),
+        },
+        "Batches": {},
         "Suppressions": {},
     }
 

@@ -10,27 +10,34 @@ from gazette.domain.cadence import Cadence, Days, DigestTimes
 from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import RunKey, Schedule, Window
+from gazette.domain.ports import QueuedRun
 from gazette.domain.run import Run
-from gazette.steps.fanout import FanoutLimits, fan_out, tick
+from gazette.steps.fanout import fan_out, tick
 from gazette.steps.scheduling import set_schedule
+from gazette.steps.starting import Departures, FanoutLimits
 
 from tests.builders import SettableClock, a_subscriber
-from tests.fake_stores import FakeRuns, FakeSchedules
+from tests.fake_stores import FakeBatches, FakeRuns, FakeSchedules
 from tests.fakes import FakeGenerateQueue, FakeShardQueue
 from tests.world import World
 from tests.zones import FIRST, expected, periods_of, zones_that_differ
 
 ZONES = 60
-SHARDS = 4
-OUTAGE = timedelta(hours=4)
+SHARDS = (4, 1, 7, 2)
+"""How many there are, each for a while."""
+
+RESHARDED = timedelta(days=13)
+"""How long the number of shards stays as it is."""
+
+OUTAGE = timedelta(days=4)
 """The longest that no tick comes at all."""
 
 DELAY = timedelta(minutes=50)
 """The longest that one tick is late."""
 
 LIMITS = FanoutLimits(
-    shards=SHARDS,
-    lookback=(OUTAGE + 2 * DELAY) // SLOT,
+    shards=SHARDS[0],
+    lookback=2,
     settle_lag=timedelta(seconds=15),
     max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
@@ -71,22 +78,22 @@ class _Schedules(FakeSchedules):
     by_slot: dict[tuple[datetime, int], dict[str, Schedule]] = field(
         default_factory=lambda: defaultdict(dict)
     )
+    where: dict[str, tuple[datetime, int]] = field(default_factory=dict)
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
         stored = super().put(schedule, replacing=replacing)
         if stored:
+            user_id = schedule.user_id
             if replacing:
-                del self.by_slot[self._place(replacing)][replacing.user_id]
-            self.by_slot[self._place(schedule)][schedule.user_id] = schedule
+                del self.by_slot[self.where[user_id]][user_id]
+            self.where[user_id] = slot_of(schedule.next_due_at), int(user_id) % self.shards
+            self.by_slot[self.where[user_id]][user_id] = schedule
         return stored
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
         found = list(self.by_slot.get((slot, shard), {}).values())
         if found:
             yield found
-
-    def _place(self, schedule: Schedule) -> tuple[datetime, int]:
-        return slot_of(schedule.next_due_at), int(schedule.user_id) % self.shards
 
 
 @dataclass
@@ -113,11 +120,23 @@ class _Waiting:
         return int(user_id) % 3 == 0
 
 
+class _Forgetful(FakeGenerateQueue):
+    """The port `GenerateQueue`; nobody reads it here."""
+
+    def send(self, runs: Sequence[QueuedRun]) -> None:
+        self.calls += 1
+
+
+def _times_delivered(random: Random) -> int:
+    """A message of a shard may be lost for good, its invocations having failed, or come twice."""
+    return random.choices((0, 1, 2), (0.01, 0.98, 0.01))[0]
+
+
 def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     """Let so many days pass for so many readers, tick by tick."""
     random = Random(seed)
     clock = SettableClock(_BEGIN)
-    schedules, runs = _Schedules(shards=SHARDS), _Runs()
+    schedules, runs = _Schedules(shards=LIMITS.shards), _Runs()
     places = replace(World(clock).places, schedules=schedules, runs=runs)
     zones = sorted(zones_that_differ().values())
     zones = [zones[number * len(zones) // ZONES] for number in range(ZONES)]
@@ -127,22 +146,30 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
             time_zone=zones[number % ZONES],
         )
         set_schedule(reader, Frequency.CUSTOM, places=places, current=None, is_new=True)
+    departures = Departures(
+        schedules=schedules,
+        runs=runs,
+        events=_Waiting(),  # type: ignore[arg-type] # nobody reads them here
+        batches=FakeBatches(clock),
+        generate_queue=_Forgetful(),
+        clock=clock,
+        random=random.random,
+        limits=LIMITS,
+    )
     end = _BEGIN + days * _DAY
     for instant, slot in _ticks(end, random):
         clock.now = instant
+        schedules.shards = SHARDS[(instant - _BEGIN) // RESHARDED % len(SHARDS)]
         shards = FakeShardQueue()
-        tick(slot, shard_queue=shards, limits=LIMITS)
+        limits = replace(LIMITS, shards=schedules.shards)
+        tick(slot, batches=departures.batches, shard_queue=shards, limits=limits)
         for shard in shards.sent:
-            for _ in range(1 + (random.random() < 0.01)):
+            for _ in range(_times_delivered(random)):
                 fan_out(
                     shard,
-                    schedules=schedules,
-                    runs=runs,
-                    events=_Waiting(),  # type: ignore[arg-type] # nobody reads them here
-                    generate_queue=FakeGenerateQueue(),
-                    clock=clock,
-                    random=random.random,
-                    limits=LIMITS,
+                    departures=departures,
+                    shard_queue=shards,
+                    time_left=lambda: timedelta(seconds=120),
                 )
     missing = doubled = wrong_hour = occurrences = 0
     for (user_id, _), schedule in schedules.rows.items():
@@ -179,7 +206,7 @@ def _ticks(end: datetime, random: Random) -> list[tuple[datetime, datetime]]:
     slot, silent_until = _BEGIN, _BEGIN
     while slot < end + OUTAGE + DELAY:
         slot += SLOT
-        if slot > silent_until + DELAY and random.random() < 0.002:
+        if slot > silent_until + DELAY and random.random() < 0.0005:
             silent_until = slot + random.random() * OUTAGE
         if slot < silent_until or random.random() < 0.03:
             continue

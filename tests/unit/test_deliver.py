@@ -20,7 +20,7 @@ from gazette.domain.signals import (
 from gazette.steps.deliver import DeliveryLimits, deliver
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
-from tests.fake_stores import FakeEvents, FakeRuns, FakeSubscribers
+from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSubscribers
 from tests.fakes import FakeMailer, FakeRenderer
 
 LAG = timedelta(seconds=60)
@@ -39,6 +39,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock)
+        self.batches = FakeBatches(self.clock)
         self.subscribers.put(a_subscriber(), replacing=None)
         self.runs.create(a_run())
 
@@ -54,6 +55,7 @@ class World:
             runs=self.runs,
             subscribers=self.subscribers,
             events=self.events,
+            batches=self.batches,
             renderer=FakeRenderer(),
             link_maker=SignedLinks(base_url="https://example.com", key=b"key"),
             mailer=self.mailer,

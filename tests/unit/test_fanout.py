@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.domain.batch import Batch, Counted
 from gazette.domain.cadence import Cadence, Days, DigestTimes
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import BrokenSchedule, Unavailable
@@ -12,11 +13,12 @@ from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey, Schedule, Window
 from gazette.domain.ports import QueuedRun, Shard
 from gazette.domain.run import BEGINNING, Reason, Run, Status
-from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick
+from gazette.steps.fanout import FannedOut, fan_out, tick
 from gazette.steps.scheduling import set_schedule
+from gazette.steps.starting import Departures, FanoutLimits
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
-from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
+from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSchedules
 from tests.fakes import FakeGenerateQueue, FakeShardQueue
 from tests.world import World as Gazette
 
@@ -39,10 +41,13 @@ class World:
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     runs: FakeRuns = field(default_factory=FakeRuns)
     queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
+    shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
     drawn: float = 0.5
+    time_left: timedelta = timedelta(seconds=120)
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock)
+        self.batches = FakeBatches(self.clock)
 
     def make_due(self, schedule: Schedule) -> None:
         """A schedule with an event that waits under it."""
@@ -52,16 +57,21 @@ class World:
         self.events.store(event, schedule.name)
         self.clock.now = before
 
-    def fan_out(self, slot: datetime = SLOT) -> FannedOut:
+    def fan_out(self, slot: datetime = SLOT, until: datetime | None = None) -> FannedOut:
         return fan_out(
-            Shard((slot,), 0),
-            schedules=self.schedules,
-            runs=self.runs,
-            events=self.events,
-            generate_queue=self.queue,
-            clock=self.clock,
-            random=lambda: self.drawn,
-            limits=LIMITS,
+            Shard(0, slot, until or slot),
+            departures=Departures(
+                schedules=self.schedules,
+                runs=self.runs,
+                events=self.events,
+                batches=self.batches,
+                generate_queue=self.queue,
+                clock=self.clock,
+                random=lambda: self.drawn,
+                limits=LIMITS,
+            ),
+            shard_queue=self.shard_queue,
+            time_left=lambda: self.time_left,
         )
 
 
@@ -72,13 +82,44 @@ def world(clock: SettableClock) -> World:
     return world
 
 
-def test_a_tick_queues_every_shard_with_the_slots_before_it() -> None:
-    queue = FakeShardQueue()
-    assert tick(SLOT + timedelta(minutes=3), shard_queue=queue, limits=LIMITS) == 4
-    assert [shard.number for shard in queue.sent] == [0, 1, 2, 3]
-    assert {shard.slots for shard in queue.sent} == {
-        (SLOT - timedelta(minutes=20), SLOT - timedelta(minutes=10), SLOT)
+def ticked(world: World, time: datetime) -> dict[int, tuple[datetime, datetime]]:
+    """The first and the last slot of each shard that a tick queued."""
+    world.shard_queue.sent.clear()
+    number = tick(time, batches=world.batches, shard_queue=world.shard_queue, limits=LIMITS)
+    assert number == len(world.shard_queue.sent)
+    return {shard.number: (shard.since, shard.until) for shard in world.shard_queue.sent}
+
+
+def test_a_tick_queues_every_shard_from_where_it_was_done_last_and_a_little_before(
+    world: World,
+) -> None:
+    for number, behind in enumerate((0, 10, 20, 7 * 24 * 60)):
+        world.batches.save_checkpoint(number, SLOT - timedelta(minutes=behind))
+    assert ticked(world, SLOT + timedelta(minutes=3)) == {
+        0: (SLOT - timedelta(minutes=20), SLOT),
+        1: (SLOT - timedelta(minutes=20), SLOT),
+        2: (SLOT - timedelta(minutes=30), SLOT),
+        3: (SLOT - timedelta(minutes=7 * 24 * 60 + 10), SLOT),
     }
+
+
+def test_a_shard_that_never_finished_looks_back_a_day(world: World) -> None:
+    """What it holds may be older than its first checkpoint: the number of shards has grown."""
+    since = SLOT - timedelta(days=1, minutes=10)
+    assert ticked(world, SLOT) == dict.fromkeys(range(4), (since, SLOT))
+
+
+def test_a_shard_that_is_no_longer_in_use_is_queued_as_long_as_it_may_hold_something(
+    world: World,
+) -> None:
+    """There were more shards; what lies in them is put into those of now as it moves on."""
+    world.batches.save_checkpoint(17, SLOT - timedelta(minutes=10))
+    assert ticked(world, SLOT).keys() == {0, 1, 2, 3, 17}
+
+
+def test_a_tick_that_comes_late_queues_what_it_stands_for(world: World) -> None:
+    world.batches.save_checkpoint(0, SLOT + timedelta(days=1))
+    assert ticked(world, SLOT)[0] == (SLOT - timedelta(minutes=20), SLOT)
 
 
 def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: World) -> None:
@@ -178,6 +219,7 @@ def test_a_schedule_that_cannot_be_computed_holds_nobody_up(world: World) -> Non
     world.make_due(a_schedule("zoe"))
     with pytest.raises(BrokenSchedule, match="aaa"):
         world.fan_out()
+    assert world.batches.done == {}, "the shard comes to it again"
     assert len(world.queue.sent) == 3
     assert world.schedules.rows["ann", DAILY].sequence == 2
     assert world.schedules.rows["zoe", DAILY].sequence == 2
@@ -210,10 +252,112 @@ def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
 
 
 def test_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
-    """Trace k: after an outage of two days the next occurrence lies after now."""
+    """Trace k: after an outage of two days the next occurrence lies after now.
+
+    Each that was missed has a run of its own, and only the last of them goes out.
+    """
     world.clock.pass_time(days=2)
+    assert world.fan_out() == FannedOut(queued=1, late=2)
+    advanced = world.schedules.rows["ann", DAILY]
+    assert advanced.next_due_at == TOMORROW + timedelta(days=2)
+    assert (advanced.sequence, advanced.last_due_at) == (4, TOMORROW + timedelta(days=1))
+    assert [(run.due_at, run.reason) for run in world.runs.rows.values()] == [
+        (SLOT, Reason.TOO_LATE),
+        (TOMORROW, Reason.TOO_LATE),
+        (TOMORROW + timedelta(days=1), Reason.DUE),
+    ]
+
+
+def test_after_an_outage_nobody_gets_two_emails_at_once(world: World) -> None:
+    """Not even where nothing is ever too late: one email holds it all."""
+    world.clock.now = TOMORROW + timedelta(minutes=5)
+    assert world.fan_out(until=TOMORROW) == FannedOut(queued=1, late=1)
+    assert [queued.key.sequence for queued in world.queue.sent] == [2]
+
+
+def test_what_was_missed_is_stepped_over_although_the_index_is_behind(world: World) -> None:
+    """The index may show the next occurrence only after its slot was read."""
+    world.clock.pass_time(days=1)
+    world.fan_out(SLOT, until=SLOT)
+    assert world.schedules.rows["ann", DAILY].next_due_at > world.clock.now
+
+
+def test_a_crash_between_two_missed_occurrences_is_mended_by_the_repetition(
+    world: World,
+) -> None:
+    world.clock.pass_time(days=2)
+    original, advances = world.schedules.advance, []
+
+    def once(schedule: Schedule, next_due_at: datetime, **named: datetime | None) -> bool:
+        advances.append(schedule)
+        if len(advances) == 2:
+            raise Unavailable("DynamoDB")
+        return original(schedule, next_due_at, **named)
+
+    world.schedules.advance = once  # type: ignore[method-assign]
+    until = SLOT + timedelta(days=2)
+    with pytest.raises(Unavailable):
+        world.fan_out(until=until)
+    assert world.batches.done == {}
+    world.fan_out(until=until)
+    assert [run.reason for run in world.runs.rows.values()] == [
+        Reason.TOO_LATE,
+        Reason.TOO_LATE,
+        Reason.DUE,
+    ]
+    assert world.batches.done == {0: until}
+
+
+def test_a_shard_that_is_done_says_so(world: World) -> None:
+    world.fan_out(SLOT - timedelta(hours=1), until=SLOT)
+    assert world.batches.done == {0: SLOT}
+    world.fan_out(SLOT - timedelta(hours=2), until=SLOT - timedelta(hours=1))
+    assert world.batches.done == {0: SLOT}, "it never goes back"
+
+
+def test_a_shard_that_takes_longer_than_an_invocation_hands_the_rest_on(world: World) -> None:
+    for number in range(25):
+        world.make_due(a_schedule(f"user{number}"))
+    original = world.queue.send
+
+    def slow(runs: Sequence[QueuedRun]) -> None:
+        original(runs)
+        world.time_left -= timedelta(seconds=50)
+
+    world.queue.send = slow  # type: ignore[method-assign]
+    until = SLOT + timedelta(minutes=10)
+    assert world.fan_out(until=until) == FannedOut(queued=20, handed_on=1)
+    assert world.batches.done == {}
+    [rest] = world.shard_queue.sent
+    assert rest == Shard(0, SLOT, until)
+    world.time_left = timedelta(seconds=120)
+    assert world.fan_out(rest.since, rest.until) == FannedOut(queued=6)
+    assert world.batches.done == {0: until}
+
+
+def test_what_is_started_belongs_to_the_batch_of_its_slot(world: World) -> None:
     world.fan_out()
-    assert world.schedules.rows["ann", DAILY].next_due_at == TOMORROW + timedelta(days=2)
+    assert world.batches.latest(2) == [Batch(SLOT, started_at=NOW)]
+    assert list(world.runs.of_batch(SLOT)) == [Counted(KEY, Status.PENDING, Reason.DUE)]
+
+
+def test_a_slot_in_which_nothing_is_due_has_no_batch(clock: SettableClock) -> None:
+    world = World(clock)
+    world.fan_out()
+    assert world.batches.rows == {}
+
+
+def test_nothing_of_a_batch_that_was_cancelled_is_queued_and_the_events_wait(
+    world: World,
+) -> None:
+    world.batches.cancel(SLOT)
+    assert world.fan_out() == FannedOut(cancelled=1)
+    run = world.runs.rows[KEY]
+    assert (run.status, run.reason) == (Status.CANCELLED, Reason.BATCH_CANCELLED)
+    advanced = world.schedules.rows["ann", DAILY]
+    assert (advanced.sequence, advanced.quiet_until) == (2, None)
+    world.clock.now = TOMORROW
+    assert world.fan_out(TOMORROW).queued == 1
 
 
 def test_thirty_five_schedules_take_four_calls_of_the_queue(world: World) -> None:

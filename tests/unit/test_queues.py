@@ -125,8 +125,7 @@ def test_a_run_is_read_back_as_it_was_written(key: RunKey) -> None:
 
 def test_twelve_shards_are_two_calls_and_read_back_as_they_were_written() -> None:
     sqs = RecordingSqs()
-    slots = (slot_of(NOW), slot_of(NOW) + SLOT)
-    shards = [Shard(slots, number) for number in range(12)]
+    shards = [Shard(number, slot_of(NOW), slot_of(NOW) + SLOT) for number in range(12)]
     SqsShardQueue(sqs.client, "url").send(shards)
     assert [len(batch) for batch in sqs.batches] == [10, 2]
     assert [decode_shard(body) for body in sqs.bodies()] == shards

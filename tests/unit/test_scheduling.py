@@ -176,12 +176,29 @@ def test_a_slow_worker_does_not_overwrite_the_schedule_of_a_newer_change(world: 
     assert daily(world) == newer
 
 
-def test_a_schedule_that_fan_out_no_longer_sees_is_brought_back(world: World) -> None:
+def test_what_fan_out_has_still_to_catch_up_with_is_left_to_it(world: World) -> None:
+    """The shard's checkpoint is behind: each occurrence that was missed gets its run."""
     change(world)
+    before = daily(world)
     world.clock.pass_time(days=3)
     change(world)
+    assert daily(world) == before
+    world.send_digest()
+    assert [run.due_at.day for run in world.runs.rows.values()] == [23, 24, 25]
+
+
+def test_a_reader_who_comes_back_is_due_next_and_nothing_is_made_up_for(world: World) -> None:
+    change(world)
+    world.unsubscribe()
+    assert not daily(world).listed
+    world.clock.pass_time(days=3)
+    world.suppressions.rows.clear()
+    world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+    change(world, changed_at=world.clock.now)
+    assert daily(world).listed
     assert daily(world).next_due_at == datetime(2026, 11, 26, 7, 0, tzinfo=UTC)
-    assert (daily(world).sequence, daily(world).revision) == (2, 2)
+    assert (daily(world).sequence, daily(world).revision) == (2, 3)
+    assert [run.reason for run in world.runs.rows.values()] == [Reason.SUPERSEDED]
 
 
 def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> None:

@@ -75,7 +75,6 @@ class PlacingSettings(Settings):
     settle_lag: int
     clock_skew: int
     check_after: int
-    lookback_slots: int
     event_retention_days: int
     run_retention_days: int
 
@@ -88,7 +87,6 @@ class PlacingSettings(Settings):
             settle_lag=(1, 300),
             clock_skew=(0, 60),
             check_after=(0, None),
-            lookback_slots=(0, 1008),
             event_retention_days=(35, None),
         )
         try:
@@ -124,11 +122,13 @@ class FanoutSettings(Settings):
     """What `fanout` needs. `spread`: longest random delay of a message, at most SQS's 900 s.
 
     `max_lateness`: what was due longer ago is not sent; its events go with the next digest.
+    `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
     """
 
     schedules_table: str
     events_table: str
     runs_table: str
+    batches_table: str
     shard_queue_url: str
     generate_queue_url: str
     shards: int
@@ -145,7 +145,7 @@ class FanoutSettings(Settings):
             self,
             spread=(0, 900),
             shards=(1, 256),
-            lookback_slots=(0, 1008),
+            lookback_slots=(0, 144),
             check_after=(0, None),
             settle_lag=(1, 300),
             max_lateness=(600, None),
@@ -159,6 +159,7 @@ class GenerateSettings(Settings):
     subscribers_table: str
     events_table: str
     runs_table: str
+    batches_table: str
     links_secret: str
     base_url: str
     mail_provider: str

@@ -118,18 +118,25 @@ def decode_run_key(body: str) -> RunKey:
 
 def encode_shard(shard: Shard) -> str:
     """The body of a message on the shard queue."""
-    return json.dumps({"slots": [slot.isoformat() for slot in shard.slots], "shard": shard.number})
+    return json.dumps(
+        {
+            "shard": shard.number,
+            "since": shard.since.isoformat(),
+            "until": shard.until.isoformat(),
+        }
+    )
 
 
 def decode_shard(body: str) -> Shard:
     """The shard that a message on the shard queue names. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
-        slots = tuple(datetime.fromisoformat(slot) for slot in fields["slots"])
-        return Shard(slots, int(fields["shard"]))
+        since, until = (datetime.fromisoformat(fields[name]) for name in ("since", "until"))
+        return Shard(int(fields["shard"]), since, until)
     except (ValueError, KeyError, TypeError) as err:
         raise InvalidEvent(
-            f"A message on the shard queue must be a JSON object with slots and shard: {err!r}"
+            "A message on the shard queue must be a JSON object with shard, since and until: "
+            f"{err!r}"
         ) from err
 
 

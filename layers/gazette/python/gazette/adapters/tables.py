@@ -197,8 +197,23 @@ class OpenIndex(GlobalSecondaryIndex["RunRow"]):
     check_at = InstantAttribute(range_key=True)
 
 
+class BatchIndex(GlobalSecondaryIndex["RunRow"]):
+    """The runs of a slot. What is pending has no `state`, so that a claim costs nothing here."""
+
+    class Meta:
+        index_name = "batch"
+        projection = IncludeProjection(["state"])
+
+    batch = UnicodeAttribute(hash_key=True)
+    user_id = UnicodeAttribute(range_key=True)
+
+
 class RunRow(Model):
-    """Table `runs`. `run` is `schedule#sequence`, the sequence padded so that it sorts."""
+    """Table `runs`. `run` is `schedule#sequence`, the sequence padded so that it sorts.
+
+    `batch` is `slot#partition`, absent for what goes out at once; `state` is what the batch
+    counts the run as, absent where that is pending: `status reason`.
+    """
 
     class Meta:
         table_name = ""
@@ -208,6 +223,8 @@ class RunRow(Model):
     due_at = InstantAttribute()
     check_at = InstantAttribute()
     open = UnicodeAttribute(null=True)
+    batch = UnicodeAttribute(null=True)
+    state = UnicodeAttribute(null=True)
     status = UnicodeAttribute()
     reason = UnicodeAttribute()
     attempt = NumberAttribute()
@@ -223,3 +240,21 @@ class RunRow(Model):
     detail = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
+    batch_index = BatchIndex()
+
+
+class BatchRow(Model):
+    """Table `batches`. Of kind `batch`: one row a slot, `id` its name.
+
+    Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
+    """
+
+    class Meta:
+        table_name = ""
+
+    kind = UnicodeAttribute(hash_key=True)
+    id = UnicodeAttribute(range_key=True)
+    slot = InstantAttribute()
+    started_at = InstantAttribute(null=True)
+    cancelled_at = InstantAttribute(null=True)
+    expires_at = TTLAttribute(null=True)

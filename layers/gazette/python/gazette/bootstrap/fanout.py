@@ -7,51 +7,61 @@ from functools import cache
 
 import boto3
 
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.queues import SqsGenerateQueue, SqsShardQueue, decode_shard
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.bootstrap.clock import now
+from gazette.domain.ports import TimeLeft
 from gazette.settings import FanoutSettings
-from gazette.steps.fanout import FannedOut, FanoutLimits, fan_out, tick
+from gazette.steps.fanout import FannedOut, fan_out, tick
+from gazette.steps.starting import Departures, FanoutLimits
 
 
 @cache
 def build_tick() -> Callable[[datetime], int]:
     """Takes the time of a tick. Built once per process."""
     settings = FanoutSettings.from_env()
-    queue = SqsShardQueue(boto3.client("sqs"), settings.shard_queue_url)
+    batches = _batches(settings)
+    shard_queue = SqsShardQueue(boto3.client("sqs"), settings.shard_queue_url)
     limits = _limits(settings)
 
     def run(time: datetime) -> int:
-        return tick(time, shard_queue=queue, limits=limits)
+        return tick(time, batches=batches, shard_queue=shard_queue, limits=limits)
 
     return run
 
 
 @cache
-def build_fan_out() -> Callable[[str], FannedOut]:
-    """Takes the body of a message of the shard queue. Built once per process."""
+def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
+    """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = FanoutSettings.from_env()
-    schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
-    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
-    events = DynamoEventReader(settings.events_table, clock=now)
-    generate_queue = SqsGenerateQueue(boto3.client("sqs"), settings.generate_queue_url)
-    limits = _limits(settings)
+    sqs = boto3.client("sqs")
+    shard_queue = SqsShardQueue(sqs, settings.shard_queue_url)
+    departures = Departures(
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        batches=_batches(settings),
+        generate_queue=SqsGenerateQueue(sqs, settings.generate_queue_url),
+        clock=now,
+        random=random.random,
+        limits=_limits(settings),
+    )
 
-    def run(body: str) -> FannedOut:
+    def run(body: str, time_left: TimeLeft) -> FannedOut:
         return fan_out(
-            decode_shard(body),
-            schedules=schedules,
-            runs=runs,
-            events=events,
-            generate_queue=generate_queue,
-            clock=now,
-            random=random.random,
-            limits=limits,
+            decode_shard(body), departures=departures, shard_queue=shard_queue, time_left=time_left
         )
 
     return run
+
+
+def _batches(settings: FanoutSettings) -> DynamoBatches:
+    return DynamoBatches(
+        settings.batches_table, retention=timedelta(days=settings.run_retention_days), clock=now
+    )
 
 
 def _limits(settings: FanoutSettings) -> FanoutLimits:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aws_lambda_powertools.utilities.parameters import get_secret
 
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.links import SignedLinks
 from gazette.adapters.queues import decode_run_key
@@ -30,7 +31,9 @@ from gazette.steps.deliver import DeliveryLimits, deliver
 def build() -> Callable[[str, TimeLeft], Run | None]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = GenerateSettings.from_env()
-    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+    retention = timedelta(days=settings.run_retention_days)
+    runs = DynamoRuns(settings.runs_table, retention=retention)
+    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
     subscribers = DynamoSubscribers(settings.subscribers_table)
     events = DynamoEventReader(settings.events_table, clock=now)
     renderer = JinjaRenderer(Path(str(files("gazette_templates"))))
@@ -50,6 +53,7 @@ def build() -> Callable[[str, TimeLeft], Run | None]:
             runs=runs,
             subscribers=subscribers,
             events=events,
+            batches=batches,
             renderer=renderer,
             link_maker=link_maker,
             mailer=mailer,

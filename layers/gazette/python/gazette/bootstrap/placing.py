@@ -12,7 +12,6 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
-from gazette.domain.calendar import SLOT
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacingSettings
 from gazette.steps.places import Places
@@ -46,7 +45,6 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
         collapse=timedelta(seconds=settings.collapse),
         hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
         check_after=timedelta(seconds=settings.check_after),
-        lookback=SLOT * settings.lookback_slots,
     )
 
 

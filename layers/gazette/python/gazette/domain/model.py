@@ -165,6 +165,7 @@ class Schedule:
     `revision` grows with each change of preferences, so that fan-out and a change made at the
     same moment cannot overwrite each other. `quiet_until`: nothing that was stored under it up to
     this instant has still to be sent. `last_due_at` is the occurrence that was started last.
+    `listed`: it is in the due index, where fan-out sees it.
     """
 
     user_id: str
@@ -176,6 +177,7 @@ class Schedule:
     changed_at: datetime
     quiet_until: datetime | None = None
     last_due_at: datetime | None = None
+    listed: bool = True
 
     def advanced(self, next_due_at: datetime, *, quiet_until: datetime | None) -> "Schedule":
         """This, once the occurrence that it waits for was started."""

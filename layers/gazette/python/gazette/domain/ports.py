@@ -33,10 +33,11 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard's share of the slots that a tick covers, oldest slot first."""
+    """One shard's share of the slots from `since` to `until`, both of them with it."""
 
-    slots: tuple[datetime, ...]
     number: int
+    since: datetime
+    until: datetime
 
 
 class GenerateQueue(Protocol):

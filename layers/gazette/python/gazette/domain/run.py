@@ -47,6 +47,7 @@ class Reason(StrEnum):
     SUPERSEDED = "superseded"
     EMPTY = "empty"
     TOO_LATE = "too_late"
+    BATCH_CANCELLED = "batch_cancelled"
     UNSUBSCRIBED = "unsubscribed"
     SUPPRESSED = "suppressed"
     ERASED = "erased"

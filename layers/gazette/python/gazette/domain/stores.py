@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
+from gazette.domain.batch import Batch, Counted
 from gazette.domain.following import Activity, Follow
 from gazette.domain.model import (
     Event,
@@ -191,6 +192,9 @@ class Schedules(Protocol):
         been advanced may still be there. Read the slot again on a later tick.
         """
 
+    def count_due(self, slot: datetime, shard: int) -> int:
+        """How many there are. Eventually consistent."""
+
     def advance(
         self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
     ) -> bool:
@@ -202,7 +206,7 @@ class Schedules(Protocol):
     def withdraw(self, schedule: Schedule) -> bool:
         """Take it out of the due index, if it is as it was read; else False.
 
-        It is kept, and fan-out no longer sees it.
+        It is kept, no longer `listed`, and fan-out no longer sees it.
         """
 
     def remove(self, schedule: Schedule) -> bool:
@@ -225,6 +229,13 @@ class Runs(Protocol):
     def of_user(self, user_id: str) -> Iterator[Run]:
         """Every run of a user, whatever its schedule."""
 
+    def of_batch(self, slot: datetime) -> Iterator[Counted]:
+        """The runs that are due in a slot, but for those that go out at once.
+
+        Eventually consistent: one that was written in the last seconds may be missing, or be
+        as it was before.
+        """
+
     def swap(self, before: Run, after: Run) -> Run:
         """Store `after` if status, reason, attempt and epoch are still those of `before`.
 
@@ -232,6 +243,31 @@ class Runs(Protocol):
         was lost and the nonce shows that it was ours; else what somebody else stored. Never
         creates a run: raises LookupError where there is none.
         """
+
+
+class Batches(Protocol):
+    """What is said of the runs of a slot as a whole, and how far each shard has come."""
+
+    def begin(self, slot: datetime) -> Batch:
+        """Remember that runs of the slot are being started; returns what is known of it."""
+
+    def cancel(self, slot: datetime) -> Batch:
+        """Remember that no run of the slot is to be sent any more; returns what is known of it.
+
+        Also before any was started. Whoever reads the batch afterwards sees it.
+        """
+
+    def get(self, slot: datetime) -> Batch:
+        """What is known of the slot's batch."""
+
+    def latest(self, number: int) -> Sequence[Batch]:
+        """The last `number` batches, newest first. Eventually consistent."""
+
+    def checkpoints(self) -> Mapping[int, datetime]:
+        """Of each shard that ever finished, the last slot that it is done with."""
+
+    def save_checkpoint(self, shard: int, slot: datetime) -> None:
+        """Remember that a shard is done with `slot` and all before it; it never goes back."""
 
 
 class Suppressions(Protocol):

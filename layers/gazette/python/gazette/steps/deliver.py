@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gazette.domain.batch import batch_of
 from gazette.domain.compose import compose
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import is_immediate, run_id
@@ -20,7 +21,7 @@ from gazette.domain.model import (
 from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, Renderer, TimeLeft
 from gazette.domain.run import Reason, Run, Status, sent_until
 from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, Signal, Skip
-from gazette.domain.stores import EventReader, Runs, Subscribers
+from gazette.domain.stores import Batches, EventReader, Runs, Subscribers
 from gazette.steps.applying import apply
 
 _OVERTAKEN = 3
@@ -54,6 +55,7 @@ def deliver(
     runs: Runs,
     subscribers: Subscribers,
     events: EventReader,
+    batches: Batches,
     renderer: Renderer,
     link_maker: LinkMaker,
     mailer: Mailer,
@@ -95,6 +97,8 @@ def deliver(
         subscriber = subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or subscriber.status in _STOPS:
             return _end(run, Skip(_why_not(subscriber)), runs=runs)
+        if _is_cancelled(run, batches=batches):
+            return _end(run, Cancel(Reason.BATCH_CANCELLED), runs=runs)
         links = link_maker.links(key.user_id)
         edition = renderer.render(digest, subscriber, links, key.schedule)
 
@@ -112,6 +116,12 @@ def deliver(
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
     mail = _address(claimed, edition, subscriber, links, list_id)
     return _end(claimed, mailer.send(mail, claimed.attempt), runs=runs)
+
+
+def _is_cancelled(run: Run, *, batches: Batches) -> bool:
+    """Whether the run's batch was. Whoever cancels one goes through its runs as well (rule 11)."""
+    slot = batch_of(run)
+    return slot is not None and batches.get(slot).cancelled_at is not None
 
 
 def _why_not(reader: Reader) -> Reason:

@@ -15,7 +15,6 @@ class Places:
     `defaults` are the installation's frequencies by category. `collapse`: how long an immediate
     run collects what else happens on the entity. `hold`: how long after that until all of it
     can be read: the settle lag and clock skew. `check_after`: when the sweep looks at a run.
-    `lookback`: how far back fan-out looks for schedules that are due.
     """
 
     subscribers: Subscribers
@@ -29,4 +28,3 @@ class Places:
     collapse: timedelta
     hold: timedelta
     check_after: timedelta
-    lookback: timedelta

@@ -1,11 +1,11 @@
 """Keep a subscriber's schedules as the profile wants them."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeGuard
 
 from gazette.domain.cadence import Cadence
-from gazette.domain.calendar import SLOT, last_instant_of_slot, next_after_change, next_occurrence
+from gazette.domain.calendar import last_instant_of_slot, next_after_change, next_occurrence
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import latest_run
@@ -96,9 +96,7 @@ def set_schedule(
     wanted, clock = subscriber.cadence(digest), places.clock
 
     def change(current: Schedule) -> Schedule:
-        return _changed(
-            current, wanted, subscriber.changed_at, clock=clock, lookback=places.lookback
-        )
+        return _changed(current, wanted, subscriber.changed_at, clock=clock)
 
     for _ in range(_CONFLICTS):
         if current is None:
@@ -130,26 +128,25 @@ def set_schedule(
     )
 
 
-def _changed(
-    current: Schedule, wanted: Cadence, changed_at: datetime, *, clock: Clock, lookback: timedelta
-) -> Schedule:
+def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, *, clock: Clock) -> Schedule:
     """`current` as it is wanted now; equal to it where there is nothing to change.
 
     A new occurrence takes a new sequence number: fan-out may have started the run of the old
-    one without having advanced.
+    one without having advanced. What was due while it was out of the due index is not made up for.
     """
     current = replace(current, changed_at=changed_at)
-    if current.wanted == wanted and not _is_stranded(current, clock, lookback):
+    if current.wanted == wanted and current.listed:
         return current
     next_due_at = next_after_change(
         wanted,
         after=last_instant_of_slot(clock()),
         last=current.last_due_at,
-        pending=current.next_due_at,
+        pending=current.next_due_at if current.listed else None,
     )
     return replace(
         current,
         wanted=wanted,
+        listed=True,
         next_due_at=next_due_at,
         sequence=current.sequence + (next_due_at != current.next_due_at),
         revision=current.revision + 1,
@@ -171,11 +168,6 @@ def _spend(schedule: Schedule, places: Places) -> bool:
         reason=Reason.SUPERSEDED,
     )
     return places.runs.create(spent).reason is not Reason.SUPERSEDED
-
-
-def _is_stranded(schedule: Schedule, clock: Clock, lookback: timedelta) -> bool:
-    """Due so long ago that fan-out no longer looks there."""
-    return schedule.next_due_at < clock() - max(lookback - SLOT, SLOT)
 
 
 def _first_due(wanted: Cadence, clock: Clock) -> datetime:

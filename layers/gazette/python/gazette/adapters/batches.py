@@ -1,0 +1,78 @@
+"""Batches in DynamoDB, and how far each shard of fan-out has come."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from pynamodb.expressions.update import Action
+
+from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.tables import BatchRow
+from gazette.domain.batch import Batch
+from gazette.domain.calendar import slot_id
+from gazette.domain.ports import Clock
+
+_BATCH = "batch"
+_CHECKPOINT = "checkpoint"
+
+
+class DynamoBatches:
+    """The port `Batches` on the table `batches`. Batches are kept as long as their runs."""
+
+    def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
+        bind(BatchRow, table_name)
+        self._retention = retention
+        self._clock = clock
+
+    def begin(self, slot: datetime) -> Batch:
+        """One UpdateItem."""
+        return self._remember(slot, BatchRow.started_at.set(BatchRow.started_at | self._clock()))
+
+    def cancel(self, slot: datetime) -> Batch:
+        """One UpdateItem."""
+        return self._remember(
+            slot, BatchRow.cancelled_at.set(BatchRow.cancelled_at | self._clock())
+        )
+
+    def get(self, slot: datetime) -> Batch:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                return _batch(BatchRow.get(_BATCH, slot_id(slot), consistent_read=True))
+            except BatchRow.DoesNotExist:
+                return Batch(slot)
+
+    def latest(self, number: int) -> Sequence[Batch]:
+        """One Query."""
+        with translated():
+            rows = BatchRow.query(_BATCH, scan_index_forward=False, limit=number)
+            return [_batch(row) for row in rows]
+
+    def checkpoints(self) -> Mapping[int, datetime]:
+        """One strongly consistent Query."""
+        with translated():
+            rows = BatchRow.query(_CHECKPOINT, consistent_read=True)
+            return {int(row.id): row.slot for row in rows}
+
+    def save_checkpoint(self, shard: int, slot: datetime) -> None:
+        """One conditional UpdateItem."""
+        written(
+            BatchRow(_CHECKPOINT, f"{shard:03d}").update,
+            actions=[BatchRow.slot.set(slot)],
+            condition=BatchRow.slot.does_not_exist() | (BatchRow.slot < slot),
+        )
+
+    def _remember(self, slot: datetime, action: Action) -> Batch:
+        row = BatchRow(_BATCH, slot_id(slot))
+        with translated():
+            row.update(
+                actions=[
+                    action,
+                    BatchRow.slot.set(slot),
+                    BatchRow.expires_at.set(self._clock() + self._retention),
+                ]
+            )
+        return _batch(row)
+
+
+def _batch(row: BatchRow) -> Batch:
+    return Batch(row.slot, row.started_at, row.cancelled_at)

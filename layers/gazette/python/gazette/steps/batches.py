@@ -1,0 +1,88 @@
+"""Watch the runs of a slot as one batch, and stop them."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from gazette.domain.batch import Batch
+from gazette.domain.ports import Clock
+from gazette.domain.run import Reason, Status
+from gazette.domain.signals import Cancel
+from gazette.domain.stores import Batches, Runs, Schedules
+from gazette.steps.applying import apply
+
+_STOPPABLE = {Status.PENDING, Status.RETRYING}
+
+
+@dataclass(frozen=True, slots=True)
+class BatchView:
+    """How a batch stands. `not_started`: schedules that fan-out has still to come to.
+
+    `counts` are runs by status and reason; what is being sent this moment counts as pending.
+    """
+
+    batch: Batch
+    not_started: int
+    counts: Mapping[tuple[Status, Reason], int]
+    looked_at: datetime
+
+    def number(self, *statuses: Status) -> int:
+        """How many runs have one of the statuses."""
+        return sum(number for (status, _), number in self.counts.items() if status in statuses)
+
+    def by_reason(self, status: Status) -> Mapping[Reason, int]:
+        """How many runs have the status, by reason, the most frequent first."""
+        found = Counter(
+            {why: number for (each, why), number in self.counts.items() if each == status}
+        )
+        return dict(found.most_common())
+
+    @property
+    def expected(self) -> int:
+        """All there are, and those to come. While fan-out is at it, some may count twice."""
+        return self.not_started + sum(self.counts.values())
+
+    @property
+    def ended(self) -> int:
+        """How many have a final status."""
+        return self.number(*(status for status in Status if status.is_final))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing moves any more by itself: what is unknown waits for evidence."""
+        return self.not_started == self.number(*_STOPPABLE) == 0
+
+
+def view_batch(
+    batch: Batch,
+    *,
+    schedules: Schedules,
+    runs: Runs,
+    shards: Collection[int],
+    clock: Clock,
+) -> BatchView:
+    """Count the runs of a batch, and what is due in its slot. Eventually consistent."""
+    return BatchView(
+        batch=batch,
+        not_started=sum(schedules.count_due(batch.slot, shard) for shard in shards),
+        counts=Counter((each.status, each.reason) for each in runs.of_batch(batch.slot)),
+        looked_at=clock(),
+    )
+
+
+def cancel_batch(slot: datetime, *, batches: Batches, runs: Runs) -> int:
+    """Stop all runs of a slot that nobody has claimed; returns how many this has stopped.
+
+    First the stop, which fan-out and every worker look at; then the runs themselves, for workers
+    that had looked before (rule 11). Safe to repeat, also before the slot has come: a run that
+    was written in the last seconds may be missed, and its worker finds the stop, or the next
+    repetition the run. The events of all these wait for the next digest.
+    """
+    batches.cancel(slot)
+    stopped = 0
+    for each in runs.of_batch(slot):
+        if each.status in _STOPPABLE:
+            after = apply(runs.chain(each.key)[0], Cancel(Reason.BATCH_CANCELLED), runs=runs)
+            stopped += after.reason is Reason.BATCH_CANCELLED
+    return stopped

@@ -1,0 +1,117 @@
+"""What becomes of one occurrence that is due: a run to send, or one that ends here, and why."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from gazette.domain.batch import Batch
+from gazette.domain.identity import latest_run
+from gazette.domain.model import RunKey, Schedule, Window
+from gazette.domain.ports import Clock, GenerateQueue
+from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
+from gazette.domain.stores import Batches, EventReader, Runs, Schedules
+
+_SOON = timedelta(days=8)
+"""What is put off to the next digest is in it by then: a week, and a day for clocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class FanoutLimits:
+    """`shards`: how many there are. `spread`: longest random delay of a message.
+
+    `lookback`: how many slots a shard reads again although it was done with them, because the
+    due index is eventually consistent. `settle_lag`: as in deliver. `check_after`: when the
+    sweep looks at a run. `max_lateness`: what is due longer ago is not started any more, and its
+    events go with the next, if that comes within a week or so.
+    """
+
+    shards: int
+    lookback: int
+    settle_lag: timedelta
+    max_lateness: timedelta
+    spread: timedelta
+    check_after: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departures:
+    """The tables and the queue by which due schedules become runs.
+
+    `random` returns a number from 0 to 1.
+    """
+
+    schedules: Schedules
+    runs: Runs
+    events: EventReader
+    batches: Batches
+    generate_queue: GenerateQueue
+    clock: Clock
+    random: Callable[[], float]
+    limits: FanoutLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A schedule that is due, and when it is due next; None where that cannot be computed.
+
+    `is_missed`: the next one is due as well, so nobody wants this one any more.
+    """
+
+    schedule: Schedule
+    next_due_at: datetime | None
+    is_missed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The run of an occurrence as it is stored, and up to when its schedule was found quiet."""
+
+    occurrence: Occurrence
+    run: Run
+    quiet_until: datetime | None
+
+
+def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> Started:
+    """See that the occurrence has its run. Safe to repeat: one that is there already stays."""
+    schedule, limits = occurrence.schedule, departures.limits
+    quiet_until = _quiet_until(schedule, departures)
+    run = Run(
+        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
+        due_at=schedule.next_due_at,
+        check_at=departures.clock() + limits.spread + limits.check_after,
+    )
+    if batch.cancelled_at:
+        run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)
+    elif quiet_until:
+        run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
+    elif _is_too_late(occurrence, departures):
+        run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
+    return Started(occurrence, departures.runs.create(run), quiet_until)
+
+
+def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
+    """Up to when nothing has still to be sent, where nothing waits now; else None.
+
+    Mostly nothing was stored since that was found last. Otherwise all runs must have ended, and
+    nothing may lie behind the last sent window.
+    """
+    user_id, name, events = schedule.user_id, schedule.name, departures.events
+    until = departures.clock() - departures.limits.settle_lag
+    since = schedule.quiet_until or BEGINNING
+    if events.holds(user_id, name, Window(since, until)):
+        chain = departures.runs.chain(latest_run(user_id, name))
+        if not all(run.status.is_final for run in chain):
+            return None
+        if events.holds(user_id, name, Window(max(since, sent_until(chain)), until)):
+            return None
+    return until
+
+
+def _is_too_late(occurrence: Occurrence, departures: Departures) -> bool:
+    """Not where the next one is far: events would have to wait for a second long interval."""
+    if occurrence.is_missed:
+        return True
+    now = departures.clock()
+    if now - occurrence.schedule.next_due_at <= departures.limits.max_lateness:
+        return False
+    return occurrence.next_due_at is not None and occurrence.next_due_at - now <= _SOON
