@@ -23,7 +23,8 @@ class Stage:
     preferences function (default: its own function URL); `retain` keeps data when a stack is
     deleted; `default_frequencies` says by category how often those readers hear of it who chose
     nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
-    `max_lateness` is how late a digest may still go out;
+    `max_lateness` is how late a digest may still go out; `sunset_days` is how long after the last
+    sign of life a reader is still written to (0: for ever);
     `ticks` lets the clock start digests; `host_layers` builds for this machine instead of
     Lambda's.
     """
@@ -55,6 +56,7 @@ class Stage:
     max_groups: int = 20
     event_retention_days: int = 90
     run_retention_days: int = 180
+    sunset_days: int = 45
     concurrency: int = 20
     default_frequencies: dict[str, str] = field(default_factory=dict)
 

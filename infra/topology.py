@@ -143,7 +143,8 @@ FANOUT = Step(
     batch_size=1,
     may_recurse=True,  # a shard that takes longer than an invocation hands the rest on to itself
     tables=(
-        ("schedules", ("Query", "PutItem")),
+        ("subscribers", ("GetItem", "UpdateItem")),
+        ("schedules", ("Query", "PutItem", "UpdateItem")),
         ("events", ("Query",)),
         ("runs", ("Query", "PutItem")),
         ("batches", ("Query", "UpdateItem")),

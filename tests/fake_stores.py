@@ -65,6 +65,14 @@ class FakeSubscribers:
         if not isinstance(self.rows.get(user_id), Erased):
             self.active[user_id] = max(on, self.active.get(user_id, on))
 
+    def set_dormant(self, subscriber: Subscriber) -> bool:
+        current = self.get(subscriber.user_id)
+        if _revision(current) != _revision(subscriber):
+            return False
+        if self.active.get(subscriber.user_id) != subscriber.active_on:
+            return False
+        return self.set_status(subscriber.user_id, SubscriberStatus.DORMANT)
+
     def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
         current = self.rows.get(subscriber.user_id)
         if isinstance(current, Subscriber) and _revision(current) == _revision(subscriber):
@@ -220,12 +228,6 @@ class FakeSchedules:
 
     def count_due(self, slot: datetime, shard: int) -> int:
         return sum(map(len, self.due(slot, shard)))
-
-    def advance(
-        self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
-    ) -> bool:
-        advanced = schedule.advanced(next_due_at, quiet_until=quiet_until)
-        return self.put(advanced, replacing=schedule)
 
     def withdraw(self, schedule: Schedule) -> bool:
         key = (schedule.user_id, schedule.name)

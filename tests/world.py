@@ -62,6 +62,7 @@ FANOUT = FanoutLimits(
     max_lateness=timedelta(days=60),
     spread=timedelta(0),
     check_after=timedelta(hours=1),
+    sunset=None,
 )
 
 _ROUNDS = 3
@@ -123,6 +124,7 @@ class World:
 
     clock: SettableClock = field(default_factory=SettableClock)
     defaults: Frequencies = ()
+    sunset: timedelta | None = None
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     follows: FakeFollows = field(default_factory=FakeFollows)
@@ -153,6 +155,7 @@ class World:
             collapse=COLLAPSE,
             hold=HOLD,
             check_after=timedelta(hours=1),
+            sunset=self.sunset,
         )
 
     def say(self, command: Command | InvalidEvent, body: str = "the body") -> list[Outcome]:
@@ -275,6 +278,7 @@ class World:
         return fan_out(
             Shard(0, slot, slot),
             departures=Departures(
+                subscribers=self.subscribers,
                 schedules=self.schedules,
                 runs=self.runs,
                 events=self.events,
@@ -282,7 +286,7 @@ class World:
                 generate_queue=self.generate_queue,
                 clock=self.clock,
                 random=lambda: 0.0,
-                limits=FANOUT,
+                limits=replace(FANOUT, sunset=self.sunset),
             ),
             shard_queue=self.shard_queue,
             time_left=lambda: self.time_left,

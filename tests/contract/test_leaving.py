@@ -258,7 +258,7 @@ def test_a_schedule_that_is_no_longer_as_it_was_read_keeps_the_event(
     read = a_schedule(sequence=3)
     match done:
         case "advanced":
-            stores.schedules.advance(read, NOW + timedelta(days=1))
+            stores.schedules.put(read.advanced(NOW + timedelta(days=1)), replacing=read)
         case "changed":
             later = replace(read, revision=2, wanted=Cadence(20, 30, "Europe/Berlin"))
             assert stores.schedules.put(later, replacing=read)

@@ -107,7 +107,7 @@ def test_a_schedule_stays_in_its_shard_until_it_is_put_again(schedules: Schedule
     assert list(fewer.due(slot, before)) == [[a_schedule()]]
     assert not list(fewer.due(slot, after))
     tomorrow = FIRST + timedelta(days=1)
-    fewer.advance(a_schedule(), tomorrow)
+    fewer.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
     assert not list(fewer.due(slot_of(tomorrow), before))
     assert len(list(fewer.due(slot_of(tomorrow), after))) == 1
 
@@ -143,8 +143,8 @@ def test_those_that_are_due_are_counted_by_slot_and_shard(schedules: Schedules) 
 def test_an_advance_moves_once(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     tomorrow = a_schedule().next_due_at + timedelta(days=1)
-    assert schedules.advance(a_schedule(), tomorrow)
-    assert not schedules.advance(a_schedule(), tomorrow)
+    assert schedules.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
+    assert not schedules.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
     advanced = a_schedule(next_due_at=tomorrow, sequence=2, last_due_at=FIRST)
     assert schedules.get("ann", DAILY) == advanced
     assert due(schedules, a_schedule()) == []
@@ -153,12 +153,14 @@ def test_an_advance_moves_once(schedules: Schedules) -> None:
 
 def test_an_advance_remembers_until_when_it_was_quiet(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
-    assert schedules.advance(a_schedule(), NOW + timedelta(days=1), quiet_until=NOW)
+    assert schedules.put(
+        a_schedule().advanced(NOW + timedelta(days=1), quiet_until=NOW), replacing=a_schedule()
+    )
     quiet = a_schedule(
         next_due_at=NOW + timedelta(days=1), sequence=2, quiet_until=NOW, last_due_at=FIRST
     )
     assert schedules.get("ann", DAILY) == quiet
-    assert schedules.advance(quiet, NOW + timedelta(days=2))
+    assert schedules.put(quiet.advanced(NOW + timedelta(days=2)), replacing=quiet)
     later = replace(
         quiet,
         next_due_at=NOW + timedelta(days=2),
@@ -181,7 +183,7 @@ def test_an_advance_does_not_bring_a_withdrawn_schedule_back(schedules: Schedule
     """Fan-out read it before the reader left."""
     schedules.put(a_schedule(), replacing=None)
     schedules.withdraw(a_schedule())
-    assert not schedules.advance(a_schedule(), NOW + timedelta(days=1))
+    assert not schedules.put(a_schedule().advanced(NOW + timedelta(days=1)), replacing=a_schedule())
 
 
 def test_a_withdrawn_schedule_is_due_again_once_it_is_put(schedules: Schedules) -> None:
@@ -199,7 +201,7 @@ def test_a_removed_schedule_leaves_no_trace(schedules: Schedules) -> None:
     assert schedules.remove(replace(WEEKLY, revision=2))
     assert schedules.of_user("ann") == []
     assert due(schedules, a_schedule()) == []
-    assert not schedules.advance(a_schedule(), NOW + timedelta(days=1))
+    assert not schedules.put(a_schedule().advanced(NOW + timedelta(days=1)), replacing=a_schedule())
     assert not schedules.remove(a_schedule()), "nothing is there"
     assert schedules.put(WEEKLY, replacing=None)
     assert due(schedules, WEEKLY) == [WEEKLY]

@@ -235,3 +235,23 @@ def test_more_than_a_call_takes_are_found_all(subscribers: Subscribers) -> None:
         subscribers.put(a_subscriber(user), replacing=None)
     found = subscribers.get_many(users | {"nobody"})
     assert found == {"nobody": None} | {user: a_subscriber(user) for user in users}
+
+
+def test_a_subscriber_is_let_rest_only_as_read(subscribers: Subscribers) -> None:
+    given = a_subscriber()
+    subscribers.put(given, replacing=None)
+    read = stored(subscribers)
+    subscribers.mark_active("ann", NOW.date())
+    assert not subscribers.set_dormant(read), "a sign of life came in between"
+    read = stored(subscribers)
+    assert subscribers.set_dormant(read)
+    resting = replace(read, status=SubscriberStatus.DORMANT, revision=2)
+    assert subscribers.get("ann") == resting
+    assert not subscribers.set_dormant(read), "the profile has changed"
+    assert not subscribers.set_dormant(a_subscriber("nobody"))
+
+
+def test_when_somebody_registered_and_woke_is_kept(subscribers: Subscribers) -> None:
+    given = replace(a_subscriber(), registered_on=NOW.date(), awake_since=NOW)
+    subscribers.put(given, replacing=None)
+    assert subscribers.get("ann") == given

@@ -230,6 +230,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "max_lateness": 21600,
         "spread": 0,
         "check_after": 3600,
+        "sunset_days": 45,
         "collapse": 20,
         "settle_lag": 2,
         "send_timeout": 10,

@@ -17,7 +17,7 @@ from gazette.steps.scheduling import set_schedule
 from gazette.steps.starting import Departures, FanoutLimits
 
 from tests.builders import SettableClock, a_subscriber
-from tests.fake_stores import FakeBatches, FakeRuns, FakeSchedules
+from tests.fake_stores import FakeBatches, FakeRuns, FakeSchedules, FakeSubscribers
 from tests.fakes import FakeGenerateQueue, FakeShardQueue
 from tests.world import World
 from tests.zones import FIRST, expected, periods_of, zones_that_differ
@@ -42,6 +42,7 @@ LIMITS = FanoutLimits(
     max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
     check_after=timedelta(hours=1),
+    sunset=None,
 )
 _BEGIN = datetime.combine(FIRST + timedelta(days=240), time(), UTC)
 """Two autumns and a spring lie in the four hundred days after it."""
@@ -147,6 +148,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         )
         set_schedule(reader, Frequency.CUSTOM, places=places, current=None, is_new=True)
     departures = Departures(
+        subscribers=FakeSubscribers(),
         schedules=schedules,
         runs=runs,
         events=_Waiting(),  # type: ignore[arg-type] # nobody reads them here

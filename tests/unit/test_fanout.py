@@ -18,7 +18,7 @@ from gazette.steps.scheduling import set_schedule
 from gazette.steps.starting import Departures, FanoutLimits
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
-from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSchedules
+from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSchedules, FakeSubscribers
 from tests.fakes import FakeGenerateQueue, FakeShardQueue
 from tests.world import World as Gazette
 
@@ -32,6 +32,7 @@ LIMITS = FanoutLimits(
     max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
     check_after=timedelta(hours=1),
+    sunset=None,
 )
 
 
@@ -61,6 +62,7 @@ class World:
         return fan_out(
             Shard(0, slot, until or slot),
             departures=Departures(
+                subscribers=FakeSubscribers(),
                 schedules=self.schedules,
                 runs=self.runs,
                 events=self.events,
@@ -180,16 +182,14 @@ def test_a_run_that_has_ended_gets_no_message(world: World) -> None:
 
 
 def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: World) -> None:
-    original = world.schedules.advance
+    original = world.schedules.put
     changed = replace(a_schedule(next_due_at=NOW + timedelta(hours=5)), revision=2)
 
-    def raced(
-        schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
-    ) -> bool:
+    def raced(schedule: Schedule, *, replacing: Schedule | None) -> bool:
         world.schedules.rows["ann", DAILY] = changed
-        return original(schedule, next_due_at, quiet_until=quiet_until)
+        return original(schedule, replacing=replacing)
 
-    world.schedules.advance = raced  # type: ignore[method-assign]
+    world.schedules.put = raced  # type: ignore[method-assign]
     assert world.fan_out().not_advanced == 1
     assert world.schedules.rows["ann", DAILY] == changed
 
@@ -286,15 +286,15 @@ def test_a_crash_between_two_missed_occurrences_is_mended_by_the_repetition(
     world: World,
 ) -> None:
     world.clock.pass_time(days=2)
-    original, advances = world.schedules.advance, []
+    original, puts = world.schedules.put, []
 
-    def once(schedule: Schedule, next_due_at: datetime, **named: datetime | None) -> bool:
-        advances.append(schedule)
-        if len(advances) == 2:
+    def once(schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        puts.append(schedule)
+        if len(puts) == 2:
             raise Unavailable("DynamoDB")
-        return original(schedule, next_due_at, **named)
+        return original(schedule, replacing=replacing)
 
-    world.schedules.advance = once  # type: ignore[method-assign]
+    world.schedules.put = once  # type: ignore[method-assign]
     until = SLOT + timedelta(days=2)
     with pytest.raises(Unavailable):
         world.fan_out(until=until)

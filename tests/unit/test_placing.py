@@ -442,7 +442,9 @@ def test_a_change_during_a_delivery_has_the_event_sent_once_or_not_at_all(
         if frequency is not IMMEDIATE:
             schedule = world.schedules.rows["ann", frequency.value]
             world.runs.create(Run(RunKey("ann", schedule.name, 1), NOW, NOW))
-            world.schedules.advance(schedule, schedule.next_due_at + timedelta(days=7))
+            world.schedules.put(
+                schedule.advanced(schedule.next_due_at + timedelta(days=7)), replacing=schedule
+            )
         world.clock.pass_time(minutes=2)
         return world
 
@@ -571,7 +573,9 @@ def test_a_schedule_that_fan_out_advances_before_the_move_makes_it_start_over(
     def fan_out() -> None:
         schedule = world.schedules.rows["ann", DAILY]
         world.runs.create(a_run())
-        world.schedules.advance(schedule, schedule.next_due_at + timedelta(days=1))
+        world.schedules.put(
+            schedule.advanced(schedule.next_due_at + timedelta(days=1)), replacing=schedule
+        )
 
     with world.meanwhile("events.move", fan_out, before=True):
         world.choose(comment=Frequency.WEEKLY)

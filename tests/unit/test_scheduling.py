@@ -206,7 +206,9 @@ def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> N
 
     def advance() -> None:
         schedule = daily(world)
-        world.schedules.advance(schedule, schedule.next_due_at + timedelta(days=1))
+        world.schedules.put(
+            schedule.advanced(schedule.next_due_at + timedelta(days=1)), replacing=schedule
+        )
 
     with world.meanwhile("schedules.of_user", advance):
         change(world, hour=20, changed_at=LATER)

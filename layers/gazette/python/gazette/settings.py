@@ -58,7 +58,8 @@ class PlacingSettings(Settings):
     """What every function that puts events in their place needs.
 
     `default_frequencies` is JSON: category to frequency, for readers who chose none. `collapse`:
-    how long an immediate email collects what else happens on the same entity.
+    how long an immediate email collects what else happens on the same entity. `sunset_days`: after
+    how many days without a sign of life a reader rests; 0: never.
     """
 
     subscribers_table: str
@@ -75,6 +76,7 @@ class PlacingSettings(Settings):
     settle_lag: int
     clock_skew: int
     check_after: int
+    sunset_days: int
     event_retention_days: int
     run_retention_days: int
 
@@ -87,6 +89,7 @@ class PlacingSettings(Settings):
             settle_lag=(1, 300),
             clock_skew=(0, 60),
             check_after=(0, None),
+            sunset_days=(0, None),
             event_retention_days=(35, None),
         )
         try:
@@ -125,6 +128,7 @@ class FanoutSettings(Settings):
     `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
     """
 
+    subscribers_table: str
     schedules_table: str
     events_table: str
     runs_table: str
@@ -137,6 +141,7 @@ class FanoutSettings(Settings):
     settle_lag: int
     max_lateness: int
     check_after: int
+    sunset_days: int
     run_retention_days: int
 
     def __post_init__(self) -> None:
@@ -147,6 +152,7 @@ class FanoutSettings(Settings):
             shards=(1, 256),
             lookback_slots=(0, 144),
             check_after=(0, None),
+            sunset_days=(0, None),
             settle_lag=(1, 300),
             max_lateness=(600, None),
         )

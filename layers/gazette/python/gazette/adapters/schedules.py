@@ -68,13 +68,6 @@ class DynamoSchedules:
         with translated():
             return ScheduleRow.due_index.count(_due(slot, shard))
 
-    def advance(
-        self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
-    ) -> bool:
-        """One conditional PutItem."""
-        advanced = schedule.advanced(next_due_at, quiet_until=quiet_until)
-        return self.put(advanced, replacing=schedule)
-
     def withdraw(self, schedule: Schedule) -> bool:
         """One conditional UpdateItem."""
         return written(
@@ -103,6 +96,7 @@ class DynamoSchedules:
             changed_at=schedule.changed_at,
             quiet_until=schedule.quiet_until,
             last_due_at=schedule.last_due_at,
+            active_until=schedule.active_until,
             due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards))
             if schedule.listed
             else None,
@@ -140,5 +134,6 @@ def _schedule(row: ScheduleRow) -> Schedule:
         changed_at=row.changed_at,
         quiet_until=row.quiet_until,
         last_due_at=row.last_due_at,
+        active_until=row.active_until,
         listed=row.due is not None,
     )

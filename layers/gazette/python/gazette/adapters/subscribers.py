@@ -55,6 +55,10 @@ class DynamoSubscribers:
             SubscriberRow.choices.set(write_choices(subscriber.choices)),
             SubscriberRow.revision.set(subscriber.revision),
         ]
+        if subscriber.registered_on:
+            actions.append(SubscriberRow.registered_on.set(subscriber.registered_on.isoformat()))
+        if subscriber.awake_since:
+            actions.append(SubscriberRow.awake_since.set(subscriber.awake_since))
         return written(row.update, actions=actions, condition=_unchanged(replacing))
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
@@ -78,6 +82,23 @@ class DynamoSubscribers:
             & (SubscriberRow.active_on.does_not_exist() | (SubscriberRow.active_on < day)),
         )
 
+    def set_dormant(self, subscriber: Subscriber) -> bool:
+        """One conditional UpdateItem."""
+        seen = subscriber.active_on
+        return written(
+            SubscriberRow(subscriber.user_id).update,
+            actions=[
+                SubscriberRow.status.set(SubscriberStatus.DORMANT.value),
+                SubscriberRow.revision.add(1),
+            ],
+            condition=_unchanged(subscriber)
+            & (
+                SubscriberRow.active_on == seen.isoformat()
+                if seen
+                else SubscriberRow.active_on.does_not_exist()
+            ),
+        )
+
     def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
         """One conditional UpdateItem."""
         written(
@@ -93,6 +114,10 @@ class DynamoSubscribers:
             (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
             & (SubscriberRow.erased_at.does_not_exist() | (SubscriberRow.erased_at <= at)),
         )
+
+
+def _date(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
 
 
 def _unchanged(reader: Reader) -> Condition:
@@ -134,7 +159,9 @@ def _reader(row: SubscriberRow) -> Reader:
             custom_on=read_days(row.custom_on),
         ),
         choices=read_choices(row.choices),
-        active_on=date.fromisoformat(row.active_on) if row.active_on else None,
+        registered_on=_date(row.registered_on),
+        active_on=_date(row.active_on),
+        awake_since=row.awake_since,
         placed=row.placed or "",
         revision=int(row.revision),
         erased_at=row.erased_at,

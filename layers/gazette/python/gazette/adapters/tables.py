@@ -45,7 +45,9 @@ class SubscriberRow(Model):
     weekly_on = NumberAttribute(null=True)
     custom_on = UnicodeAttribute(null=True)
     choices = UnicodeAttribute(null=True)
+    registered_on = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)
+    awake_since = InstantAttribute(null=True)
     placed = UnicodeAttribute(null=True)
     revision = NumberAttribute(null=True)
     erased_at = InstantAttribute(null=True)
@@ -151,6 +153,7 @@ class ScheduleRow(Model):
     changed_at = InstantAttribute()
     quiet_until = InstantAttribute(null=True)
     last_due_at = InstantAttribute(null=True)
+    active_until = InstantAttribute(null=True)
     due = UnicodeAttribute(null=True)
     due_index = DueIndex()
 

@@ -12,6 +12,7 @@ from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.queues import SqsGenerateQueue, SqsShardQueue, decode_shard
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
+from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.ports import TimeLeft
 from gazette.settings import FanoutSettings
@@ -40,6 +41,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
     sqs = boto3.client("sqs")
     shard_queue = SqsShardQueue(sqs, settings.shard_queue_url)
     departures = Departures(
+        subscribers=DynamoSubscribers(settings.subscribers_table),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
@@ -72,4 +74,5 @@ def _limits(settings: FanoutSettings) -> FanoutLimits:
         max_lateness=timedelta(seconds=settings.max_lateness),
         spread=timedelta(seconds=settings.spread),
         check_after=timedelta(seconds=settings.check_after),
+        sunset=timedelta(days=settings.sunset_days) or None,
     )

@@ -45,6 +45,7 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
         collapse=timedelta(seconds=settings.collapse),
         hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
         check_after=timedelta(seconds=settings.check_after),
+        sunset=timedelta(days=settings.sunset_days) or None,
     )
 
 

@@ -1,7 +1,7 @@
 """The values that Gazette works with. All are frozen, all instants are timezone-aware UTC."""
 
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
 from gazette.domain.cadence import AT_EIGHT, Cadence, Days, DigestTimes, minute_of
@@ -13,9 +13,10 @@ DAILY = Frequency.DAILY.value
 
 
 class SubscriberStatus(StrEnum):
-    """Whether a subscriber may be sent to."""
+    """Whether a subscriber may be sent to. Who is dormant rests until the next sign of life."""
 
     ACTIVE = "active"
+    DORMANT = "dormant"
     UNSUBSCRIBED = "unsubscribed"
     SUPPRESSED = "suppressed"
 
@@ -104,8 +105,9 @@ class Subscriber:
     """Who receives.
 
     `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
-    by category, as they were chosen over time. `active_on` is the UTC date of the last sign of
-    life. `placed` says for which choices the waiting events were last put in their place, and
+    by category, as they were chosen over time. `registered_on` and `active_on` are the UTC dates
+    of the first profile and of the last sign of life; `awake_since` is when one ended a rest.
+    `placed` says for which choices the waiting events were last put in their place, and
     `revision` counts the changes of profile and status. `erased_at` is set where somebody with
     this id was erased before.
     """
@@ -119,7 +121,9 @@ class Subscriber:
     status: SubscriberStatus = SubscriberStatus.ACTIVE
     times: DigestTimes = AT_EIGHT
     choices: History[Frequencies] = ()
+    registered_on: date | None = None
     active_on: date | None = None
+    awake_since: datetime | None = None
     placed: str = ""
     revision: int = 1
     erased_at: datetime | None = None
@@ -128,6 +132,18 @@ class Subscriber:
     def chosen(self) -> Frequencies:
         """The frequencies that were chosen last."""
         return self.choices[-1][1] if self.choices else ()
+
+    @property
+    def has_left(self) -> bool:
+        """Whether nothing may be sent, nor kept for later."""
+        return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
+
+    def rests_at(self, sunset: timedelta) -> datetime:
+        """When this reader begins to rest, if nothing more is seen of them: a UTC midnight."""
+        seen = max(
+            filter(None, (self.active_on, self.registered_on)), default=self.changed_at.date()
+        )
+        return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
 
     def is_unchanged_since(self, read: "Subscriber") -> bool:
         """Whether profile and status are as read; revisions begin anew after an erasure."""
@@ -165,7 +181,8 @@ class Schedule:
     `revision` grows with each change of preferences, so that fan-out and a change made at the
     same moment cannot overwrite each other. `quiet_until`: nothing that was stored under it up to
     this instant has still to be sent. `last_due_at` is the occurrence that was started last.
-    `listed`: it is in the due index, where fan-out sees it.
+    `active_until`: no need to ask before then whether the reader is still active. `listed`: it
+    is in the due index, where fan-out sees it.
     """
 
     user_id: str
@@ -177,9 +194,16 @@ class Schedule:
     changed_at: datetime
     quiet_until: datetime | None = None
     last_due_at: datetime | None = None
+    active_until: datetime | None = None
     listed: bool = True
 
-    def advanced(self, next_due_at: datetime, *, quiet_until: datetime | None) -> "Schedule":
+    def advanced(
+        self,
+        next_due_at: datetime,
+        *,
+        quiet_until: datetime | None = None,
+        active_until: datetime | None = None,
+    ) -> "Schedule":
         """This, once the occurrence that it waits for was started."""
         return replace(
             self,
@@ -187,6 +211,7 @@ class Schedule:
             sequence=self.sequence + 1,
             quiet_until=quiet_until or self.quiet_until,
             last_due_at=self.next_due_at,
+            active_until=active_until or self.active_until,
         )
 
 

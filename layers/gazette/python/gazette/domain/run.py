@@ -50,6 +50,7 @@ class Reason(StrEnum):
     BATCH_CANCELLED = "batch_cancelled"
     UNSUBSCRIBED = "unsubscribed"
     SUPPRESSED = "suppressed"
+    DORMANT = "dormant"
     ERASED = "erased"
     UNKNOWN_SUBSCRIBER = "unknown_subscriber"
 

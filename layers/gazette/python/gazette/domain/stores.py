@@ -47,6 +47,9 @@ class Subscribers(Protocol):
     def mark_active(self, user_id: str, on: date) -> None:
         """Remember the latest date of a sign of life, also before the profile is known."""
 
+    def set_dormant(self, subscriber: Subscriber) -> bool:
+        """Let an active subscriber rest, if profile and last sign of life are still as read."""
+
     def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
         """Remember `placed` unless the subscriber has changed."""
 
@@ -183,7 +186,10 @@ class Schedules(Protocol):
         """All schedules of a user, also those that are not in the due index."""
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """Store it if what is there is still `replacing` (None: nothing); False where not."""
+        """Store it if what is there is still `replacing` (None: nothing); False where not.
+
+        Told by next occurrence, sequence, revision and the date of the change.
+        """
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
         """The schedules due in a slot and shard, page by page.
@@ -194,14 +200,6 @@ class Schedules(Protocol):
 
     def count_due(self, slot: datetime, shard: int) -> int:
         """How many there are. Eventually consistent."""
-
-    def advance(
-        self, schedule: Schedule, next_due_at: datetime, *, quiet_until: datetime | None = None
-    ) -> bool:
-        """Move to the next occurrence and number; remember this one, and `quiet_until`.
-
-        Only if `next_due_at`, sequence, revision and date are those of `schedule`; else False.
-        """
 
     def withdraw(self, schedule: Schedule) -> bool:
         """Take it out of the due index, if it is as it was read; else False.

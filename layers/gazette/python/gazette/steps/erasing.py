@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from gazette.domain.identity import address_hash, is_immediate
-from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.model import Erased, Reader, Subscriber
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason
 from gazette.domain.signals import Cancel, Stop
@@ -24,7 +24,7 @@ def erase_subscriber(
     what is dated up to `at` goes; runs that they may need are told to look again. Safe to repeat.
     """
     reader = places.subscribers.get(user_id)
-    if isinstance(reader, Subscriber) and reader.status is not SubscriberStatus.ACTIVE:
+    if isinstance(reader, Subscriber) and reader.has_left:
         suppressions.add(address_hash(reader.email), reader.status.value)
     before = {run.key for run in places.runs.of_user(user_id) if not is_immediate(run.key.schedule)}
     erased = places.subscribers.erase(user_id, at)

@@ -13,6 +13,7 @@ from gazette.domain.model import Schedule
 from gazette.domain.ports import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue, TimeLeft
 from gazette.domain.run import Reason
 from gazette.domain.stores import Batches
+from gazette.steps.scheduling import is_active, withdraw
 from gazette.steps.starting import Departures, FanoutLimits, Occurrence, Started, start
 
 _ENOUGH = timedelta(seconds=30)
@@ -26,15 +27,16 @@ _FIRST_LOOK = timedelta(days=1)
 class FannedOut:
     """What one shard came to.
 
-    Messages queued, readers for whom nothing waits, what was due too long ago or belongs to a
-    batch that was cancelled, schedules that somebody else had moved, and whether another message
-    goes on where the time of this one was over.
+    Messages queued, readers for whom nothing waits, what was due too long ago, belongs to a batch
+    that was cancelled or to a reader of whom nothing was seen for long, schedules that somebody
+    else had moved, and whether another message goes on where the time of this one was over.
     """
 
     queued: int = 0
     quiet: int = 0
     late: int = 0
     cancelled: int = 0
+    dormant: int = 0
     not_advanced: int = 0
     handed_on: int = 0
 
@@ -43,6 +45,7 @@ _ENDED_AS = {
     Reason.EMPTY: "quiet",
     Reason.TOO_LATE: "late",
     Reason.BATCH_CANCELLED: "cancelled",
+    Reason.DORMANT: "dormant",
 }
 
 
@@ -138,14 +141,25 @@ def _queue(started: Sequence[Started], departures: Departures) -> None:
 
 
 def _advance(started: Started, departures: Departures) -> Schedule | None:
-    """The schedule as it moved on; None where it did not, because somebody else had moved it."""
+    """The schedule as it moved on; None where it did not.
+
+    Because somebody else had moved it, nobody knows where to, or it has left the due index: with
+    all others of a reader who is not visited any more, unless they have come back meanwhile.
+    """
     schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
-    quiet_until = started.quiet_until
     if following is None:
         return None
-    if not departures.schedules.advance(schedule, following, quiet_until=quiet_until):
-        return None
-    return schedule.advanced(following, quiet_until=quiet_until)
+    if started.not_visited:
+        reader = withdraw(
+            schedule.user_id, subscribers=departures.subscribers, schedules=departures.schedules
+        )
+        if not is_active(reader):
+            return None
+    advanced = schedule.advanced(
+        following, quiet_until=started.quiet_until, active_until=started.active_until
+    )
+    moved = departures.schedules.put(advanced, replacing=schedule)
+    return advanced if moved else None
 
 
 def _tally(started: Sequence[Started], advanced: Sequence[Schedule | None]) -> Counter[str]:
@@ -153,7 +167,7 @@ def _tally(started: Sequence[Started], advanced: Sequence[Schedule | None]) -> C
     done = Counter(_ENDED_AS[each.run.reason] for each in started if each.run.reason in _ENDED_AS)
     done["queued"] = sum(not each.run.status.is_final for each in started)
     done["not_advanced"] = sum(
-        after is None and each.occurrence.next_due_at is not None
+        after is None and not each.not_visited and each.occurrence.next_due_at is not None
         for each, after in zip(started, advanced, strict=True)
     )
     return done

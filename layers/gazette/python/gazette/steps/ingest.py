@@ -25,7 +25,8 @@ from gazette.steps.erasing import erase_subscriber
 from gazette.steps.in_time import require_time
 from gazette.steps.places import Places
 from gazette.steps.placing import place, retract_event
-from gazette.steps.profiles import change_subscriber, mark_active
+from gazette.steps.profiles import change_subscriber
+from gazette.steps.sunset import mark_active
 
 
 def ingest(

@@ -15,6 +15,7 @@ class Places:
     `defaults` are the installation's frequencies by category. `collapse`: how long an immediate
     run collects what else happens on the entity. `hold`: how long after that until all of it
     can be read: the settle lag and clock skew. `check_after`: when the sweep looks at a run.
+    `sunset`: after how long without a sign of life a reader rests; None: never.
     """
 
     subscribers: Subscribers
@@ -28,3 +29,4 @@ class Places:
     collapse: timedelta
     hold: timedelta
     check_after: timedelta
+    sunset: timedelta | None

@@ -49,7 +49,13 @@ class _Standing:
     def _deciding(self) -> object:
         reader = self.reader
         if isinstance(reader, Subscriber):
-            return reader.choices, reader.status, reader.erased_at, self.follows
+            return (
+                reader.choices,
+                reader.status,
+                reader.awake_since,
+                reader.erased_at,
+                self.follows,
+            )
         return reader, self.follows
 
 
@@ -154,7 +160,7 @@ def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
         case Subscriber() as reader:
             if reader.erased_at and event.occurred_at <= reader.erased_at:
                 return Outcome.ERASED
-            if reader.status is not SubscriberStatus.ACTIVE:
+            if reader.has_left:
                 return Outcome.UNSUBSCRIBED
             choices, defaults = reader.choices, places.defaults
         case None:
@@ -167,10 +173,20 @@ def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
             return Outcome.MUTED
         case _ if standing.reader is None:
             return WAITING
-        case Frequency.IMMEDIATE:
+        case Frequency.IMMEDIATE if not _rests(standing.reader, event):
             return immediate_schedule(event.entity.key)
+        case Frequency.IMMEDIATE:
+            return Frequency.DAILY.value
         case _:
             return wish.value
+
+
+def _rests(reader: Subscriber | Erased, event: Event) -> bool:
+    """Whether nothing goes out at once: it is in the digest that comes when the rest is over."""
+    if not isinstance(reader, Subscriber):
+        return False
+    slept_through = reader.awake_since is not None and event.occurred_at < reader.awake_since
+    return reader.status is SubscriberStatus.DORMANT or slept_through
 
 
 def _place_one(event: Event, standing: _Standing, places: Places) -> Outcome:

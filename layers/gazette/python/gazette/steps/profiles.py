@@ -1,12 +1,11 @@
-"""A subscriber registers, changes, or shows a sign of life."""
+"""A subscriber registers or changes."""
 
 import hashlib
 import json
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 
 from gazette.domain.errors import NotYet
-from gazette.domain.frequency import Frequency, digests_in
 from gazette.domain.history import remember, turns
 from gazette.domain.identity import address_hash
 from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
@@ -14,7 +13,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.stores import Suppressions
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
-from gazette.steps.scheduling import set_schedule, withdraw_if_left
+from gazette.steps.scheduling import set_schedules, withdraw_if_left
 
 _CONFLICTS = 5
 
@@ -28,12 +27,13 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
     for _ in range(_CONFLICTS):
         current = places.subscribers.get(given.user_id)
         suppressed = suppressions.holds(address_hash(given.email))
-        merged = _merged(current, given, suppressed=suppressed)
+        today = places.clock().date()
+        merged = _merged(current, given, suppressed=suppressed, today=today)
         if merged is None:
             return Outcome.ERASED
         if merged != current and not places.subscribers.put(merged, replacing=current):
             continue
-        _set_schedules(merged, places, is_new=current is None)
+        set_schedules(merged, places=places, is_new=current is None)
         _place_waiting(merged, places, only_arrived=current is None)
         latest = withdraw_if_left(given.user_id, places=places)
         if isinstance(latest, Subscriber) and latest.is_unchanged_since(merged):
@@ -42,29 +42,21 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
     raise NotYet(f"The profile of {given.user_id} kept changing. The message will come again.")
 
 
-def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
-    """Remember the day of the latest sign of life: at most one write a day changes anything."""
-    reader = places.subscribers.get(user_id)
-    if isinstance(reader, Erased):
-        return Outcome.ERASED
-    if reader is None or reader.active_on is None or reader.active_on < at.date():
-        places.subscribers.mark_active(user_id, at.date())
-    return Outcome.ACTIVE
-
-
-def _merged(current: Reader, given: Subscriber, *, suppressed: bool) -> Subscriber | None:
+def _merged(
+    current: Reader, given: Subscriber, *, suppressed: bool, today: date
+) -> Subscriber | None:
     """The profile that is to be stored; `current` itself where nothing changes.
 
     None where the subscriber was erased later. Of two profiles with the same instant one wins,
     always the same. The reader's own status stays; a suppressed address is not written to.
     """
     match current:
-        case Erased():
-            if given.changed_at <= current.erased_at:
+        case Erased() | None:
+            erased_at = current.erased_at if current else None
+            if erased_at and given.changed_at <= erased_at:
                 return None
-            return replace(given, status=_status(suppressed), erased_at=current.erased_at)
-        case None:
-            return replace(given, status=_status(suppressed))
+            status = _status(SubscriberStatus.ACTIVE, suppressed=suppressed)
+            return replace(given, status=status, registered_on=today, erased_at=erased_at)
         case Subscriber():
             if current.erased_at and given.changed_at <= current.erased_at:
                 return None
@@ -72,9 +64,11 @@ def _merged(current: Reader, given: Subscriber, *, suppressed: bool) -> Subscrib
     kept_status = current.status is SubscriberStatus.UNSUBSCRIBED or latest is current
     merged = replace(
         latest,
-        status=current.status if kept_status else _status(suppressed),
+        status=current.status if kept_status else _status(current.status, suppressed=suppressed),
         choices=remember(current.choices, given.changed_at, given.chosen),
+        registered_on=current.registered_on,
         active_on=current.active_on,
+        awake_since=current.awake_since,
         placed=current.placed,
         revision=current.revision,
         erased_at=current.erased_at,
@@ -82,23 +76,17 @@ def _merged(current: Reader, given: Subscriber, *, suppressed: bool) -> Subscrib
     return merged if merged == current else replace(merged, revision=current.revision + 1)
 
 
-def _status(suppressed: bool) -> SubscriberStatus:
-    return SubscriberStatus.SUPPRESSED if suppressed else SubscriberStatus.ACTIVE
+def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
+    """A profile that a service puts is no sign of life: who rests goes on to."""
+    if suppressed:
+        return SubscriberStatus.SUPPRESSED
+    dormant = before is SubscriberStatus.DORMANT
+    return SubscriberStatus.DORMANT if dormant else SubscriberStatus.ACTIVE
 
 
 def _precedence(profile: Subscriber) -> tuple[datetime, str]:
     content = (profile.email, profile.name, profile.locale, profile.time_zone, profile.times)
     return profile.changed_at, repr(content)
-
-
-def _set_schedules(subscriber: Subscriber, places: Places, *, is_new: bool) -> None:
-    """Those that the choices need, and those that are there; of somebody new, none are."""
-    if subscriber.status is SubscriberStatus.ACTIVE:
-        there = [] if is_new else places.schedules.of_user(subscriber.user_id)
-        present = {Frequency(schedule.name): schedule for schedule in there}
-        for digest in sorted(present.keys() | digests_in((subscriber.chosen, places.defaults))):
-            current = present.get(digest)
-            set_schedule(subscriber, digest, places=places, current=current, is_new=is_new)
 
 
 def _place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool) -> None:

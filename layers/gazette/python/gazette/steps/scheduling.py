@@ -7,7 +7,7 @@ from typing import TypeGuard
 from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import last_instant_of_slot, next_after_change, next_occurrence
 from gazette.domain.errors import NotYet
-from gazette.domain.frequency import Frequency
+from gazette.domain.frequency import Frequency, digests_in
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Erased, Reader, RunKey, Schedule, Subscriber, SubscriberStatus
 from gazette.domain.ports import Clock
@@ -29,7 +29,7 @@ def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places
     for _ in range(_CONFLICTS):
         set_schedule(subscriber, digest, places=places, current=current)
         latest = withdraw_if_left(subscriber.user_id, places=places)
-        if not _is_active(latest) or latest.is_unchanged_since(subscriber):
+        if not is_active(latest) or latest.is_unchanged_since(subscriber):
             return
         subscriber, current = latest, places.schedules.get(subscriber.user_id, digest.value)
     raise NotYet(f"The profile of {subscriber.user_id} kept changing. The message will come again.")
@@ -42,7 +42,7 @@ def withdraw_if_left(user_id: str, *, places: Places) -> Reader:
     what is known of the reader now.
     """
     reader = places.subscribers.get(user_id)
-    if isinstance(reader, Subscriber) and not _is_active(reader):
+    if isinstance(reader, Subscriber) and not is_active(reader):
         reader = withdraw(user_id, subscribers=places.subscribers, schedules=places.schedules)
     if isinstance(reader, Erased):
         remove_schedules(user_id, reader.erased_at, places=places)
@@ -58,13 +58,14 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
     while True:
         present = schedules.of_user(user_id)
         reader = subscribers.get(user_id)
-        if not isinstance(reader, Subscriber) or _is_active(reader):
+        if not isinstance(reader, Subscriber) or is_active(reader):
             return reader
         if all(map(schedules.withdraw, present)):
             return reader
 
 
-def _is_active(reader: Reader) -> TypeGuard[Subscriber]:
+def is_active(reader: Reader) -> TypeGuard[Subscriber]:
+    """Whether a reader is there and visited."""
     return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
 
 
@@ -78,6 +79,22 @@ def remove_schedules(user_id: str, until: datetime, *, places: Places) -> None:
         continue
 
 
+def set_schedules(
+    subscriber: Subscriber, *, places: Places, is_new: bool = False, wakes: bool = False
+) -> None:
+    """Those that the choices need, and those that are there; of somebody new, none are.
+
+    `wakes`: whoever lets the subscriber rest may be taking them out of the due index.
+    """
+    if not is_active(subscriber):
+        return
+    there = [] if is_new else places.schedules.of_user(subscriber.user_id)
+    present = {Frequency(schedule.name): schedule for schedule in there}
+    for digest in sorted(present.keys() | digests_in((subscriber.chosen, places.defaults))):
+        current = present.get(digest)
+        set_schedule(subscriber, digest, places=places, current=current, is_new=is_new, wakes=wakes)
+
+
 def set_schedule(
     subscriber: Subscriber,
     digest: Frequency,
@@ -85,18 +102,21 @@ def set_schedule(
     places: Places,
     current: Schedule | None,
     is_new: bool = False,
+    wakes: bool = False,
 ) -> None:
     """Bring a schedule to the wanted days and hour; fan-out may move it at the same time.
 
     `current` is the schedule as it was read last, None where there was none. A new one goes on
     from the last run that there is: numbers are never used twice, not even by somebody who was
     erased and came back. `is_new`: nothing was known of the subscriber, so there is no run.
+    `wakes`: written also where nothing changes, so that nobody takes it out as they read it.
     Raises NotYet where it keeps changing.
     """
     wanted, clock = subscriber.cadence(digest), places.clock
 
     def change(current: Schedule) -> Schedule:
-        return _changed(current, wanted, subscriber.changed_at, clock=clock)
+        changed = _changed(current, wanted, subscriber.changed_at, clock=clock)
+        return replace(changed, revision=current.revision + 1) if wakes else changed
 
     for _ in range(_CONFLICTS):
         if current is None:
@@ -110,6 +130,7 @@ def set_schedule(
                 sequence=chain[0].key.sequence + 1 if chain else 1,
                 revision=1,
                 changed_at=subscriber.changed_at,
+                active_until=subscriber.rests_at(places.sunset) if places.sunset else None,
             )
         elif current.changed_at > subscriber.changed_at:
             return

@@ -9,7 +9,8 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports import Clock, GenerateQueue
 from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
-from gazette.domain.stores import Batches, EventReader, Runs, Schedules
+from gazette.domain.stores import Batches, EventReader, Runs, Schedules, Subscribers
+from gazette.steps.sunset import active_until
 
 _SOON = timedelta(days=8)
 """What is put off to the next digest is in it by then: a week, and a day for clocks."""
@@ -22,7 +23,8 @@ class FanoutLimits:
     `lookback`: how many slots a shard reads again although it was done with them, because the
     due index is eventually consistent. `settle_lag`: as in deliver. `check_after`: when the
     sweep looks at a run. `max_lateness`: what is due longer ago is not started any more, and its
-    events go with the next, if that comes within a week or so.
+    events go with the next, if that comes within a week or so. `sunset`: after how long without a
+    sign of life a reader rests; None: never.
     """
 
     shards: int
@@ -31,6 +33,7 @@ class FanoutLimits:
     max_lateness: timedelta
     spread: timedelta
     check_after: timedelta
+    sunset: timedelta | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,7 @@ class Departures:
     `random` returns a number from 0 to 1.
     """
 
+    subscribers: Subscribers
     schedules: Schedules
     runs: Runs
     events: EventReader
@@ -64,29 +68,52 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The run of an occurrence as it is stored, and up to when its schedule was found quiet."""
+    """The run of an occurrence as it is stored, and what was found out on the way.
+
+    `quiet_until`, `active_until`: as in Schedule. `not_visited`: the reader is not to be
+    visited any more.
+    """
 
     occurrence: Occurrence
     run: Run
-    quiet_until: datetime | None
+    quiet_until: datetime | None = None
+    active_until: datetime | None = None
+    not_visited: bool = False
 
 
 def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> Started:
     """See that the occurrence has its run. Safe to repeat: one that is there already stays."""
     schedule, limits = occurrence.schedule, departures.limits
-    quiet_until = _quiet_until(schedule, departures)
     run = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,
         check_at=departures.clock() + limits.spread + limits.check_after,
     )
+    until = _active_until(schedule, departures)
+    if isinstance(until, Reason):
+        run = replace(run, status=Status.SKIPPED, reason=until)
+        return Started(occurrence, departures.runs.create(run), not_visited=True)
+    quiet_until = _quiet_until(schedule, departures)
     if batch.cancelled_at:
         run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)
     elif quiet_until:
         run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
     elif _is_too_late(occurrence, departures):
         run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
-    return Started(occurrence, departures.runs.create(run), quiet_until)
+    return Started(occurrence, departures.runs.create(run), quiet_until, until)
+
+
+def _active_until(schedule: Schedule, departures: Departures) -> datetime | Reason | None:
+    """Asked for only when the last answer has expired: the reader is not read at each digest."""
+    sunset, known = departures.limits.sunset, schedule.active_until
+    if sunset is None or (known and departures.clock() < known):
+        return known
+    return active_until(
+        schedule.user_id,
+        subscribers=departures.subscribers,
+        sunset=sunset,
+        clock=departures.clock,
+    )
 
 
 def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:

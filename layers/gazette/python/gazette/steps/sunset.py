@@ -1,0 +1,89 @@
+"""Readers of whom nothing was seen for long rest, until their next sign of life."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from gazette.domain.errors import NotYet
+from gazette.domain.model import Erased, Subscriber, SubscriberStatus
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports import Clock
+from gazette.domain.run import Reason
+from gazette.domain.stores import Subscribers
+from gazette.steps.places import Places
+from gazette.steps.scheduling import set_schedules, withdraw_if_left
+
+_CONFLICTS = 5
+
+_NOT_VISITED = {
+    SubscriberStatus.UNSUBSCRIBED: Reason.UNSUBSCRIBED,
+    SubscriberStatus.SUPPRESSED: Reason.SUPPRESSED,
+    SubscriberStatus.DORMANT: Reason.DORMANT,
+}
+
+
+def active_until(
+    user_id: str, *, subscribers: Subscribers, sunset: timedelta, clock: Clock
+) -> datetime | Reason:
+    """Until when a reader is surely active, or why nobody visits them any more.
+
+    One of whom nothing was seen for `sunset` rests from now on. Who asks takes the schedules of
+    somebody who is not visited out of the due index.
+    """
+    for _ in range(_CONFLICTS):
+        reader = subscribers.get(user_id)
+        if not isinstance(reader, Subscriber):
+            return Reason.ERASED if reader else Reason.UNKNOWN_SUBSCRIBER
+        if reader.status in _NOT_VISITED:
+            return _NOT_VISITED[reader.status]
+        until = reader.rests_at(sunset)
+        if clock() < until:
+            return until
+        if subscribers.set_dormant(reader):
+            return Reason.DORMANT
+    raise NotYet(f"The profile of {user_id} kept changing. The shard will come again.")
+
+
+def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
+    """Remember the day of the latest sign of life, and end a rest. Safe to repeat, in any order.
+
+    At most one write a day changes anything. Of a reader who may be resting, first the status,
+    then the schedules, and the day at last: so what broke off goes on when the message comes
+    again, and whoever lets them rest at the same time is found out at the end.
+    """
+    for _ in range(_CONFLICTS):
+        reader = places.subscribers.get(user_id)
+        if isinstance(reader, Erased):
+            return Outcome.ERASED
+        wakes = reader is not None and _may_rest(reader, at, places)
+        if reader is not None and wakes and not _wake(reader, at, places):
+            continue
+        if reader is None or reader.active_on is None or reader.active_on < at.date():
+            places.subscribers.mark_active(user_id, at.date())
+        if not wakes:
+            return Outcome.ACTIVE
+    raise NotYet(f"The profile of {user_id} kept changing. The message will come again.")
+
+
+def _may_rest(reader: Subscriber, at: datetime, places: Places) -> bool:
+    """Whether a sign of life changes more than its day. A late one, from before, does not."""
+    sunset = places.sunset
+    if sunset is None or reader.has_left or at < places.clock() - sunset:
+        return False
+    return reader.status is SubscriberStatus.DORMANT or reader.rests_at(sunset) <= at
+
+
+def _wake(reader: Subscriber, at: datetime, places: Places) -> bool:
+    """End the rest; False where the profile has changed meanwhile."""
+    awake = reader
+    if reader.status is SubscriberStatus.DORMANT:
+        awake = replace(
+            reader,
+            status=SubscriberStatus.ACTIVE,
+            awake_since=at,
+            revision=reader.revision + 1,
+        )
+        if not places.subscribers.put(awake, replacing=reader):
+            return False
+    set_schedules(awake, places=places, wakes=True)
+    withdraw_if_left(reader.user_id, places=places)
+    return True
