@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from datetime import date
 
 EVERY_DAY = frozenset(range(1, 8))
 """Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
@@ -33,12 +34,13 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """When a digest is wanted, on the subscriber's own clock."""
+    """When a digest is wanted, on the subscriber's own clock; on no date before `paused_until`."""
 
     hour: int
     minute: int
     time_zone: str
     days: Days = Days()
+    paused_until: date | None = None
 
 
 WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
@@ -48,13 +50,15 @@ WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
 class DigestTimes:
     """At what hour digests are wanted, and on which days those that are not daily.
 
-    `minute` None: one of six within the hour, always the same for a subscriber.
+    `minute` None: one of six within the hour, always the same for a subscriber. `paused_until`
+    is the first date on which email is wanted again; None, or a date that has come: it is now.
     """
 
     hour: int = 8
     minute: int | None = None
     weekly_on: int = 1
     custom_on: Days = WORKDAYS
+    paused_until: date | None = None
 
 
 AT_EIGHT = DigestTimes()

@@ -142,7 +142,7 @@ class Subscriber:
         minute = self.times.minute
         if minute is None:
             minute = minute_of(self.user_id)
-        return Cadence(self.times.hour, minute, self.time_zone, days)
+        return Cadence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
 
 
 @dataclass(frozen=True, slots=True)
