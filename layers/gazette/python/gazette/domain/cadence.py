@@ -2,10 +2,13 @@
 
 import hashlib
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 EVERY_DAY = frozenset(range(1, 8))
 """Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
+
+LONGEST_PAUSE = timedelta(weeks=12)
+"""What comes meanwhile waits for its end, and events are kept for little longer."""
 
 
 def minute_of(user_id: str) -> int:
