@@ -2,7 +2,8 @@
 
 import hashlib
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 EVERY_DAY = frozenset(range(1, 8))
 """Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
@@ -44,6 +45,18 @@ class Cadence:
     time_zone: str
     days: Days = Days()
     paused_until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """No email is wanted on the dates before `until`, by the clocks of `time_zone`."""
+
+    until: date
+    time_zone: str
+
+    def holds_at(self, instant: datetime) -> bool:
+        """Whether the date at `instant` is one of them."""
+        return instant.astimezone(ZoneInfo(self.time_zone)).date() < self.until
 
 
 WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))

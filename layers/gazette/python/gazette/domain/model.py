@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 
-from gazette.domain.cadence import AT_EIGHT, Cadence, Days, DigestTimes, minute_of
+from gazette.domain.cadence import AT_EIGHT, Cadence, Days, DigestTimes, Pause, minute_of
 from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.history import History
 
@@ -143,6 +143,12 @@ class Subscriber:
         if minute is None:
             minute = minute_of(self.user_id)
         return Cadence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
+
+    @property
+    def pause(self) -> Pause | None:
+        """Until when no email is wanted, also where that has passed."""
+        until = self.times.paused_until
+        return Pause(until, self.time_zone) if until else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class _Standing:
     def _deciding(self) -> object:
         reader = self.reader
         if isinstance(reader, Subscriber):
-            return reader.choices, reader.status, reader.erased_at, self.follows
+            return reader.choices, reader.status, reader.erased_at, reader.pause, self.follows
         return reader, self.follows
 
 
@@ -148,6 +148,7 @@ def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
     """The schedule that the event belongs under, or why it belongs nowhere."""
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
+    pause = None
     match standing.reader:
         case Erased():
             return Outcome.ERASED
@@ -156,10 +157,12 @@ def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
                 return Outcome.ERASED
             if reader.status is not SubscriberStatus.ACTIVE:
                 return Outcome.UNSUBSCRIBED
-            choices, defaults = reader.choices, places.defaults
+            choices, defaults, pause = reader.choices, places.defaults, reader.pause
         case None:
             pass
-    wish = wish_for(event, choices=choices, follows=standing.follows, defaults=defaults)
+    wish = wish_for(
+        event, choices=choices, follows=standing.follows, defaults=defaults, pause=pause
+    )
     match wish:
         case None:
             return Outcome.NOT_FOLLOWED
