@@ -66,9 +66,11 @@ def _profile(subscriber: Subscriber) -> str:
     chosen = ", ".join(
         f"{category} {_often(subscriber, frequency)}" for category, frequency in subscriber.chosen
     )
+    until = daily.paused_until
+    paused = f", and no email before {until.day} {until:%B %Y}" if until else ""
     return (
         f"{subscriber.email} gets daily digests at {daily.hour:02}:{daily.minute:02} "
-        f"{subscriber.time_zone}" + (f"; {chosen}" if chosen else "")
+        f"{subscriber.time_zone}{paused}" + (f"; {chosen}" if chosen else "")
     )
 
 

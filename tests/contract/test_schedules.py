@@ -1,7 +1,7 @@
 """What the port `Schedules` promises, held against our fake and the real adapter on moto."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from gazette.adapters.schedules import DynamoSchedules
@@ -39,6 +39,15 @@ def with_shards(schedules: Schedules, shards: int) -> Schedules:
 def test_a_schedule_comes_back_as_put(schedules: Schedules) -> None:
     assert schedules.get("ann", "weekly") is None
     schedules.put(WEEKLY, replacing=None)
+    assert schedules.get("ann", "weekly") == WEEKLY
+
+
+def test_a_pause_comes_back_as_put_and_goes_with_the_next_change(schedules: Schedules) -> None:
+    paused = replace(WEEKLY, wanted=replace(WEEKLY.wanted, paused_until=date(2026, 12, 14)))
+    schedules.put(paused, replacing=None)
+    assert schedules.get("ann", "weekly") == paused
+    assert due(schedules, paused) == [paused]
+    schedules.put(WEEKLY, replacing=paused)
     assert schedules.get("ann", "weekly") == WEEKLY
 
 

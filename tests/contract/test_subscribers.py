@@ -25,7 +25,13 @@ def stored(subscribers: Subscribers, user_id: str = "ann") -> Subscriber:
 def test_a_subscriber_comes_back_as_put(subscribers: Subscribers) -> None:
     ann = replace(
         a_subscriber(
-            times=DigestTimes(hour=21, minute=30, weekly_on=7, custom_on=Days(frozenset({6})))
+            times=DigestTimes(
+                hour=21,
+                minute=30,
+                weekly_on=7,
+                custom_on=Days(frozenset({6})),
+                paused_until=TOMORROW,
+            )
         ),
         name="Änn 😀",
         locale="de-CH",
@@ -53,6 +59,16 @@ def test_a_profile_replaces_only_the_one_that_was_read(subscribers: Subscribers)
     assert subscribers.put(second, replacing=a_subscriber())
     third = replace(a_subscriber(email="third@example.com"), revision=2)
     assert not subscribers.put(third, replacing=a_subscriber())
+    assert subscribers.get("ann") == second
+
+
+def test_a_profile_without_minute_and_pause_replaces_one_with_them(
+    subscribers: Subscribers,
+) -> None:
+    first = a_subscriber(times=DigestTimes(minute=30, paused_until=TOMORROW))
+    subscribers.put(first, replacing=None)
+    second = replace(first, times=DigestTimes(), revision=2)
+    assert subscribers.put(second, replacing=first)
     assert subscribers.get("ann") == second
 
 

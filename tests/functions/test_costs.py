@@ -147,6 +147,17 @@ def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_mo
     assert ann.meter.write_units == Counter(subscribers=1, schedules=3, runs=2)
 
 
+def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_through(
+    ann: Cloud,
+) -> None:
+    """Once for the pause, whatever its length: nothing is written while it lasts."""
+    until = ago(days=-9)[:10]
+    said = profile(changed_at=ago(days=9), digest={"paused_until": until})
+    ann.say("subscriber.changed", said)
+    assert ann.meter.calls == calls(GetItem=3, Query=9, UpdateItem=2, PutItem=2)
+    assert ann.meter.write_units == Counter(subscribers=2, schedules=3, runs=1)
+
+
 def test_a_profile_brings_what_waited_for_it_at_three_write_units_an_event(cloud: Cloud) -> None:
     """The row, and its index entry under another key."""
     cloud.say("event.created", {"events": [event(number) for number in range(10)]})

@@ -112,7 +112,14 @@ DETAILS: dict[str, st.SearchStrategy[Any]] = {
         optional={
             "frequencies": st.dictionaries(_category, _frequency),
             "digest": st.fixed_dictionaries(
-                {}, optional={"hour": st.integers(0, 23), "minute": st.integers(0, 59)}
+                {},
+                optional={
+                    "hour": st.integers(0, 23),
+                    "minute": st.integers(0, 59),
+                    "paused_until": st.integers(-9, 99).map(
+                        lambda days: (NOW + timedelta(days=days)).date().isoformat()
+                    ),
+                },
             ),
         },
     ),

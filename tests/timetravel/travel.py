@@ -188,17 +188,26 @@ def _all_due(wanted: Cadence, begin: datetime, end: datetime) -> set[datetime]:
     """What the oracle says, from `begin` on and before `end`."""
     periods, at = periods_of(wanted.time_zone), time(wanted.hour, wanted.minute)
     days = [begin.date() + number * _DAY for number in range(-1, (end - begin).days + 2)]
+    if wanted.paused_until:
+        days = [day for day in days if day >= wanted.paused_until]
     instants = (expected(periods, day, at) for day in days if _is_wanted(day, wanted.days))
     return {instant for instant in instants if instant and begin <= instant < end}
 
 
 def _times(random: Random) -> DigestTimes:
-    """Every second chose the minute; half want it every day, the others on days of every kind."""
+    """Every second chose the minute; half want it every day, the others on days of every kind.
+
+    One in five begins in a pause.
+    """
     weekdays = frozenset(random.sample(range(1, 8), random.randint(1, 7)))
     some = [Days(weekdays), Days(weekdays, 2, random.randint(0, 1)), Days(month_day=31)]
     minute = random.choice([None, random.randint(0, 59)])
+    until = _BEGIN.date() + random.randint(0, 84) * _DAY if random.random() < 0.2 else None
     return DigestTimes(
-        random.randint(0, 23), minute, custom_on=random.choice([*some, *[Days()] * 3])
+        random.randint(0, 23),
+        minute,
+        custom_on=random.choice([*some, *[Days()] * 3]),
+        paused_until=until,
     )
 
 

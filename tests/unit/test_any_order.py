@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import repeat
 
+from gazette.domain.cadence import DigestTimes
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -35,6 +36,9 @@ POST, COMMENT = "post#post1", "post#reply1"
 CATEGORIES = ("comment", "like")
 HEARD: list[Frequency] = [each for each in Frequency if each is not Frequency.NEVER]
 MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
+ZONES = ("Europe/Berlin", "Pacific/Honolulu")
+"""In Honolulu it is still yesterday: a pause that is over in one of them goes on in the other."""
 
 minutes = st.integers(0, 30)
 readers = st.sampled_from(READERS)
@@ -47,21 +51,23 @@ def profiles(draw: st.DrawFn) -> Command:
     """Any choices by category; two may carry the same instant.
 
     Of those who mute, Ann does so from the beginning, Bo after a while, and nobody switches back:
-    that is the one thing whose order matters, because nothing is stored of what is muted.
+    that is the one thing whose order matters, because nothing is stored of what is muted. Any may
+    pause, up to today or beyond, and lift it.
     """
     user_id = draw(readers)
     ago = draw(minutes)
     chosen: dict[str, Frequency] = draw(st.dictionaries(categories, st.sampled_from(HEARD)))
     if user_id == "ann" or (user_id == "bo" and ago <= 15):
         chosen["like"] = Frequency.NEVER
-    return ChangeSubscriber(
-        a_subscriber(
-            user_id,
-            changed_at=NOW - MINUTE * ago,
-            email=f"{user_id}@{draw(st.sampled_from('ab'))}.example",
-            **chosen,  # type: ignore[arg-type] # no category is called times
-        )
+    paused_until = draw(st.none() | st.integers(-1, 3).map(lambda days: NOW.date() + DAY * days))
+    subscriber = a_subscriber(
+        user_id,
+        changed_at=NOW - MINUTE * ago,
+        email=f"{user_id}@{draw(st.sampled_from('ab'))}.example",
+        times=DigestTimes(minute=0, paused_until=paused_until),
+        **chosen,
     )
+    return ChangeSubscriber(replace(subscriber, time_zone=draw(st.sampled_from(ZONES))))
 
 
 @st.composite
@@ -189,14 +195,20 @@ def state(world: World) -> dict[str, object]:
 
 
 def assert_everything_is_on_its_way(world: World) -> None:
-    """Each event waits for its subscriber, under a schedule that is there, or for a run."""
+    """Each event waits for its subscriber, under a schedule that is there, or for a run.
+
+    Nobody who is paused has an immediate run or a digest before the pause ends.
+    """
     queued = {message.key for message in world.generate_queue.sent}
     for (user_id, _), placed in world.events.rows.items():
         if not isinstance(placed, Placed):
             continue
         known = isinstance(world.subscribers.get(user_id), Subscriber)
         assert (placed.schedule == WAITING) == (not known)
+        reader = world.subscribers.get(user_id)
+        pause = reader.pause if isinstance(reader, Subscriber) else None
         if is_immediate(placed.schedule):
+            assert not pause or not pause.holds_at(placed.event.occurred_at)
             assert any(
                 key.schedule == placed.schedule
                 and key.user_id == user_id
@@ -205,8 +217,8 @@ def assert_everything_is_on_its_way(world: World) -> None:
             )
         elif known:
             schedule = world.schedules.get(user_id, placed.schedule)
-            reader = world.subscribers.get(user_id)
             assert schedule is not None
+            assert not pause or not pause.holds_at(schedule.next_due_at)
             assert isinstance(reader, Subscriber)
             assert schedule.wanted == reader.cadence(Frequency(placed.schedule))
 

@@ -349,6 +349,34 @@ def _date_wanted(due: datetime, wanted: Cadence, zone: ZoneInfo) -> date:
     return local.date() - DAY * moved_over
 
 
+@given(
+    st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()),
+    st.just(Days()) | wanted_days,
+    st.integers(-3, 84),
+)
+@settings(max_examples=300, deadline=None)
+def test_a_pause_leaves_out_the_dates_before_its_end_and_no_other(
+    case: tuple[Cadence, datetime], days: Days, length: int
+) -> None:
+    """The first after it is the one of the same cadence without a pause, and so are the next."""
+    every_day, after = case
+    unpaused = replace(every_day, days=days)
+    zone = ZoneInfo(unpaused.time_zone)
+    until = after.astimezone(zone).date() + length * DAY
+    before = after
+    while _date_wanted(due := next_occurrence(unpaused, after=before), unpaused, zone) < until:
+        before = due
+    paused = replace(unpaused, paused_until=until)
+    assert occurrences(paused, after=after, count=3) == occurrences(unpaused, after=before, count=3)
+
+
+def test_what_the_clocks_move_into_the_first_date_after_a_pause_is_still_of_the_pause() -> None:
+    """What is wanted at 23:30 on 28 March, in Nuuk, is due at midnight."""
+    wanted = Cadence(23, 30, "America/Nuuk", paused_until=date(2026, 3, 29))
+    due = next_occurrence(wanted, after=utc("2026-03-28T01:00"))
+    assert shown(due, "America/Nuuk") == "2026-03-29T23:30"
+
+
 def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:
     """In Nuuk the clocks jump from 23:00 on 28 March to midnight."""
     wanted = Cadence(23, 30, "America/Nuuk")
@@ -401,10 +429,39 @@ def test_who_no_longer_wants_the_day_of_what_was_next_does_not_get_it() -> None:
     assert found == utc("2026-11-27T08:00")
 
 
+@pytest.mark.parametrize(
+    ("until", "last", "pending", "now", "due"),
+    [
+        (24, "21T20:00", "22T20:00", "22T12:00", "24T08:00"),
+        (23, "21T20:00", "22T20:00", "22T12:00", "23T08:00"),
+        (22, "21T20:00", "22T20:00", "22T12:00", "22T20:00"),
+        (21, "21T20:00", "22T20:00", "22T12:00", "22T20:00"),
+        (26, "21T08:00", "24T08:00", "22T12:00", "26T08:00"),
+        (None, "21T08:00", "26T08:00", "22T06:00", "22T08:00"),
+        (None, "22T07:00", "26T08:00", "22T07:30", "23T08:00"),
+        (None, "21T08:00", "26T08:00", "22T12:00", "23T08:00"),
+    ],
+)
+def test_who_pauses_has_nothing_before_its_end_and_the_next_hour_where_it_is_lifted(
+    until: int | None, last: str, pending: str, now: str, due: str
+) -> None:
+    def utc_on(text: str) -> datetime:
+        return utc(f"2026-11-{text}")
+
+    paused_until = date(2026, 11, until) if until else None
+    found = next_after_change(
+        Cadence(8, 0, "UTC", paused_until=paused_until),
+        after=utc_on(now),
+        last=utc_on(last),
+        pending=utc_on(pending),
+    )
+    assert found == utc_on(due)
+
+
 def sent(
     changes: list[tuple[timedelta, Cadence]], wanted: Cadence, begin: datetime
-) -> list[tuple[datetime, ZoneInfo]]:
-    """What goes out, with the zone that was the reader's then, up to three days after all."""
+) -> list[tuple[datetime, Cadence]]:
+    """What goes out, with what was wanted then, up to three days after all."""
     last: datetime | None = None
     due = next_occurrence(wanted, after=begin)
     found = []
@@ -412,7 +469,7 @@ def sent(
     for passes, changed in [*changes, (3 * DAY, None)]:
         at += passes
         while due <= at:
-            found.append((due, ZoneInfo(wanted.time_zone)))
+            found.append((due, wanted))
             last, due = due, next_occurrence(wanted, after=due)
         if changed:
             wanted = changed
@@ -436,10 +493,42 @@ def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
     """Dates that the zone never had, and clock changes over midnight, set aside."""
     assume(not any(instants_hard_to_date(zone, begin)))
     wanted = [(passes, Cadence(hour, minute, zone)) for passes, hour, minute in changes]
-    dates = [
-        due.astimezone(clock).date() for due, clock in sent(wanted, Cadence(hour, 0, zone), begin)
-    ]
+    clock = ZoneInfo(zone)
+    dates = [due.astimezone(clock).date() for due, _ in sent(wanted, Cadence(hour, 0, zone), begin)]
     assert [later - earlier for earlier, later in pairwise(dates)] == [DAY] * (len(dates) - 1)
+
+
+@given(
+    zones,
+    moments,
+    st.lists(
+        st.tuples(spans, st.integers(0, 23), st.none() | st.integers(-2, 9)), min_size=1, max_size=8
+    ),
+)
+@settings(max_examples=300, deadline=None)
+def test_a_date_has_its_digest_unless_a_pause_covers_it_whatever_else_changes(
+    zone: str, begin: datetime, changes: list[tuple[timedelta, int, int | None]]
+) -> None:
+    """One that is lifted too late in a day has taken that day."""
+    assume(not any(instants_hard_to_date(zone, begin)))
+    clock = ZoneInfo(zone)
+    wanted, paused, at = [], set[date](), begin
+    for passes, hour, days in changes:
+        at += passes
+        day = at.astimezone(clock).date()
+        until = None if days is None else day + days * DAY
+        wanted.append((passes, Cadence(hour, 0, zone, paused_until=until)))
+        paused |= {day + number * DAY for number in range(days or 0)}
+    found = [
+        (due.astimezone(clock).date(), then)
+        for due, then in sent(wanted, Cadence(8, 0, zone), begin)
+    ]
+    assert all(then.paused_until is None or then.paused_until <= day for day, then in found)
+    dates = [day for day, _ in found]
+    assert all(earlier < later for earlier, later in pairwise(dates))
+    first, ended = dates[0] if dates else day, day
+    all_dates = {first + number * DAY for number in range((ended - first).days)}
+    assert all_dates - set(dates) <= paused
 
 
 def instants_hard_to_date(zone: str, begin: datetime) -> Iterator[bool]:
@@ -456,7 +545,8 @@ def test_moves_to_other_zones_never_send_two_on_one_day_of_the_clock_of_then(
 ) -> None:
     wanted = [(passes, Cadence(hour, 0, zone)) for passes, hour, zone in moves]
     found = sent(wanted, Cadence(8, 0, zone), begin)
-    for (earlier, _), (later, clock) in pairwise(found):
+    for (earlier, _), (later, then) in pairwise(found):
+        clock = ZoneInfo(then.time_zone)
         assert earlier.astimezone(clock).date() < later.astimezone(clock).date()
         assert later - earlier < 3 * DAY
 

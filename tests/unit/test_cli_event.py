@@ -254,6 +254,11 @@ def test_an_activity_reads_as_for_a_follower() -> None:
             f"{DAILY}; like weekly on Friday, mention custom on Tuesday and Sunday",
         ),
         (
+            "subscriber.changed",
+            {**PROFILE, "digest": {"paused_until": "2026-12-14"}},
+            f"{DAILY}, and no email before 14 December 2026; comment immediate, like never",
+        ),
+        (
             "subscriber.active",
             {"user_id": "ann", "active_at": "2026-11-21T09:00:00Z"},
             "ann was active at 21 November 2026, 09:00 UTC",

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -49,6 +49,7 @@ SUBSCRIBER: dict[str, Any] = {
         "minute": 30,
         "weekly": {"day": "sunday"},
         "custom": {"days": ["monday", "friday"]},
+        "paused_until": "2026-12-14",
     },
     "frequencies": {"mention": "immediate", "like": "never"},
 }
@@ -154,7 +155,13 @@ def test_a_subscriber_is_decoded_with_hours_days_and_frequencies() -> None:
             locale="de-DE",
             time_zone="Europe/Berlin",
             changed_at=NOON,
-            times=DigestTimes(hour=7, minute=30, weekly_on=7, custom_on=Days(frozenset({1, 5}))),
+            times=DigestTimes(
+                hour=7,
+                minute=30,
+                weekly_on=7,
+                custom_on=Days(frozenset({1, 5})),
+                paused_until=date(2026, 12, 14),
+            ),
             choices=((NOON, (("like", Frequency.NEVER), ("mention", Frequency.IMMEDIATE))),),
         )
     )
@@ -315,6 +322,8 @@ def test_fields_that_aws_adds_to_the_envelope_do_not_matter() -> None:
         ("subscriber.changed", "digest.custom", {"day_of_month": 31}),
         ("subscriber.changed", "digest.custom", {"every_weeks": 4, "starting": "1990-01-01"}),
         ("subscriber.changed", "digest", {"hour": 8}),
+        ("subscriber.changed", "digest.paused_until", "2027-02-14"),
+        ("subscriber.changed", "digest.paused_until", "1990-01-01"),
         ("subscriber.changed", "frequencies", {}),
         ("subscriber.changed", "frequencies", {f"c{number}": "custom" for number in range(100)}),
         ("follow.created", "frequency", "never"),

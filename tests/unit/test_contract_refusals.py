@@ -116,6 +116,12 @@ BAD = [
     ("subscriber.changed", "digest.custom", {"day_of_month": 1, "days": ["monday"]}),
     ("subscriber.changed", "digest.custom", {"day_of_month": 1, "every_weeks": 1}),
     ("subscriber.changed", "digest.custom", {"day_of_month": 1, "starting": "2026-11-23"}),
+    ("subscriber.changed", "digest", {"paused_until": "2027-02-15"}),
+    ("subscriber.changed", "digest", {"paused_until": "2199-12-31"}),
+    ("subscriber.changed", "digest.paused_until", "2026-11-31"),
+    ("subscriber.changed", "digest.paused_until", "2026-12-14T00:00:00Z"),
+    ("subscriber.changed", "digest.paused_until", 12),
+    ("subscriber.changed", "digest.paused_until", None),
     ("subscriber.changed", "frequencies", []),
     ("event.created", "amended_at", "soon"),
     ("event.created", "amended_at", None),
@@ -170,6 +176,38 @@ def test_more_categories_than_anybody_has_are_refused() -> None:
     many = {f"c{number}": "daily" for number in range(101)}
     detail = changed("subscriber.changed", "frequencies", many)
     assert "detail.frequencies: " in refusal(envelope("subscriber.changed", detail))
+
+
+@pytest.mark.parametrize(
+    ("zone", "last", "too_late"),
+    [
+        ("Europe/Berlin", "2027-02-14", "2027-02-15"),
+        ("Pacific/Kiritimati", "2027-02-15", "2027-02-16"),
+        ("Pacific/Niue", "2027-02-14", "2027-02-15"),
+    ],
+)
+def test_a_pause_is_twelve_weeks_of_the_readers_own_calendar_at_most(
+    zone: str, last: str, too_late: str
+) -> None:
+    """Counted from `changed_at`, which is noon in UTC on 22 November."""
+    profile = changed("subscriber.changed", "time_zone", zone)
+    assert decode(envelope("subscriber.changed", {**profile, "digest": {"paused_until": last}}))
+    text = refusal(
+        envelope("subscriber.changed", {**profile, "digest": {"paused_until": too_late}})
+    )
+    assert f"detail.digest: paused_until must be {last} or earlier" in text
+    assert "name an earlier date now" in text
+
+
+@pytest.mark.parametrize("wrong", ["time_zone", "changed_at"])
+def test_a_pause_without_what_it_is_counted_from_reports_that(wrong: str) -> None:
+    detail = {
+        **changed("subscriber.changed", wrong, "soon"),
+        "digest": {"paused_until": "2199-12-31"},
+    }
+    text = refusal(envelope("subscriber.changed", detail))
+    assert f"detail.{wrong}: " in text
+    assert "paused_until" not in text
 
 
 @pytest.mark.parametrize(

@@ -238,3 +238,11 @@ def test_what_a_schema_cannot_say_the_model_still_refuses(field: str, value: str
     changed = replaced(EXAMPLES["subscriber.changed"][1], (field,), value)
     assert fits_schema("subscriber.changed", changed)
     assert not fits_model("subscriber.changed", changed)
+
+
+def test_that_a_pause_is_too_long_the_model_says_alone() -> None:
+    """A schema compares no fields."""
+    path = ("digest", "paused_until")
+    changed = replaced(EXAMPLES["subscriber.changed"][1], path, "2027-02-14")
+    assert fits_schema("subscriber.changed", changed)
+    assert not fits_model("subscriber.changed", changed)

@@ -1,6 +1,7 @@
 """The days on which a digest is wanted, as JSON in one attribute."""
 
 import json
+from datetime import date
 
 from gazette.domain.cadence import Days
 
@@ -21,3 +22,13 @@ def read_days(text: str) -> Days:
             return Days(frozenset(weekdays), every, phase)
         case other:
             raise ValueError(f"{other!r} does not say which days are wanted")
+
+
+def write_date(day: date | None) -> str | None:
+    """A date as in ISO 8601; None stays None."""
+    return day.isoformat() if day else None
+
+
+def read_date(text: str | None) -> date | None:
+    """The date that `write_date` wrote; None where the row has none."""
+    return date.fromisoformat(text) if text else None

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.days import read_days, write_days
+from gazette.adapters.days import read_date, read_days, write_date, write_days
 from gazette.adapters.dynamo import bind, put_or_current, translated, written
 from gazette.adapters.tables import ScheduleRow
 from gazette.domain.cadence import Cadence
@@ -90,6 +90,7 @@ class DynamoSchedules:
             minute=schedule.wanted.minute,
             time_zone=schedule.wanted.time_zone,
             days=write_days(schedule.wanted.days),
+            paused_until=write_date(schedule.wanted.paused_until),
             next_due_at=schedule.next_due_at,
             sequence=schedule.sequence,
             revision=schedule.revision,
@@ -127,6 +128,7 @@ def _schedule(row: ScheduleRow) -> Schedule:
             minute=int(row.minute),
             time_zone=row.time_zone,
             days=read_days(row.days),
+            paused_until=read_date(row.paused_until),
         ),
         next_due_at=row.next_due_at,
         sequence=int(row.sequence),

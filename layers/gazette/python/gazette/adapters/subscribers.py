@@ -6,7 +6,7 @@ from datetime import date, datetime
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.days import read_days, write_days
+from gazette.adapters.days import read_date, read_days, write_days
 from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.histories import read_choices, write_choices
 from gazette.adapters.tables import SubscriberRow
@@ -52,6 +52,9 @@ class DynamoSubscribers:
             else SubscriberRow.minute.remove(),
             SubscriberRow.weekly_on.set(times.weekly_on),
             SubscriberRow.custom_on.set(write_days(times.custom_on)),
+            SubscriberRow.paused_until.set(times.paused_until.isoformat())
+            if times.paused_until
+            else SubscriberRow.paused_until.remove(),
             SubscriberRow.choices.set(write_choices(subscriber.choices)),
             SubscriberRow.revision.set(subscriber.revision),
         ]
@@ -116,10 +119,6 @@ class DynamoSubscribers:
         )
 
 
-def _date(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
-
-
 def _unchanged(reader: Reader) -> Condition:
     condition: Condition
     match reader:
@@ -157,10 +156,11 @@ def _reader(row: SubscriberRow) -> Reader:
             minute=int(row.minute) if row.minute is not None else None,
             weekly_on=int(row.weekly_on),
             custom_on=read_days(row.custom_on),
+            paused_until=read_date(row.paused_until),
         ),
         choices=read_choices(row.choices),
-        registered_on=_date(row.registered_on),
-        active_on=_date(row.active_on),
+        registered_on=read_date(row.registered_on),
+        active_on=read_date(row.active_on),
         awake_since=row.awake_since,
         placed=row.placed or "",
         revision=int(row.revision),

@@ -2,9 +2,14 @@
 
 import hashlib
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 EVERY_DAY = frozenset(range(1, 8))
 """Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
+
+LONGEST_PAUSE = timedelta(weeks=12)
+"""What comes meanwhile waits for its end, and events are kept for little longer."""
 
 
 def minute_of(user_id: str) -> int:
@@ -33,12 +38,25 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """When a digest is wanted, on the subscriber's own clock."""
+    """When a digest is wanted, on the subscriber's own clock; on no date before `paused_until`."""
 
     hour: int
     minute: int
     time_zone: str
     days: Days = Days()
+    paused_until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """No email is wanted on the dates before `until`, by the clocks of `time_zone`."""
+
+    until: date
+    time_zone: str
+
+    def holds_at(self, instant: datetime) -> bool:
+        """Whether the date at `instant` is one of them."""
+        return instant.astimezone(ZoneInfo(self.time_zone)).date() < self.until
 
 
 WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
@@ -48,13 +66,15 @@ WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
 class DigestTimes:
     """At what hour digests are wanted, and on which days those that are not daily.
 
-    `minute` None: one of six within the hour, always the same for a subscriber.
+    `minute` None: one of six within the hour, always the same for a subscriber. `paused_until`
+    is the first date on which email is wanted again; None, or a date that has come: it is now.
     """
 
     hour: int = 8
     minute: int | None = None
     weekly_on: int = 1
     custom_on: Days = WORKDAYS
+    paused_until: date | None = None
 
 
 AT_EIGHT = DigestTimes()

@@ -28,12 +28,15 @@ def slot_id(slot: datetime) -> str:
 def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
     """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
 
-    Only on the wanted days, by the reader's own date. A local time that a clock change skips is
-    due at the first moment that exists, also where that is the next midnight; one that occurs
-    twice is due the first time; a local date that does not exist is passed over.
+    Only on the wanted days, by the reader's own date, and on none before a pause ends. A local
+    time that a clock change skips is due at the first moment that exists, also where that is the
+    next midnight; one that occurs twice is due the first time; a local date that does not exist
+    is passed over.
     """
     zone = ZoneInfo(wanted.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
+    if wanted.paused_until:
+        day = max(day, wanted.paused_until)
     while True:
         due = _occurrence_on(day, wanted, zone) if is_wanted(day, wanted.days) else None
         if due is not None and due > after:
@@ -49,7 +52,7 @@ def next_after_change(
     `last` is the occurrence that went out last, `pending` the one that was next before the
     change. A local date has one digest: where that of `last`, by the clock of now, would have a
     second one, the next date is next. And it loses none: where its new hour has passed already,
-    `pending` stays.
+    `pending` stays, unless its date is in a pause.
     """
     zone = ZoneInfo(wanted.time_zone)
 
@@ -62,7 +65,9 @@ def next_after_change(
     if pending is not None and after < pending < due:
         day = local_date(pending)
         had_its_own = last is not None and day == local_date(last)
-        if day < local_date(due) and is_wanted(day, wanted.days) and not had_its_own:
+        is_paused = wanted.paused_until is not None and day < wanted.paused_until
+        may_stay = is_wanted(day, wanted.days) and not is_paused
+        if day < local_date(due) and may_stay and not had_its_own:
             return pending
     return due
 

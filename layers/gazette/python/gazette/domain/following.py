@@ -93,14 +93,29 @@ def wish_for(
     choices: History[Frequencies],
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
+    resting: bool = False,
 ) -> Frequency | None:
     """How often the reader wants to hear of `event`, or None where they do not follow it.
 
     `follows` are those of `event.via`, in that order. A follow counts if it held when the event
     occurred and has not ended since; that of the more specific entity decides. Its own
     frequency goes before the category's. `never`, at any time since the event occurred, mutes:
-    switching back brings nothing back.
+    switching back brings nothing back. What is wanted at once waits for the daily digest where
+    the reader was `resting` when it occurred, whenever that comes to be known.
     """
+    wish = _said_of(event, choices, follows, defaults)
+    if wish is Frequency.IMMEDIATE and resting:
+        return Frequency.DAILY
+    return wish
+
+
+def _said_of(
+    event: Event,
+    choices: History[Frequencies],
+    follows: tuple[Follow | None, ...],
+    defaults: Frequencies,
+) -> Frequency | None:
+    """What choices and follows say, rests set aside."""
     for follow in follows:
         held = _held(follow, event.occurred_at)
         if any(state.frequency is Frequency.NEVER and state.following for state in held):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
-from gazette.domain.cadence import AT_EIGHT, Cadence, Days, DigestTimes, minute_of
+from gazette.domain.cadence import AT_EIGHT, Cadence, Days, DigestTimes, Pause, minute_of
 from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.history import History
 
@@ -138,6 +138,13 @@ class Subscriber:
         """Whether nothing may be sent, nor kept for later."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
+    def rests_through(self, instant: datetime) -> bool:
+        """Whether what occurs then is not sent at once: in a pause, or while dormant."""
+        if self.pause and self.pause.holds_at(instant):
+            return True
+        slept = self.awake_since is not None and instant < self.awake_since
+        return slept or self.status is SubscriberStatus.DORMANT
+
     def rests_at(self, sunset: timedelta) -> datetime:
         """When this reader begins to rest, if nothing more is seen of them: a UTC midnight."""
         seen = max(
@@ -158,7 +165,13 @@ class Subscriber:
         minute = self.times.minute
         if minute is None:
             minute = minute_of(self.user_id)
-        return Cadence(self.times.hour, minute, self.time_zone, days)
+        return Cadence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
+
+    @property
+    def pause(self) -> Pause | None:
+        """Until when no email is wanted, also where that has passed."""
+        until = self.times.paused_until
+        return Pause(until, self.time_zone) if until else None
 
 
 @dataclass(frozen=True, slots=True)

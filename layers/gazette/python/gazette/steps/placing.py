@@ -21,7 +21,6 @@ from gazette.domain.model import (
     Reader,
     Retracted,
     Subscriber,
-    SubscriberStatus,
 )
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, may_have_gone_until
@@ -52,6 +51,7 @@ class _Standing:
             return (
                 reader.choices,
                 reader.status,
+                reader.pause,
                 reader.awake_since,
                 reader.erased_at,
                 self.follows,
@@ -154,6 +154,7 @@ def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
     """The schedule that the event belongs under, or why it belongs nowhere."""
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
+    resting = False
     match standing.reader:
         case Erased():
             return Outcome.ERASED
@@ -163,9 +164,12 @@ def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
             if reader.has_left:
                 return Outcome.UNSUBSCRIBED
             choices, defaults = reader.choices, places.defaults
+            resting = reader.rests_through(event.occurred_at)
         case None:
             pass
-    wish = wish_for(event, choices=choices, follows=standing.follows, defaults=defaults)
+    wish = wish_for(
+        event, choices=choices, follows=standing.follows, defaults=defaults, resting=resting
+    )
     match wish:
         case None:
             return Outcome.NOT_FOLLOWED
@@ -173,20 +177,10 @@ def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
             return Outcome.MUTED
         case _ if standing.reader is None:
             return WAITING
-        case Frequency.IMMEDIATE if not _rests(standing.reader, event):
-            return immediate_schedule(event.entity.key)
         case Frequency.IMMEDIATE:
-            return Frequency.DAILY.value
+            return immediate_schedule(event.entity.key)
         case _:
             return wish.value
-
-
-def _rests(reader: Subscriber | Erased, event: Event) -> bool:
-    """Whether nothing goes out at once: it is in the digest that comes when the rest is over."""
-    if not isinstance(reader, Subscriber):
-        return False
-    slept_through = reader.awake_since is not None and event.occurred_at < reader.awake_since
-    return reader.status is SubscriberStatus.DORMANT or slept_through
 
 
 def _place_one(event: Event, standing: _Standing, places: Places) -> Outcome:

@@ -90,7 +90,7 @@ def _precedence(profile: Subscriber) -> tuple[datetime, str]:
 
 
 def _place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool) -> None:
-    """Only where the choices are others than those for which it was done last."""
+    """Only where choices or pause are others than those for which it was done last."""
     choices = _digest_of(subscriber)
     if subscriber.placed == choices:
         return
@@ -99,6 +99,10 @@ def _place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """Names the choices: of however many, a short text."""
-    turned = [[at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)]
-    return hashlib.sha256(json.dumps(turned).encode()).hexdigest()[:16]
+    """Names the choices, of however many, and the pause: a short text."""
+    said: list[object] = [
+        [at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)
+    ]
+    if subscriber.pause:
+        said.append([subscriber.pause.until.isoformat(), subscriber.pause.time_zone])
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

@@ -118,6 +118,7 @@ def _times(given: DigestDetail) -> DigestTimes:
         minute=given.minute,
         weekly_on=_iso_weekday(given.weekly.day),
         custom_on=_days(given.custom),
+        paused_until=given.paused_until,
     )
 
 

@@ -1,8 +1,9 @@
 """The details of who reads and what they want, as pydantic models."""
 
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from gazette.adapters.contract.details import Detail, EntityReference, OfSubscriber
 from gazette.adapters.contract.fields import (
@@ -20,6 +21,7 @@ from gazette.adapters.contract.fields import (
     Weeks,
     Wishes,
 )
+from gazette.domain.cadence import LONGEST_PAUSE
 from gazette.domain.frequency import Frequency
 
 
@@ -97,6 +99,13 @@ class DigestDetail(Detail):
         description="For what is wanted at the frequency `custom`.",
         examples=[{"days": ["tuesday", "friday"], "every_weeks": 2, "starting": "2026-11-23"}],
     )
+    paused_until: Annotated[Date | None, Given] = Field(
+        default=None,
+        description="For a pause: the first date, in the subscriber's time zone, on which email is "
+        "wanted again, up to 12 weeks after that of `changed_at`. What comes meanwhile waits, and "
+        "what is `immediate` is in the `daily` digest. A date that has come is no pause.",
+        examples=["2026-12-14"],
+    )
 
 
 class SubscriberChanged(OfSubscriber):
@@ -131,6 +140,22 @@ class SubscriberChanged(OfSubscriber):
         "default, else `daily`.",
         examples=[{"mention": "immediate", "like": "weekly", "article": "never"}],
     )
+
+    @field_validator("digest")
+    @classmethod
+    def _paused_for_what_events_are_kept(
+        cls, digest: DigestDetail, others: ValidationInfo
+    ) -> DigestDetail:
+        """Where the fields that it is compared with are wrong, those are reported."""
+        changed_at, time_zone = others.data.get("changed_at"), others.data.get("time_zone")
+        if digest.paused_until and changed_at and time_zone:
+            last = changed_at.astimezone(ZoneInfo(time_zone)).date() + LONGEST_PAUSE
+            if digest.paused_until > last:
+                raise ValueError(
+                    f"paused_until must be {last} or earlier, 12 weeks after changed_at: name an "
+                    "earlier date now, and a later one with a profile that changes later"
+                )
+        return digest
 
 
 class SubscriberActive(OfSubscriber):
