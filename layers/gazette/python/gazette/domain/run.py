@@ -48,6 +48,7 @@ class Reason(StrEnum):
     EMPTY = "empty"
     TOO_LATE = "too_late"
     BATCH_CANCELLED = "batch_cancelled"
+    PREFERENCES_CHANGED = "preferences_changed"
     UNSUBSCRIBED = "unsubscribed"
     SUPPRESSED = "suppressed"
     DORMANT = "dormant"

@@ -1,5 +1,6 @@
 """Keep a subscriber's schedules as the profile wants them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
@@ -9,11 +10,11 @@ from gazette.domain.calendar import last_instant_of_slot, next_after_change, nex
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, digests_in
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Erased, Reader, RunKey, Schedule, Subscriber, SubscriberStatus
+from gazette.domain.model import Erased, Reader, Schedule, Subscriber, SubscriberStatus
 from gazette.domain.ports import Clock
-from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stores import Schedules, Subscribers
 from gazette.steps.places import Places
+from gazette.steps.rescheduling import spend, stop_pending
 
 _CONFLICTS = 5
 
@@ -112,41 +113,56 @@ def set_schedule(
     `wakes`: written also where nothing changes, so that nobody takes it out as they read it.
     Raises NotYet where it keeps changing.
     """
-    wanted, clock = subscriber.cadence(digest), places.clock
+    wanted = subscriber.cadence(digest)
 
     def change(current: Schedule) -> Schedule:
-        changed = _changed(current, wanted, subscriber.changed_at, clock=clock)
+        changed = _changed(current, wanted, subscriber.changed_at, clock=places.clock)
         return replace(changed, revision=current.revision + 1) if wakes else changed
 
     for _ in range(_CONFLICTS):
         if current is None:
-            last = latest_run(subscriber.user_id, digest.value)
-            chain = [] if is_new else places.runs.chain(last)
-            changed = Schedule(
-                user_id=subscriber.user_id,
-                name=digest.value,
-                wanted=wanted,
-                next_due_at=_first_due(wanted, clock),
-                sequence=chain[0].key.sequence + 1 if chain else 1,
-                revision=1,
-                changed_at=subscriber.changed_at,
-                active_until=subscriber.rests_at(places.sunset) if places.sunset else None,
-            )
+            changed = _new(subscriber, digest, places=places, is_new=is_new)
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            changed = change(current)
+            changed = _moved(current, change, places=places)
             if changed == current:
                 return
-            if changed.sequence != current.sequence and _spend(current, places):
-                started = replace(current, last_due_at=current.next_due_at)
-                changed = change(started)
         if places.schedules.put(changed, replacing=current):
             return
         current = places.schedules.get(subscriber.user_id, digest.value)
     raise NotYet(
         f"The schedule of {subscriber.user_id} kept changing. The message will be delivered again."
     )
+
+
+def _new(subscriber: Subscriber, digest: Frequency, *, places: Places, is_new: bool) -> Schedule:
+    """Due in a slot after the open one, which fan-out may have read already."""
+    wanted = subscriber.cadence(digest)
+    chain = [] if is_new else places.runs.chain(latest_run(subscriber.user_id, digest.value))
+    return Schedule(
+        user_id=subscriber.user_id,
+        name=digest.value,
+        wanted=wanted,
+        next_due_at=next_occurrence(wanted, after=last_instant_of_slot(places.clock())),
+        sequence=chain[0].key.sequence + 1 if chain else 1,
+        revision=1,
+        changed_at=subscriber.changed_at,
+        active_until=subscriber.rests_at(places.sunset) if places.sunset else None,
+    )
+
+
+def _moved(
+    current: Schedule, change: Callable[[Schedule], Schedule], *, places: Places
+) -> Schedule:
+    """`current` after `change`, once the runs that were started for the old times are settled."""
+    changed, kept = change(current), current
+    if changed.wanted != current.wanted:
+        kept = stop_pending(current, places=places)
+        changed = change(kept)
+    if changed.sequence != current.sequence and spend(current, places=places):
+        changed = change(replace(kept, last_due_at=current.next_due_at))
+    return changed
 
 
 def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, *, clock: Clock) -> Schedule:
@@ -172,25 +188,3 @@ def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, *, clock:
         sequence=current.sequence + (next_due_at != current.next_due_at),
         revision=current.revision + 1,
     )
-
-
-def _spend(schedule: Schedule, places: Places) -> bool:
-    """See that the number of an occurrence that was given up has a run: one that has ended.
-
-    Fan-out, which may have read the schedule before, then starts nothing behind the runs that
-    follow: whoever reads them sees every number below the schedule's. A run that it has started
-    already goes on. Returns whether it has.
-    """
-    spent = Run(
-        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
-        due_at=schedule.next_due_at,
-        check_at=places.clock(),
-        status=Status.SKIPPED,
-        reason=Reason.SUPERSEDED,
-    )
-    return places.runs.create(spent).reason is not Reason.SUPERSEDED
-
-
-def _first_due(wanted: Cadence, clock: Clock) -> datetime:
-    """The first occurrence in a slot after the open one, which fan-out may have read already."""
-    return next_occurrence(wanted, after=last_instant_of_slot(clock()))

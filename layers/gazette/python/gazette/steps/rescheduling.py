@@ -1,0 +1,56 @@
+"""What becomes of the runs of a schedule when its reader wants it at other times."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from gazette.domain.identity import latest_run
+from gazette.domain.model import RunKey, Schedule
+from gazette.domain.run import Reason, Run, Status
+from gazette.domain.signals import Cancel
+from gazette.steps.applying import apply
+from gazette.steps.places import Places
+
+_GRACE = timedelta(minutes=15)
+"""How long after it was due a run still goes out although other times are wanted now."""
+
+_GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
+
+
+def stop_pending(schedule: Schedule, *, places: Places) -> Schedule:
+    """Cancel the runs of the old times that nobody has claimed, but for those just due.
+
+    Returns the schedule as it is without them: the date of a run that was given up has had no
+    digest, so the new hour may still bring one. Safe to repeat.
+    """
+    if schedule.last_due_at is None and schedule.next_due_at > places.clock():
+        return schedule
+    chain = places.runs.chain(latest_run(schedule.user_id, schedule.name))
+    runs = [_stopped(run, places) for run in chain]
+    if schedule.last_due_at not in {run.due_at for run in runs if run.reason in _GIVEN_UP}:
+        return schedule
+    started = (run.due_at for run in runs if run.reason not in _GIVEN_UP)
+    return replace(schedule, last_due_at=max(started, default=None))
+
+
+def _stopped(run: Run, places: Places) -> Run:
+    is_unclaimed = run.status in {Status.PENDING, Status.RETRYING} and not run.uncertain
+    if is_unclaimed and places.clock() - run.due_at > _GRACE:
+        return apply(run, Cancel(Reason.PREFERENCES_CHANGED), runs=places.runs)
+    return run
+
+
+def spend(schedule: Schedule, *, places: Places) -> bool:
+    """See that the number of an occurrence that was given up has a run: one that has ended.
+
+    Fan-out, which may have read the schedule before, then starts nothing behind the runs that
+    follow: whoever reads them sees every number below the schedule's. A run that it has started
+    already goes on. Returns whether it has.
+    """
+    spent = Run(
+        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
+        due_at=schedule.next_due_at,
+        check_at=places.clock(),
+        status=Status.SKIPPED,
+        reason=Reason.SUPERSEDED,
+    )
+    return places.runs.create(spent).reason not in _GIVEN_UP
