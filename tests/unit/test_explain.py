@@ -13,15 +13,14 @@ from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import DAILY, Erased, SubscriberStatus
 from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.signals import Uncertain
-from gazette.steps.explain import LAST, explain
+from gazette.steps.explain import LAST
 
 from tests import world as worlds
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
+from tests.explained import LOOKBACK, explained
 from tests.world import FANOUT, SETTLE_LAG, World
 
 SECOND = timedelta(seconds=1)
-DAY = timedelta(days=1)
-LOOKBACK = timedelta(days=1)
 AT_ONCE = immediate_schedule("post#post1")
 
 
@@ -31,21 +30,6 @@ def world() -> World:
     world = World()
     world.choose()
     return world
-
-
-def explained(world: World, on: date | None = None, user_id: str = "ann") -> Explanation:
-    return explain(
-        user_id,
-        on,
-        subscribers=world.subscribers,
-        follows=world.follows,
-        schedules=world.schedules,
-        runs=world.runs,
-        events=world.events,
-        clock=world.clock,
-        defaults=world.defaults,
-        lookback=LOOKBACK,
-    )
 
 
 def register(world: World, time_zone: str, times: DigestTimes) -> None:

@@ -73,7 +73,7 @@ def explain(
         chosen_at=profile.choices[-1][0] if profile and chosen else None,
         active_on=profile.active_on if profile else None,
         outlooks=tuple(_outlook(each, reader, on, now, lookback) for each in present),
-        choices=_choices(chosen, defaults, {each.category for each in waiting}),
+        choices=_choices(chosen, defaults, stored),
         follows=followed,
         overrides=overrides,
         runs=tuple(
@@ -132,8 +132,12 @@ def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
     return due if due.astimezone(zone).date() == on else None
 
 
-def _choices(chosen: Frequencies, defaults: Frequencies, seen: set[str]) -> tuple[Choice, ...]:
+def _choices(
+    chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[Placed]]
+) -> tuple[Choice, ...]:
+    """For each category that was chosen, has a default, or is that of an event of theirs."""
     own, given = dict(chosen), dict(defaults)
+    seen = {each.event.category for placed in stored.values() for each in placed}
     return tuple(
         Choice(
             category,
