@@ -6,16 +6,18 @@ import sys
 import typer
 
 from cli.event import event
+from cli.explain import explain
 from cli.quarantine import quarantine
 
 app = typer.Typer(
-    help="Events for Gazette, and what became of those that did not fit.",
+    help="Events for Gazette, what became of those that did not fit, and who got what and why.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.add_typer(event, name="event")
 app.add_typer(quarantine, name="quarantine")
+app.command("explain")(explain)
 
 
 def main() -> None:

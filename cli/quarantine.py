@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.console import NotPossible, note, one_line_errors, printable, say
+from cli.deployed import StageName
 from cli.queues import Held, queues, sent_at
 from cli.redriving import redrive
 
@@ -20,7 +21,6 @@ _COLUMNS = ("when (UTC)", "detail-type", "reason")
 quarantine = typer.Typer(
     help="Events that did not fit the contract, and the way back.", no_args_is_help=True
 )
-StageName = Annotated[str, typer.Option("--stage", help="The stage, as in cdk.json.")]
 
 
 @quarantine.command("list")

@@ -15,6 +15,7 @@ from botocore.exceptions import (
     ProfileNotFound,
     SSOError,
 )
+from gazette.domain.errors import Unavailable
 
 from cli.console import NotPossible, printable
 
@@ -38,24 +39,40 @@ _EXPIRED = frozenset(
     )
 )
 _DENIED = frozenset(("AccessDenied", "AccessDeniedException"))
-_NO_QUEUE = frozenset(("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"))
+_MISSING = frozenset(
+    (
+        "AWS.SimpleQueueService.NonExistentQueue",
+        "QueueDoesNotExist",
+        "ResourceNotFoundException",
+    )
+)
+_NOT_HERE = {
+    "sqs": "There is no queue {name} here",
+    "lambda": "There is no function {name} here",
+    "dynamodb": "There is no such table among {name}",
+}
+"""By the service as IAM names it."""
 
 
 @contextmanager
-def refusals_in_words(queue: str) -> Iterator[None]:
-    """Makes NotPossible of what goes wrong with `queue`."""
+def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
+    """Makes NotPossible of what goes wrong with `name`: a queue, a function, some tables."""
     try:
         yield
     except (BotoCoreError, ClientError) as err:
-        raise NotPossible(printable(in_words(err, queue))) from err
+        raise NotPossible(printable(in_words(err, name, service))) from err
+    except Unavailable as err:
+        cause = _of_aws(err)
+        said = in_words(cause, name, service) if cause else f"{err}: try again."
+        raise NotPossible(printable(said)) from err
     except ValueError as err:  # an endpoint that is no URL
         raise NotPossible(f"{printable(str(err))}: check AWS_ENDPOINT_URL.") from err
 
 
-def in_words(err: BotoCoreError | ClientError, queue: str) -> str:
+def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") -> str:
     """What is wrong, and what to do."""
     if isinstance(err, ClientError):
-        return _answer(err, queue)
+        return _answer(err, name, service)
     if isinstance(err, NoRegionError):
         return "No region is set: set AWS_DEFAULT_REGION to that of the stage."
     if isinstance(err, _NOT_LOGGED_IN):
@@ -65,13 +82,22 @@ def in_words(err: BotoCoreError | ClientError, queue: str) -> str:
     return f"AWS cannot be asked ({err}): check your AWS configuration."
 
 
-def _answer(err: ClientError, queue: str) -> str:
+def _of_aws(err: BaseException) -> BotoCoreError | ClientError | None:
+    """What AWS said behind an error of ours; PynamoDB keeps it in `cause`."""
+    cause: BaseException | None = err
+    while cause is not None and not isinstance(cause, (BotoCoreError, ClientError)):
+        cause = cause.__cause__ or getattr(cause, "cause", None)
+    return cause
+
+
+def _answer(err: ClientError, name: str, service: str) -> str:
     code = err.response.get("Error", {}).get("Code", "")
-    if code in _NO_QUEUE:
-        return f"There is no queue {queue} here: check --stage, account and region."
+    if code in _MISSING:
+        not_here = _NOT_HERE[service].format(name=name)
+        return f"{not_here}: check --stage, account and region."
     if code in _DENIED:
-        action = f"sqs:{err.operation_name}"
-        return f"Access denied: your credentials need {action} on {queue}."
+        action = f"{service}:{err.operation_name}"
+        return f"Access denied: your credentials need {action} on {name}."
     if code in _EXPIRED:
         return f"AWS does not accept your credentials ({code}): {_LOG_IN}."
-    return f"AWS refused {err.operation_name} on {queue} ({err}): mend that, and try again."
+    return f"AWS refused {err.operation_name} on {name} ({err}): mend that, and try again."

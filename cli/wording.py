@@ -19,7 +19,7 @@ from gazette.domain.following import Activity
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import Event, Subscriber
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def in_words(command: Command) -> str:
@@ -29,7 +29,7 @@ def in_words(command: Command) -> str:
             return f"{_happening(event)} for {event.user_id}"
         case CreateEvents(events):
             readers = sorted({event.user_id for event in events})
-            return f"{len(events)} events for {_listed(readers)}"
+            return f"{len(events)} events for {listed(readers)}"
         case CreateActivity(activity):
             return f"{_happening(activity)} for the followers of {' and '.join(activity.sides)}"
         case RetractEvent(user_id, event_id):
@@ -84,7 +84,7 @@ def _on(days: Days) -> str:
     if days.month_day is not None:
         return f"on day {days.month_day} of the month"
     weeks = "" if days.every == 1 else f" of every {days.every} weeks"
-    return f"on {_listed([_DAYS[day - 1] for day in sorted(days.weekdays)])}{weeks}"
+    return f"on {listed([DAYS[day - 1] for day in sorted(days.weekdays)])}{weeks}"
 
 
 def _follow(change: ChangeFollow) -> str:
@@ -96,7 +96,8 @@ def _follow(change: ChangeFollow) -> str:
     return f"{change.user_id} follows {change.entity} {since}, {often}"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """Names in a sentence; of many, the first."""
     if len(names) > 7:  # a week fits
         return f"{', '.join(names[:3])} and {len(names) - 3} others"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -21,7 +21,7 @@ from gazette.domain.model import (
     Window,
 )
 from gazette.domain.ports import Clock
-from gazette.domain.run import Reason, Run, Status
+from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
 
 _RETENTION = timedelta(days=90)
@@ -316,7 +316,10 @@ class FakeBatches:
 
 @dataclass
 class FakeEvents:
-    """The ports `Events` and `EventReader` in memory; `runs` and `schedules` are its guards'."""
+    """The ports `Events`, `EventReader` and `EventHistory` in memory.
+
+    `runs` and `schedules` are its guards'.
+    """
 
     clock: Clock
     runs: FakeRuns = field(default_factory=FakeRuns)
@@ -426,6 +429,11 @@ class FakeEvents:
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         return any(True for _ in self.read(user_id, schedule, window))
+
+    def of_user(self, user_id: str) -> Iterator[Placed]:
+        schedules = {row.schedule for row in self.rows.values() if isinstance(row, Placed)}
+        for schedule in sorted(schedules):
+            yield from self.placed(user_id, schedule, after=BEGINNING)
 
     def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
         self.rows[key] = row

@@ -15,6 +15,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.domain.explanation import EventHistory
 from gazette.domain.ports import Clock
 from gazette.domain.stores import (
     Activities,
@@ -132,6 +133,12 @@ def reader(engine: str, clock: SettableClock, events: Events) -> EventReader:
     if isinstance(events, FakeEvents):
         return events
     return DynamoEventReader("events", clock=clock)
+
+
+@pytest.fixture
+def history(engine: str, clock: SettableClock, events: Events) -> EventHistory:
+    """Reads what `events` wrote."""
+    return events if isinstance(events, FakeEvents) else DynamoEventReader("events", clock=clock)
 
 
 @pytest.fixture

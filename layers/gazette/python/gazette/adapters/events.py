@@ -174,7 +174,7 @@ class DynamoEvents:
 
 
 class DynamoEventReader:
-    """The port `EventReader` on the table `events`."""
+    """The ports `EventReader` and `EventHistory` on the table `events`."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
@@ -196,6 +196,15 @@ class DynamoEventReader:
             return False
         with translated():
             return any(True for _ in _stored_in(user_id, schedule, window, limit=1))
+
+    def of_user(self, user_id: str) -> Iterator[Placed]:
+        """One strongly consistent Query of the index per megabyte; it has no retracted ones."""
+        now = self._clock()
+        with translated():
+            for row in EventRow.stored_index.query(user_id, consistent_read=True):
+                found = found_in(row)
+                if row.expires_at > now and isinstance(found, Placed):
+                    yield found
 
 
 def _stored_in(

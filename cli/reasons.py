@@ -1,0 +1,168 @@
+"""Every status and reason in plain words: what it means, and what to do.
+
+A new one is one more line here; a test walks the enums.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gazette.domain.explanation import Due
+from gazette.domain.frequency import Frequency
+from gazette.domain.lifecycle import MAX_REFUSALS
+from gazette.domain.model import SubscriberStatus
+from gazette.domain.run import Reason, Run, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`why` ends a sentence that begins with what became of it; `todo` is one of its own."""
+
+    why: str
+    todo: str = "Nothing to do."
+
+
+_ARRIVED = (
+    "If it did not arrive, look for the message id at the provider, and into the spam folder."
+)
+_LOOK = "Look for the run id among the provider's messages (the tag `run`)."
+_SETTLE = (
+    f"{_LOOK} Until it is settled, this one and the later ones of the schedule wait rather than go "
+    "out twice."
+)
+
+STANDING: Mapping[SubscriberStatus, Words] = {
+    SubscriberStatus.ACTIVE: Words("active: email goes out"),
+    SubscriberStatus.UNSUBSCRIBED: Words(
+        "unsubscribed: no email goes out, and what happens since is not kept",
+        "They left by the link of an email; a new profile does not bring them back.",
+    ),
+    SubscriberStatus.SUPPRESSED: Words(
+        "suppressed: their address must not be written to, and what happens since is not kept",
+        "Whoever has that address left, maybe under another id; put subscriber.changed with "
+        "another address.",
+    ),
+}
+
+STATUS: Mapping[Status, str] = {
+    Status.PENDING: "is due and was not sent yet",
+    Status.SENDING: "is being sent",
+    Status.RETRYING: "was not sent yet and will be tried again",
+    Status.UNKNOWN: "may or may not have been sent",
+    Status.SENT: "was sent",
+    Status.FAILED: "was not sent",
+    Status.SKIPPED: "was skipped",
+    Status.CANCELLED: "was cancelled",
+}
+
+REASON: Mapping[Reason, Words] = {
+    Reason.DUE: Words(
+        "its message is queued, and no worker has claimed it",
+        "If it stays so for some minutes, look at the queues generate and generate-dead, and into "
+        "the log of generate.",
+    ),
+    Reason.CLAIMED: Words(
+        "a worker has claimed it to hand it to the provider",
+        "If it stays so for some minutes, that worker died: redrive generate-dead.",
+    ),
+    Reason.ACCEPTED: Words(
+        "the provider accepted it",
+        _ARRIVED,
+    ),
+    Reason.EVIDENCE: Words(
+        "the provider reported an event for it, so it has it",
+        _ARRIVED,
+    ),
+    Reason.ASSUMED: Words(
+        "its outcome stayed unknown, and this installation takes that for sent",
+        f"It may not have arrived. {_LOOK}",
+    ),
+    Reason.REFUSED_FOR_NOW: Words(
+        "the provider refused it for the moment",
+        f"Nothing: it is tried again, {MAX_REFUSALS} times in all.",
+    ),
+    Reason.REFUSED_FOR_GOOD: Words(
+        "the provider refused this message and would refuse it again",
+        "Look the provider's code up; mostly the address is wrong: put subscriber.changed with "
+        "the right one. Its events go with the next.",
+    ),
+    Reason.REFUSED_ACCOUNT: Words(
+        "the provider refuses everything from this account",
+        "Every reader waits: look the provider's code up, and the account's sending status, "
+        "identities and limits.",
+    ),
+    Reason.ATTEMPTS_EXHAUSTED: Words(
+        f"the provider refused it {MAX_REFUSALS} times",
+        "Look the provider's code up. Its events go with the next.",
+    ),
+    Reason.NOT_ATTEMPTED: Words(
+        "a worker claimed it and ran out of time before the provider was called",
+        "Nothing: it is tried again.",
+    ),
+    Reason.UNCERTAIN: Words(
+        "the provider was called and gave no answer that says whether it has the message",
+        _SETTLE,
+    ),
+    Reason.DEADLINE_PASSED: Words(
+        "the worker that had claimed it is gone, maybe after the provider was called",
+        _SETTLE,
+    ),
+    Reason.POLICY_RESEND: Words(
+        "its outcome stayed unknown, and this installation then sends once more",
+        "Nothing: it is tried again, and may arrive twice.",
+    ),
+    Reason.CARRIED: Words(
+        "its outcome stayed unknown, and its events go with the next",
+        "Nothing: what was in it may arrive twice.",
+    ),
+    Reason.CARRIED_INTO: Words(
+        "its outcome stayed unknown, and the next one took its events over",
+        "Nothing: what was in it may have arrived twice.",
+    ),
+    Reason.SUPERSEDED: Words(
+        "the next one came before anybody had sent it, and took its events over",
+        "If that happens often, generate does not keep up: look at the age of its queue.",
+    ),
+    Reason.EMPTY: Words(
+        "nothing waited",
+        "If something should have: was it put on the right bus, does `gazette quarantine list` "
+        "show it, is its category or follow muted?",
+    ),
+    Reason.TOO_LATE: Words(
+        "its turn came later than this installation allows (max_lateness)",
+        "Its events go with the next. Find out why fan-out was late.",
+    ),
+    Reason.UNSUBSCRIBED: Words("they had unsubscribed"),
+    Reason.SUPPRESSED: Words(
+        "their address must not be written to",
+        "Put subscriber.changed with another address.",
+    ),
+    Reason.ERASED: Words("they had been erased"),
+    Reason.UNKNOWN_SUBSCRIBER: Words(
+        "there was no profile of them", "Put subscriber.changed; its events go with the next."
+    ),
+}
+
+_GIVEN_UP = Words("hour, days or time zone were changed before it went out")
+"""A number that a change spent: skipped, where a run that a later one overtook is cancelled."""
+
+DUE: Mapping[Due, str] = {
+    Due.PLANNED: "to come",
+    Due.OVERDUE: "overdue: fan-out has not started it",
+    Due.STRANDED: "overdue, and longer than fan-out looks back",
+    Due.OFF: "off: nothing goes out to them",
+}
+
+OFTEN: Mapping[Frequency, str] = {
+    Frequency.NEVER: "never (muted)",
+    Frequency.IMMEDIATE: "at once",
+    Frequency.DAILY: "daily",
+    Frequency.WEEKLY: "weekly",
+    Frequency.CUSTOM: "on custom days",
+}
+
+
+def words_for(run: Run) -> Words:
+    """Why a run stands where it stands."""
+    if (run.status, run.reason) == (Status.SKIPPED, Reason.SUPERSEDED):
+        return _GIVEN_UP
+    return REASON[run.reason]

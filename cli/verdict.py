@@ -1,0 +1,137 @@
+"""The answer first: why somebody got nothing, or why now, in a few sentences."""
+
+from collections.abc import Iterator
+
+from gazette.domain.explanation import Explanation, Story, Waiting
+from gazette.domain.frequency import DIGESTS, Frequency
+from gazette.domain.model import SubscriberStatus, Window
+from gazette.domain.run import BEGINNING, Reason, Status
+
+from cli.expectations import expected, following, late
+from cli.reasons import STANDING, STATUS, words_for
+from cli.timetable import clock_time, counted, local, name_of, sentence, utc
+from cli.wording import listed
+
+_MOST = 3
+"""Runs of a date that are told in the answer; all of them are in the table."""
+
+_MAYBE = {Status.SENDING, Status.UNKNOWN}
+
+
+def verdict(found: Explanation) -> list[str]:
+    """The answer, a sentence or two an entry."""
+    return [*(_now(found) if found.on is None else _on_date(found))]
+
+
+def _now(found: Explanation) -> Iterator[str]:
+    yield from _standing(found)
+    if found.status is None:
+        return
+    for each in found.outlooks:
+        yield from late(each, found)
+    for story in found.runs[:1]:
+        yield _told(story, f"of {local(story.run.due_at, found.zone)}", found, lead="the last was ")
+    open_still = [story for story in found.runs[1:] if not story.run.status.is_final]
+    for story in open_still[:_MOST]:
+        yield _told(story, f"of {local(story.run.due_at, found.zone)}", found)
+    if not found.runs:
+        yield "Nothing has been due yet."
+    yield from _muted(found, found.runs[:1])
+    yield from following(found)
+    if found.status is SubscriberStatus.ACTIVE and found.waiting:
+        yield f"What waits: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+
+
+def _on_date(found: Explanation) -> Iterator[str]:
+    yield from _lead(found)
+    sent_first = sorted(found.runs, key=lambda story: story.run.status is not Status.SENT)
+    for story in sent_first[:_MOST]:
+        yield _told(story, f"of {clock_time(story.run.due_at, found.zone)}", found)
+    if len(found.runs) > _MOST:
+        yield f"And {len(found.runs) - _MOST} more: see the runs below."
+    yield from _muted(found, found.runs)
+    yield from _standing(found)
+    if not found.runs and found.status is SubscriberStatus.ACTIVE:
+        yield from expected(found)
+
+
+def _standing(found: Explanation) -> Iterator[str]:
+    """What keeps everything from them, whatever their runs say."""
+    if found.status is not None:
+        if found.status is not SubscriberStatus.ACTIVE:
+            words = STANDING[found.status]
+            yield f"{found.user_id} is {words.why}. {words.todo}"
+        return
+    if found.erased_at:
+        yield (
+            f"{found.user_id} was erased at {utc(found.erased_at)}: nothing is sent to them, and "
+            "nothing kept, unless a later subscriber.changed comes."
+        )
+        return
+    yield (
+        f"Gazette does not know {found.user_id}: no subscriber.changed came for it. Check the id; "
+        "it is the user_id that your services put."
+    )
+    if events := sum(each.count for each in found.waiting):
+        yield f"{counted(events)} wait{'s' * (events == 1)} for the profile: put it, and they go."
+
+
+def _lead(found: Explanation) -> Iterator[str]:
+    """Whether anything was sent on the date, where nothing is known to have been."""
+    today = found.now.astimezone(found.zone).date()
+    if found.on is None or any(story.run.status is Status.SENT for story in found.runs):
+        return
+    if found.on > today:
+        yield f"{found.on} is still to come."
+    elif any(story.run.status in _MAYBE or story.run.uncertain for story in found.runs):
+        yield f"Nobody knows yet whether something was sent on {found.on}."
+    else:
+        so_far = " so far" if found.on == today else ""
+        none_due = "" if found.runs else ": no run was due"
+        yield f"Nothing was sent on {found.on}{so_far}{none_due}."
+
+
+def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str:
+    """What became of a run, why, and of a sent one what it covers."""
+    run, words = story.run, words_for(story.run)
+    what = f"{lead}{name_of(run.key.schedule, story.about)} {when}{', which' if lead else ''}"
+    proof = f" (message id {run.message_id})" if run.message_id else ""
+    code = f" ({run.detail})" if run.detail else ""
+    said = f"{sentence(what)} {STATUS[run.status]}: {words.why}{proof}{code}."
+    if run.status is Status.SENT and run.window:
+        return f"{said} It covers {_window(run.window, found)}."
+    if not run.status.is_final and found.now > run.check_at:
+        return f"{said} That should have been over by {utc(run.check_at)}. {words.todo}"
+    return said
+
+
+def _window(window: Window, found: Explanation) -> str:
+    until = local(window.until, found.zone)
+    if window.since <= BEGINNING:
+        return f"what was stored up to {until}"
+    return f"what was stored after {local(window.since, found.zone)}, up to {until}"
+
+
+def _muted(found: Explanation, runs: tuple[Story, ...]) -> Iterator[str]:
+    """Where nothing waited: what they asked not to hear of."""
+    if not found.status or not any(story.run.reason is Reason.EMPTY for story in runs):
+        return
+    categories = [each.category for each in found.choices if each.frequency is Frequency.NEVER]
+    follows = [each.entity for each in found.overrides if each.frequency is Frequency.NEVER]
+    if categories or follows:
+        yield f"Muted: {listed([*categories, *follows])}. What happens there never comes."
+
+
+def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
+    """Schedule, what it is about, and how many events of any category."""
+    places = dict.fromkeys((each.schedule, each.about) for each in waiting)
+    ordered = sorted(places, key=lambda place: place[0] not in set(DIGESTS))
+    return [
+        (schedule, about, sum(each.count for each in waiting if each.schedule == schedule))
+        for schedule, about in ordered
+    ]
+
+
+def _waits(place: tuple[str, str, int]) -> str:
+    schedule, about, events = place
+    return f"{counted(events)} for {name_of(schedule, about)}"

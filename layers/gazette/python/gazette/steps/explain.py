@@ -1,0 +1,195 @@
+"""Why a reader got what they got, or nothing: everything that decides it, read and put together.
+
+Nothing is written, and no address or content of an event is in what comes out.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence
+from gazette.domain.explanation import (
+    Choice,
+    Due,
+    EventHistory,
+    Explanation,
+    Outlook,
+    Override,
+    Story,
+    Waiting,
+)
+from gazette.domain.frequency import Frequencies, frequency_for
+from gazette.domain.identity import is_immediate
+from gazette.domain.model import Placed, Reader, Schedule, Subscriber, SubscriberStatus
+from gazette.domain.ports import Clock
+from gazette.domain.run import Run, sent_until
+from gazette.domain.stores import Follows, Runs, Schedules, Subscribers
+
+LAST = 10
+"""Runs that are shown where no date is asked for."""
+
+_AHEAD = 3
+
+
+def explain(
+    user_id: str,
+    on: date | None,
+    *,
+    subscribers: Subscribers,
+    follows: Follows,
+    schedules: Schedules,
+    runs: Runs,
+    events: EventHistory,
+    clock: Clock,
+    defaults: Frequencies,
+    lookback: timedelta,
+) -> Explanation:
+    """Look at everything about a reader. With `on`, what was due on that date of their calendar.
+
+    `defaults` are the installation's frequencies; `lookback`: how far back fan-out looks.
+    """
+    reader = subscribers.get(user_id)
+    profile = reader if isinstance(reader, Subscriber) else None
+    now = clock()
+    zone = _zone(profile.time_zone if profile else "")
+    present = schedules.of_user(user_id)
+    all_runs = list(runs.of_user(user_id))
+    stored: dict[str, list[Placed]] = defaultdict(list)
+    for placed in events.of_user(user_id):
+        stored[placed.schedule].append(placed)
+    waiting = _waiting(stored, all_runs)
+    followed, overrides = _followed(user_id, follows)
+    chosen = profile.chosen if profile else ()
+    return Explanation(
+        user_id=user_id,
+        now=now,
+        on=on,
+        zone=zone,
+        time_zone=profile.time_zone if profile else "",
+        status=profile.status if profile else None,
+        erased_at=reader.erased_at if reader else None,
+        changed_at=profile.changed_at if profile else None,
+        chosen_at=profile.choices[-1][0] if profile and chosen else None,
+        active_on=profile.active_on if profile else None,
+        outlooks=tuple(_outlook(each, reader, on, now, lookback) for each in present),
+        choices=_choices(chosen, defaults, stored),
+        follows=followed,
+        overrides=overrides,
+        runs=tuple(
+            Story(run, _covered(run, stored), _about(run.key.schedule, stored))
+            for run in _shown(all_runs, on, zone)
+        ),
+        waiting=waiting,
+    )
+
+
+def _zone(time_zone: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(time_zone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+def _shown(runs: Iterable[Run], on: date | None, zone: ZoneInfo) -> list[Run]:
+    newest_first = sorted(
+        runs, key=lambda run: (run.due_at, run.key.schedule, run.key.sequence), reverse=True
+    )
+    if on is None:
+        return newest_first[:LAST]
+    return [run for run in newest_first if run.due_at.astimezone(zone).date() == on]
+
+
+def _outlook(
+    schedule: Schedule, reader: Reader, on: date | None, now: datetime, lookback: timedelta
+) -> Outlook:
+    due = _due(schedule, reader, now, lookback)
+    following: list[datetime] = [] if due is Due.OFF else [schedule.next_due_at]
+    try:
+        while 0 < len(following) < _AHEAD:
+            # As fan-out goes on from an occurrence.
+            after = last_instant_of_slot(max(following[-1], now))
+            following.append(next_occurrence(schedule.wanted, after=after))
+        on_date = _occurrence_on(on, schedule) if on else None
+    except ZoneInfoNotFoundError:
+        on_date = None
+    return Outlook(schedule, due, tuple(following), on_date)
+
+
+def _due(schedule: Schedule, reader: Reader, now: datetime, lookback: timedelta) -> Due:
+    """Overdue is what two ticks should have seen; stranded, what no tick looks for any more."""
+    if not isinstance(reader, Subscriber) or reader.status is not SubscriberStatus.ACTIVE:
+        return Due.OFF
+    if now <= last_instant_of_slot(schedule.next_due_at) + SLOT:
+        return Due.PLANNED
+    return Due.STRANDED if schedule.next_due_at < now - lookback - SLOT else Due.OVERDUE
+
+
+def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
+    zone = ZoneInfo(schedule.wanted.time_zone)
+    midnight = datetime.combine(on, time(), zone).astimezone(UTC)
+    due = next_occurrence(schedule.wanted, after=midnight - timedelta(microseconds=1))
+    return due if due.astimezone(zone).date() == on else None
+
+
+def _choices(
+    chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[Placed]]
+) -> tuple[Choice, ...]:
+    """For each category that was chosen, has a default, or is that of an event of theirs."""
+    own, given = dict(chosen), dict(defaults)
+    seen = {each.event.category for placed in stored.values() for each in placed}
+    return tuple(
+        Choice(
+            category,
+            frequency_for(category, chosen=chosen, defaults=defaults),
+            own.get(category),
+            given.get(category),
+        )
+        for category in sorted(own.keys() | given.keys() | seen)
+    )
+
+
+def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]]:
+    """How many entities they follow, and the follows with a frequency of their own."""
+    entities = sorted(set(follows.followed_by(user_id)))
+    found = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    now = [follow for follow in found.values() if follow.changes[-1][1].following]
+    overrides = [
+        Override(follow.entity, state.frequency, since)
+        for follow in now
+        for since, state in follow.changes[-1:]
+        if state.frequency
+    ]
+    return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
+
+
+def _waiting(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> tuple[Waiting, ...]:
+    found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for schedule, placed in stored.items():
+        until = sent_until(run for run in runs if run.key.schedule == schedule)
+        for each in placed:
+            if each.stored_at > until:
+                found[schedule, each.event.category].append(each.stored_at)
+    return tuple(
+        Waiting(schedule, _about(schedule, stored), category, len(at), min(at), max(at))
+        for (schedule, category), at in sorted(found.items())
+    )
+
+
+def _covered(run: Run, stored: Mapping[str, Sequence[Placed]]) -> tuple[tuple[str, int], ...]:
+    window = run.window
+    if window is None:
+        return ()
+    counted = Counter(
+        placed.event.category
+        for placed in stored.get(run.key.schedule, ())
+        if window.since < placed.stored_at <= window.until
+    )
+    return tuple(sorted(counted.items()))
+
+
+def _about(schedule: str, stored: Mapping[str, Sequence[Placed]]) -> str:
+    """The key of the entity of an immediate schedule, as long as an event of it is stored."""
+    if not is_immediate(schedule):
+        return ""
+    return next((placed.event.entity.key for placed in stored.get(schedule, ())), "")

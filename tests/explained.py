@@ -1,0 +1,26 @@
+"""What `explain` says of a world."""
+
+from datetime import date, timedelta
+
+from gazette.domain.explanation import Explanation
+from gazette.steps.explain import explain
+
+from tests.world import World
+
+LOOKBACK = timedelta(days=1)
+
+
+def explained(world: World, on: date | None = None, user_id: str = "ann") -> Explanation:
+    """Of a reader of a date, or of now."""
+    return explain(
+        user_id,
+        on,
+        subscribers=world.subscribers,
+        follows=world.follows,
+        schedules=world.schedules,
+        runs=world.runs,
+        events=world.events,
+        clock=world.clock,
+        defaults=world.defaults,
+        lookback=LOOKBACK,
+    )
