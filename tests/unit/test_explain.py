@@ -236,6 +236,17 @@ def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(
     assert {run.key.schedule for run in runs} == {DAILY, "weekly", AT_ONCE}
 
 
+def test_a_run_that_has_not_ended_is_told_however_old_it_is(world: World) -> None:
+    """It holds up all that came after it."""
+    world.mailer.script.append(Uncertain(1))
+    for number in range(LAST + 3):
+        world.create(an_event(f"e{number}"))
+        world.send_digest()
+    stories = explained(world).runs
+    assert [story.run.key.sequence for story in stories] == [*range(LAST + 3, 3, -1), 1]
+    assert stories[-1].run.status is Status.UNKNOWN
+
+
 def test_a_date_is_one_of_the_readers_own_calendar() -> None:
     """Midnight in Auckland is noon of the day before in UTC."""
     world = World()

@@ -27,7 +27,7 @@ from gazette.domain.run import Run, sent_until
 from gazette.domain.stores import Follows, Runs, Schedules, Subscribers
 
 LAST = 10
-"""Runs that are shown where no date is asked for."""
+"""Runs that are shown where no date is asked for, beside those that have not ended."""
 
 _AHEAD = 3
 
@@ -96,7 +96,7 @@ def _shown(runs: Iterable[Run], on: date | None, zone: ZoneInfo) -> list[Run]:
         runs, key=lambda run: (run.due_at, run.key.schedule, run.key.sequence), reverse=True
     )
     if on is None:
-        return newest_first[:LAST]
+        return newest_first[:LAST] + [run for run in newest_first[LAST:] if not run.status.is_final]
     return [run for run in newest_first if run.due_at.astimezone(zone).date() == on]
 
 
