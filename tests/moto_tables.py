@@ -7,6 +7,7 @@ from gazette.adapters.tables import (
     ActivityRow,
     EventRow,
     FollowRow,
+    PaceRow,
     RunRow,
     ScheduleRow,
     SubscriberRow,
@@ -21,6 +22,7 @@ NAMES = {
     EventRow: "events",
     RunRow: "runs",
     SuppressionRow: "suppressions",
+    PaceRow: "pace",
 }
 
 

@@ -223,3 +223,23 @@ class RunRow(Model):
     detail = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
+
+
+class PaceRow(Model):
+    """Table `pace`, one row for everything that is paced together.
+
+    `next_at` and `stretch_at` are microseconds since 1970, so that they can be added to; `day`
+    is a date of UTC.
+    """
+
+    class Meta:
+        table_name = ""
+
+    name = UnicodeAttribute(hash_key=True)
+    quota = NumberAttribute(null=True)
+    next_at = NumberAttribute(null=True)
+    stretch_at = NumberAttribute(null=True)
+    stretch_taken = NumberAttribute(null=True)
+    last_taken = NumberAttribute(null=True)
+    day = UnicodeAttribute(null=True)
+    taken = NumberAttribute(null=True)
