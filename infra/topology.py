@@ -86,7 +86,8 @@ ACTIVITIES = Table(
     ttl="expires_at",
 )
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
-TABLES = (SUBSCRIBERS, SCHEDULES, FOLLOWS, ACTIVITIES, EVENTS, RUNS, SUPPRESSIONS)
+PACE = Table(name="pace", partition_key="name")
+TABLES = (SUBSCRIBERS, SCHEDULES, FOLLOWS, ACTIVITIES, EVENTS, RUNS, SUPPRESSIONS, PACE)
 
 INGEST = Step(
     name="ingest",
@@ -138,6 +139,7 @@ FANOUT = Step(
         ("schedules", ("Query", "PutItem")),
         ("events", ("Query",)),
         ("runs", ("Query", "PutItem")),
+        ("pace", ("UpdateItem",)),
     ),
 )
 GENERATE = Step(
@@ -145,10 +147,12 @@ GENERATE = Step(
     timeout=120,  # ten runs in a row, each at its send time-out, and the last commit
     memory=1024,
     queue="generate",
+    may_recurse=True,  # a run for which there is no turn is put off by a message of its own
     tables=(
         ("runs", ("Query", "PutItem")),
         ("subscribers", ("GetItem",)),
         ("events", ("Query",)),
+        ("pace", ("UpdateItem",)),
     ),
 )
 PREFERENCES = Step(

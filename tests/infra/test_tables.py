@@ -8,6 +8,7 @@ from gazette.adapters.tables import (
     ActivityRow,
     EventRow,
     FollowRow,
+    PaceRow,
     RunRow,
     ScheduleRow,
     SubscriberRow,
@@ -26,6 +27,7 @@ _MODELS: dict[str, type[Model]] = {
     "Events": EventRow,
     "Runs": RunRow,
     "Suppressions": SuppressionRow,
+    "Pace": PaceRow,
 }
 
 
@@ -89,6 +91,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Events": {"HASH": "user_id", "RANGE": "event_id"},
         "Runs": {"HASH": "user_id", "RANGE": "run"},
         "Suppressions": {"HASH": "address_hash"},
+        "Pace": {"HASH": "name"},
     }
     assert {
         name: _indexes(
@@ -105,6 +108,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Events": {"stored": ({"HASH": "user_id", "RANGE": "stored"}, "ALL")},
         "Runs": {"open": ({"HASH": "open", "RANGE": "check_at"}, "KEYS_ONLY")},
         "Suppressions": {},
+        "Pace": {},
     }
 
 

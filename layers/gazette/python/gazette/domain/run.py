@@ -47,6 +47,7 @@ class Reason(StrEnum):
     SUPERSEDED = "superseded"
     EMPTY = "empty"
     TOO_LATE = "too_late"
+    DAILY_CAP = "daily_cap"
     UNSUBSCRIBED = "unsubscribed"
     SUPPRESSED = "suppressed"
     ERASED = "erased"
