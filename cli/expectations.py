@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from gazette.domain.calendar import slot_of
 from gazette.domain.explanation import Due, Explanation, Outlook
 
 from cli.timetable import clock_time, local, name_of, sentence, utc
@@ -18,10 +17,10 @@ def late(outlook: Outlook, found: Explanation) -> Iterator[str]:
             f"{what} is overdue: fan-out has not started it. Look at the clock that ticks every "
             "ten minutes, and at the queues shard and shard-dead."
         )
-    if outlook.due is Due.STRANDED:
+    if outlook.due is Due.UNLISTED:
         yield (
-            f"{what} was never started, and fan-out no longer looks that far back: replay the tick "
-            f"of {slot_of(due).isoformat()}, or put the profile again."
+            f"{sentence(name_of(outlook.schedule.name))} is not in the due index: look at the "
+            "queues ingest and ingest-dead for a message of theirs, or put the profile again."
         )
 
 
@@ -59,6 +58,6 @@ def _missing(outlook: Outlook, due: datetime, found: Explanation) -> Iterator[st
         yield f"{what} was not wanted yet: the profile of now is of {utc(found.changed_at)}."
     else:
         yield (
-            f"{what} has no run: they were not active then, or chose another hour; no tick came "
-            "for longer than fan-out looks back; or it is longer ago than runs are kept."
+            f"{what} has no run: they were not active then, or chose another hour; or it is longer "
+            "ago than runs are kept."
         )

@@ -77,6 +77,10 @@ def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
     yield "their time now", f"{local(found.now, found.zone)} ({utc(found.now)})"
     if found.changed_at:
         yield "profile changed", utc(found.changed_at)
+    if found.paused_until:
+        yield "paused until", f"{found.paused_until}"
+    if found.registered_on:
+        yield "registered", f"{found.registered_on}"
     yield "last sign of life", f"{found.active_on}" if found.active_on else "none"
     yield "follows", f"{found.follows}"
 
@@ -114,7 +118,7 @@ def _whose(choice: Choice, chosen: str) -> str:
 
 
 def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
-    left = found.status not in {None, SubscriberStatus.ACTIVE}
+    left = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
     for each in found.waiting:
         place = name_of(each.schedule, each.about) + (" (is not sent)" if left else "")
         yield place, each.category, f"{each.count}", bare_utc(each.oldest), bare_utc(each.newest)

@@ -41,6 +41,10 @@ STANDING: Mapping[SubscriberStatus, Words] = {
         "Whoever has that address left, maybe under another id; put subscriber.changed with "
         "another address.",
     ),
+    SubscriberStatus.DORMANT: Words(
+        "dormant: nothing was seen of them for long, so no email goes out; what happens is kept",
+        "Their next sign of life (subscriber.active) brings the digests back.",
+    ),
 }
 
 STATUS: Mapping[Status, str] = {
@@ -131,6 +135,22 @@ REASON: Mapping[Reason, Words] = {
         "its turn came later than this installation allows (max_lateness)",
         "Its events go with the next. Find out why fan-out was late.",
     ),
+    Reason.BATCH_CANCELLED: Words(
+        "somebody cancelled the batch of its slot (gazette batch cancel)",
+        "Nothing: its events go with the next.",
+    ),
+    Reason.PREFERENCES_CHANGED: Words(
+        "hour, days or time zone were changed while it waited to be sent",
+        "Nothing: its events go with the digest of the new hour.",
+    ),
+    Reason.DAILY_CAP: Words(
+        "the day's cap of a new sending domain was used up (warmup_daily)",
+        "Its events go with the next; `gazette batch show` shows the cap.",
+    ),
+    Reason.DORMANT: Words(
+        "nothing had been seen of them for long",
+        "Their next sign of life (subscriber.active) brings the digests back, with its events.",
+    ),
     Reason.UNSUBSCRIBED: Words("they had unsubscribed"),
     Reason.SUPPRESSED: Words(
         "their address must not be written to",
@@ -148,7 +168,7 @@ _GIVEN_UP = Words("hour, days or time zone were changed before it went out")
 DUE: Mapping[Due, str] = {
     Due.PLANNED: "to come",
     Due.OVERDUE: "overdue: fan-out has not started it",
-    Due.STRANDED: "overdue, and longer than fan-out looks back",
+    Due.UNLISTED: "not in the due index, although it should be",
     Due.OFF: "off: nothing goes out to them",
 }
 

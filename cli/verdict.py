@@ -61,6 +61,8 @@ def _standing(found: Explanation) -> Iterator[str]:
         if found.status is not SubscriberStatus.ACTIVE:
             words = STANDING[found.status]
             yield f"{found.user_id} is {words.why}. {words.todo}"
+        elif found.paused_until:
+            yield f"{found.user_id} has paused: no email is wanted before {found.paused_until}."
         return
     if found.erased_at:
         yield (

@@ -1,4 +1,6 @@
-"""A stand-in for Amazon SES on loopback: speaks SESv2 SendEmail and keeps what it accepted.
+"""A stand-in for Amazon SES on loopback: speaks SESv2 SendEmail and GetAccount.
+
+It keeps what it accepted.
 
 It is also the reader's mailbox: it shows what arrived, and passes the links in emails on to the
 deployed function, so that they can be followed.
@@ -24,6 +26,7 @@ from typing import Any
 _POLICY = SMTP.clone(max_line_length=998)  # never fold, and so encode, a long link
 _TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
 _READER_LINKS = "/unsubscribe/"
+_ACCOUNT = "/v2/email/account"
 _HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 
 
@@ -65,6 +68,7 @@ class StandIn:
     def __init__(self, port: int = 0) -> None:
         self.accepted: list[Accepted] = []
         self.requests = 0
+        self.max_send_rate = 14.0
         self.script: deque[Answer] = deque()
         self.forward: Forward | None = None
         self._lock = threading.Lock()
@@ -102,6 +106,33 @@ class StandIn:
         if answer:
             return answer.status, answer.code, {"message": f"scripted {answer.code}"}
         return 200, "", {"MessageId": taken.message_id}
+
+    def account(self) -> tuple[int, str, dict[str, Any]]:
+        """The same for GetAccount, as SES documents it.
+
+        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
+        """
+        with self._lock:
+            self.requests += 1
+            answer = self.script.popleft() if self.script else None
+            sent = float(len(self.accepted))
+        if answer:
+            return answer.status, answer.code, {"message": f"scripted {answer.code}"}
+        return (
+            200,
+            "",
+            {
+                "DedicatedIpAutoWarmupEnabled": False,
+                "EnforcementStatus": "HEALTHY",
+                "ProductionAccessEnabled": True,
+                "SendingEnabled": True,
+                "SendQuota": {
+                    "Max24HourSend": 50_000.0,
+                    "MaxSendRate": self.max_send_rate,
+                    "SentLast24Hours": sent,
+                },
+            },
+        )
 
 
 def _take(request: dict[str, Any]) -> Accepted:
@@ -149,6 +180,10 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
             number = self.path.removeprefix("/messages/")
             if self.path.startswith(_READER_LINKS):
                 self._forward("GET", b"")
+                return
+            if self.path == _ACCOUNT:
+                status, code, answer = stand_in.account()
+                self._answer(status, code, json.dumps(answer).encode(), "application/json")
                 return
             if self.path == "/":
                 page = _inbox(stand_in.accepted)

@@ -25,6 +25,10 @@ class Stage:
     nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
     `max_lateness` is how late a digest may still go out; `sunset_days` is how long after the last
     sign of life a reader is still written to (0: for ever);
+    `emails_per_second` is how fast email goes out, 0 for the account's SES quota; `ramp_from` is
+    how fast after a pause, 0 for no ramp, and it doubles at most each `ramp_every`;
+    `warmup_daily` is how many emails a new sending domain may send on `warmup_from`, a date of
+    UTC or empty, and the number doubles each day after;
     `ticks` lets the clock start digests; `host_layers` builds for this machine instead of
     Lambda's.
     """
@@ -47,6 +51,11 @@ class Stage:
     lookback_slots: int = 6
     max_lateness: int = 21600
     spread: int = 600
+    emails_per_second: int = 0
+    ramp_from: int = 10
+    ramp_every: int = 30
+    warmup_from: str = ""
+    warmup_daily: int = 200
     check_after: int = 3600
     collapse: int = 20
     settle_lag: int = 15
@@ -115,4 +124,9 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")
     if stage.mail_provider == "smtp" and not stage.smtp_host:
         raise StageError(f"Stage {name!r} in cdk.json: mail_provider smtp needs smtp_host.")
+    if stage.mail_provider == "smtp" and not stage.emails_per_second:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: mail_provider smtp needs emails_per_second: no quota of "
+            "SES says how many emails a second your server takes."
+        )
     return stage

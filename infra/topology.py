@@ -93,7 +93,18 @@ ACTIVITIES = Table(
 )
 BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expires_at")
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
-TABLES = (SUBSCRIBERS, SCHEDULES, FOLLOWS, ACTIVITIES, EVENTS, RUNS, BATCHES, SUPPRESSIONS)
+PACE = Table(name="pace", partition_key="name")
+TABLES = (
+    SUBSCRIBERS,
+    SCHEDULES,
+    FOLLOWS,
+    ACTIVITIES,
+    EVENTS,
+    RUNS,
+    BATCHES,
+    PACE,
+    SUPPRESSIONS,
+)
 
 INGEST = Step(
     name="ingest",
@@ -148,6 +159,7 @@ FANOUT = Step(
         ("events", ("Query",)),
         ("runs", ("Query", "PutItem")),
         ("batches", ("Query", "UpdateItem")),
+        ("pace", ("UpdateItem",)),
     ),
 )
 GENERATE = Step(
@@ -155,11 +167,13 @@ GENERATE = Step(
     timeout=120,  # ten runs in a row, each at its send time-out, and the last commit
     memory=1024,
     queue="generate",
+    may_recurse=True,  # a run for which there is no turn is put off by a message of its own
     tables=(
         ("runs", ("Query", "PutItem")),
         ("subscribers", ("GetItem",)),
         ("events", ("Query",)),
         ("batches", ("GetItem",)),
+        ("pace", ("UpdateItem",)),
     ),
 )
 PREFERENCES = Step(

@@ -37,6 +37,10 @@ class SettableClock:
         """Move on by a timedelta."""
         self.now += timedelta(**units)
 
+    def sleep(self, wait: timedelta) -> None:
+        """Move on, as if somebody had slept."""
+        self.now += wait
+
 
 def an_event(
     event_id: str = "e1",

@@ -1,13 +1,11 @@
 """What `explain` says of a world."""
 
-from datetime import date, timedelta
+from datetime import date
 
 from gazette.domain.explanation import Explanation
 from gazette.steps.explain import explain
 
 from tests.world import World
-
-LOOKBACK = timedelta(days=1)
 
 
 def explained(world: World, on: date | None = None, user_id: str = "ann") -> Explanation:
@@ -22,5 +20,4 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         events=world.events,
         clock=world.clock,
         defaults=world.defaults,
-        lookback=LOOKBACK,
     )

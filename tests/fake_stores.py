@@ -20,6 +20,7 @@ from gazette.domain.model import (
     SubscriberStatus,
     Window,
 )
+from gazette.domain.pace import KEPT_FOR, NoTurn, Pace, PacePlan, PaceReading, read, take
 from gazette.domain.ports import Clock
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
@@ -312,6 +313,38 @@ class FakeBatches:
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
         self.done[shard] = max(self.done.get(shard, slot), slot)
+
+
+@dataclass
+class FakePaceRow:
+    """What all who pace together share; the port `QuotaStore`."""
+
+    pace: Pace = field(default_factory=Pace)
+
+    def set_quota(self, rate: float) -> None:
+        self.pace = replace(self.pace, quota=rate)
+
+
+@dataclass
+class FakePacer:
+    """The ports `Pacer` and `PaceGauge` in memory; `row` may be shared."""
+
+    plan: PacePlan
+    row: FakePaceRow = field(default_factory=FakePaceRow)
+    kept: list[datetime] = field(default_factory=list)
+
+    def reserve(self, now: datetime, latest: datetime) -> datetime | NoTurn:
+        self.kept = [turn for turn in self.kept if turn >= now - KEPT_FOR]
+        if not self.kept:
+            wanted = take(self.row.pace, self.plan, now=now, latest=latest)
+            if isinstance(wanted, NoTurn):
+                return wanted
+            self.row.pace = wanted.from_(self.row.pace)
+            self.kept = wanted.turns
+        return self.kept.pop(0) if self.kept[0] <= latest else NoTurn.BUSY
+
+    def read(self, now: datetime) -> PaceReading:
+        return read(self.row.pace, self.plan, now)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gazette.domain.compose import Digest
+from gazette.domain.errors import Unavailable
 from gazette.domain.model import Edition, Mail, Subscriber
 from gazette.domain.ports import FollowerPage, Links, QueuedRun, Shard, Walk
 from gazette.domain.signals import Accepted, SendOutcome
@@ -86,3 +87,15 @@ class FakeMailer:
             return self.script.popleft()
         self.accepted.append((mail, attempt))
         return Accepted(attempt, f"message{len(self.accepted)}")
+
+
+@dataclass
+class FakeAccount:
+    """The port `Account`; a `rate` of None cannot be told."""
+
+    rate: float | None
+
+    def send_rate(self) -> float:
+        if self.rate is None:
+            raise Unavailable("The provider did not answer.")
+        return self.rate

@@ -8,6 +8,7 @@ from gazette.adapters.tables import (
     BatchRow,
     EventRow,
     FollowRow,
+    PaceRow,
     RunRow,
     ScheduleRow,
     SubscriberRow,
@@ -23,6 +24,7 @@ NAMES = {
     RunRow: "runs",
     BatchRow: "batches",
     SuppressionRow: "suppressions",
+    PaceRow: "pace",
 }
 
 

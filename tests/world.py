@@ -21,12 +21,14 @@ from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
+from gazette.domain.pace import PacePlan
 from gazette.domain.ports import Links, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.steps.deliver import DeliveryLimits, deliver
 from gazette.steps.fanout import FannedOut, fan_out
 from gazette.steps.followers import bring
 from gazette.steps.ingest import ingest
+from gazette.steps.pacing import Pacing
 from gazette.steps.places import Places
 from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.unsubscribe import unsubscribe
@@ -37,6 +39,7 @@ from tests.fake_stores import (
     FakeBatches,
     FakeEvents,
     FakeFollows,
+    FakePacer,
     FakeRuns,
     FakeSchedules,
     FakeSubscribers,
@@ -80,6 +83,7 @@ _PORTS = (
     "generate_queue",
     "followers_queue",
     "mailer",
+    "pacer",
 )
 
 Around = Callable[[str, Callable[[], object]], object]
@@ -137,6 +141,7 @@ class World:
     shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
     mailer: FakeMailer = field(default_factory=FakeMailer)
     renderer: Renderer = field(default_factory=FakeRenderer)
+    pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
     nonces: Iterator[int] = field(default_factory=count)
     time_left: timedelta = timedelta(seconds=60)
 
@@ -247,6 +252,13 @@ class World:
             renderer=self.renderer,
             link_maker=FakeLinks(),
             mailer=self.mailer,
+            pacing=Pacing(
+                pacer=self.pacer,
+                generate_queue=self.generate_queue,
+                clock=self.clock,
+                sleep=self.clock.sleep,
+                random=lambda: 0.5,
+            ),
             clock=self.clock,
             draw_nonce=lambda: f"nonce{next(self.nonces)}",
             time_left=lambda: timedelta(seconds=60),

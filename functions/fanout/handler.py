@@ -7,6 +7,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_tick
+from gazette.bootstrap.quota import build as build_learn_quota
 from gazette.observability import TimeLeft, count, each_message, logger, observed
 
 
@@ -16,8 +17,18 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         if "Records" not in event:
             shards = build_tick()(datetime.fromisoformat(event["time"]))
             logger().info("tick queued", time=event["time"], shards=shards)
+            _learn_quota()
             return {"shards": shards}
         return each_message(event, context, _fan_out)
+
+
+def _learn_quota() -> None:
+    learned = build_learn_quota()()
+    if isinstance(learned, float):
+        logger().info("quota learned", emails_per_second=learned)
+    elif learned:
+        count("quota_not_learned")
+        logger().warning("quota not learned", why=learned.why)
 
 
 def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:

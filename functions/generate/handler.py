@@ -20,9 +20,9 @@ def _generate(record: SQSRecord, time_left: TimeLeft) -> None:
     if run is None:
         logger().warning("message names no run", message_id=record.message_id)
         return
-    count(f"run_{run.status}")
+    count(f"run_{run.status}" if run.status.is_final else "run_put_off")
     logger().info(
-        "run ended",
+        "run ended" if run.status.is_final else "run put off",
         correlation_id=run_id(run.key),
         status=run.status,
         reason=run.reason,

@@ -118,10 +118,13 @@ class ServiceStack(Stack):
     def _configure_fanout(self, fanout: StepConstruct) -> None:
         for queue in ("shard", "generate"):
             self._queues[queue].grant_send_messages(fanout.function)
+        if self._stage.mail_provider == "ses":
+            fanout.function.add_to_role_policy(_may_ask_for_the_quota())
         fanout.configure(self._settings(FanoutSettings))
 
     def _configure_generate(self, generate: StepConstruct, *, base_url: str) -> None:
         stage = self._stage
+        self._queues["generate"].grant_send_messages(generate.function)
         self._links_secret.grant_read(generate.function)
         configuration_set = ses.ConfigurationSet(
             self, "Digest", configuration_set_name=f"gazette-{stage.name}-digest"
@@ -190,6 +193,14 @@ class ServiceStack(Stack):
             topic=self._topic,
             meaning=meaning,
         )
+
+
+def _may_ask_for_the_quota() -> iam.PolicyStatement:
+    """The action has no resources to name.
+
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
+    """
+    return iam.PolicyStatement(actions=["ses:GetAccount"], resources=["*"])
 
 
 def _may_send(

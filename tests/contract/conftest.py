@@ -1,6 +1,7 @@
 """Each port as a fixture, once as our fake and once as the real adapter on moto."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -11,12 +12,14 @@ from gazette.adapters.activities import DynamoActivities
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.pace import DynamoPacer, DynamoQuota
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.domain.explanation import EventHistory
-from gazette.domain.ports import Clock
+from gazette.domain.pace import PacePlan
+from gazette.domain.ports import Clock, QuotaStore
 from gazette.domain.stores import (
     Activities,
     Batches,
@@ -36,6 +39,8 @@ from tests.fake_stores import (
     FakeBatches,
     FakeEvents,
     FakeFollows,
+    FakePacer,
+    FakePaceRow,
     FakeRuns,
     FakeSchedules,
     FakeSubscribers,
@@ -133,6 +138,31 @@ def reader(engine: str, clock: SettableClock, events: Events) -> EventReader:
     if isinstance(events, FakeEvents):
         return events
     return DynamoEventReader("events", clock=clock)
+
+
+@dataclass
+class Paced:
+    """One row of the pace; each of `worker` is a process of its own."""
+
+    engine: str
+    name: str = "email"
+
+    def __post_init__(self) -> None:
+        self.row = FakePaceRow()
+
+    def worker(self, plan: PacePlan) -> FakePacer | DynamoPacer:
+        if self.engine == "fake":
+            return FakePacer(plan, self.row)
+        return DynamoPacer("pace", plan, name=self.name)
+
+    @property
+    def quota_store(self) -> QuotaStore:
+        return self.row if self.engine == "fake" else DynamoQuota("pace", name=self.name)
+
+
+@pytest.fixture
+def paced(engine: str) -> Paced:
+    return Paced(engine)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import io
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,9 +13,11 @@ import boto3
 import pytest
 from aws_lambda_powertools.utilities import parameters
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from botocore.client import BaseClient
+from botocore.exceptions import ConnectTimeoutError
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.schedules import DynamoSchedules
-from gazette.bootstrap import fanout, followers, generate, ingest, preferences
+from gazette.bootstrap import fanout, followers, generate, ingest, preferences, quota
 from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.model import DAILY
 from gazette.observability import logger
@@ -49,7 +52,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] 
 _BUILDS: dict[str, tuple[Any, ...]] = {
     "ingest": (ingest.build,),
     "followers": (followers.build,),
-    "fanout": (fanout.build_tick, fanout.build_fan_out),
+    "fanout": (fanout.build_tick, fanout.build_fan_out, quota.build),
     "generate": (generate.build,),
     "preferences": (preferences.build,),
 }
@@ -76,10 +79,15 @@ class Context(LambdaContext):
 
 @dataclass
 class Cloud:
-    """An account on moto with everything that the functions need."""
+    """An account on moto with everything that the functions need.
+
+    `send_rate` holds the emails a second that SES says it may send; where it is empty, SES does
+    not answer.
+    """
 
     meter: Meter
     queues: dict[str, str]
+    send_rate: list[float]
 
     def invoke(self, step: str, event: dict[str, Any]) -> dict[str, Any]:
         """One invocation of a function, as Lambda makes it."""
@@ -197,10 +205,28 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
             for build in builds:
                 build.cache_clear()
         parameters.clear_caches()  # type: ignore[no-untyped-call]
-        with metered(monkeypatch) as meter:
-            yield Cloud(meter, queues)
+        with quoted(monkeypatch) as send_rate, metered(monkeypatch) as meter:
+            yield Cloud(meter, queues, send_rate)
         for step, granted in GRANTED.items():
             assert meter.actions[step] <= granted, step
+
+
+@contextmanager
+def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """GetAccount, which moto does not know."""
+    send_rate: list[float] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation != "GetAccount":
+            return real(client, operation, request)
+        if not send_rate:
+            raise ConnectTimeoutError(endpoint_url="sesv2")
+        return {"SendQuota": {"MaxSendRate": send_rate[0]}}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", answered)
+        yield send_rate
 
 
 @pytest.fixture
@@ -229,6 +255,11 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "lookback_slots": 0,
         "max_lateness": 21600,
         "spread": 0,
+        "emails_per_second": 500,
+        "ramp_from": 0,
+        "ramp_every": 30,
+        "warmup_from": "",
+        "warmup_daily": 200,
         "check_after": 3600,
         "sunset_days": 45,
         "collapse": 20,

@@ -1,11 +1,14 @@
 """What each message costs: calls by name, and units by table. docs/tables.md repeats the sums."""
 
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from gazette.adapters.pace import DynamoPacer
 from gazette.adapters.runs import DynamoRuns
+from gazette.bootstrap.clock import now
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.pace import PacePlan
 from gazette.domain.run import Reason, Run, Status
 
 from tests.functions.conftest import Cloud, due_shard, fan_out
@@ -20,6 +23,12 @@ IMMEDIATE = {"comment": "immediate"}
 
 def stored_run() -> Run:
     return DynamoRuns("runs", retention=timedelta(days=180)).chain(KEY)[0]
+
+
+def take_all_turns(until: datetime) -> None:
+    """Somebody has the only turn there is up to then."""
+    plan = PacePlan(rate=0.001)
+    assert isinstance(DynamoPacer("pace", plan).reserve(until, until), datetime)
 
 
 @pytest.fixture
@@ -336,8 +345,10 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
     (entry,) = ann_at_once.queued("generate")
     ann_at_once.meter.clear()
     ann_at_once.work("generate", entry["MessageBody"])
-    assert ann_at_once.meter.calls == calls(Query=2, GetItem=1, PutItem=2, SendEmail=1)
-    assert ann_at_once.meter.write_units == Counter(runs=3)
+    assert ann_at_once.meter.calls == calls(
+        Query=2, GetItem=1, UpdateItem=1, PutItem=2, SendEmail=1
+    )
+    assert ann_at_once.meter.write_units == Counter(runs=3, pace=1)
 
 
 @pytest.mark.usefixtures("later")
@@ -363,11 +374,60 @@ def test_a_digest_costs_seven_calls_and_four_write_units(ann: Cloud, events: int
     assert ann.meter.calls == calls(
         Query=1 + 1,  # the chain of runs, and one page of events
         GetItem=1 + 1,  # the reader, and whether the batch was cancelled
+        UpdateItem=1,  # its turn
         PutItem=2,  # claim and commit
         SendEmail=1,
     )
     # The claim; the commit, out of what is open, and as what the batch counts it.
-    assert ann.meter.write_units == Counter(runs=1 + 3)
+    assert ann.meter.write_units == Counter(runs=1 + 3, pace=1)
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_that_is_put_off_costs_four_calls_and_one_write_unit(
+    ann: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The refusal brings the row; who remembers it asks no more, and pays nothing."""
+    ann.say("event.created", event(1))
+    (message,) = fan_out(ann)
+    take_all_turns(now() + timedelta(hours=2))
+    ann.meter.clear()
+    ann.work("generate", message)
+    assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, SendMessageBatch=1)
+    assert ann.meter.write_units == Counter(pace=1)
+    (entry,) = ann.queued("generate")
+    assert 60 <= entry["DelaySeconds"] <= 900
+    ann.meter.clear()
+    ann.work("generate", entry["MessageBody"])
+    assert ann.meter.calls == calls(Query=2, GetItem=2, SendMessageBatch=1)
+    assert ann.meter.write_units == Counter()
+    assert not ann.sent()
+    assert stored_run().status is Status.PENDING
+
+
+def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_one_write_unit(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
+    cloud.send_rate.append(14.0)
+    cloud.warm_up("fanout")
+    for _ in range(2):
+        cloud.invoke("fanout", {"time": ago()})
+    assert cloud.meter.calls == Counter(
+        {
+            "sqs.SendMessageBatch": 2,
+            "sesv2.GetAccount": 2,
+            "dynamodb.Query": 2,
+            "dynamodb.UpdateItem": 2,
+        }
+    )
+    assert cloud.meter.write_units == Counter(pace=2)
+    assert [row["quota"] for row in cloud.rows("pace")] == [14]
+
+
+def test_a_tick_asks_for_no_quota_where_a_rate_was_chosen(cloud: Cloud) -> None:
+    cloud.warm_up("fanout")
+    cloud.invoke("fanout", {"time": ago()})
+    assert cloud.meter.calls == calls(Query=1, SendMessageBatch=1)
 
 
 @pytest.mark.usefixtures("later")

@@ -60,7 +60,10 @@ def follow_and_crash(user_id: str, entity: str, state: FollowState) -> None:
 
 
 def a_day_of_a_reader(cloud: Cloud) -> None:
-    """From the first event to a follow that comes late, the link of an email, and erasure."""
+    """From the first event to a follow that comes late, the link of an email, and erasure.
+
+    Emails go out at the account's quota.
+    """
     cloud.say("event.created", event(1))
     cloud.say("subscriber.changed", profile())
     cloud.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
@@ -134,8 +137,10 @@ def followers_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
 
 @pytest.mark.usefixtures("later")
 def test_every_function_uses_exactly_what_it_may_do_to_tables(
-    cloud: Cloud, meanwhile: Meanwhile
+    cloud: Cloud, meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
+    cloud.send_rate.append(500.0)
     a_day_of_a_reader(cloud)
     choices_that_change(cloud)
     followers_of_every_kind(cloud, meanwhile)

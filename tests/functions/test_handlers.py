@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
+from gazette.adapters.pace import DynamoPacer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -18,6 +19,7 @@ from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey, Subscriber, SubscriberStatus
+from gazette.domain.pace import PacePlan
 from gazette.domain.run import Reason, Run, Status
 
 from tests.functions.conftest import Cloud, fan_out
@@ -229,6 +231,52 @@ def test_a_run_whose_outcome_is_unknown_keeps_its_message(cloud: Cloud, logs: io
     }
     assert not cloud.sent()
     assert "message kept for later" in logs.getvalue()
+
+
+@pytest.mark.usefixtures("later")
+def test_a_run_for_which_there_is_no_turn_is_put_off_and_counted(
+    cloud: Cloud,
+    monkeypatch: pytest.MonkeyPatch,
+    logs: io.StringIO,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its message ends, and another one brings it back."""
+    monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "1")
+    until = now() + timedelta(hours=2)
+    DynamoPacer("pace", PacePlan(rate=0.001)).reserve(until, until)
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.work("generate", message)
+    assert not cloud.sent()
+    assert [entry["MessageBody"] for entry in cloud.queued("generate")][1:] == [message]
+    assert '"message":"run put off"' in logs.getvalue()
+    assert '"run_put_off"' in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_beyond_the_cap_of_a_new_domain_is_skipped_with_its_reason(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_WARMUP_FROM", "2999-01-01")
+    monkeypatch.setenv("GAZETTE_WARMUP_DAILY", "1")
+    for user_id in ("ann", "bo"):
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("event.created", event(1, user_id=user_id))
+        cloud.work("generate", *fan_out(cloud, user_id))
+    assert len(cloud.sent()) == 1
+    assert {row["reason"] for row in cloud.rows("runs")} == {"accepted", "daily_cap"}
+
+
+def test_a_tick_goes_on_where_ses_does_not_name_the_quota(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
+) -> None:
+    monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
+    assert cloud.invoke("fanout", {"time": ago()}) == {"shards": 1}
+    assert "quota not learned" in logs.getvalue()
+    cloud.send_rate.append(14.0)
+    assert cloud.invoke("fanout", {"time": ago()}) == {"shards": 1}
+    assert '"emails_per_second":14.0' in logs.getvalue()
 
 
 def test_a_message_that_names_no_run_ends_there(cloud: Cloud) -> None:

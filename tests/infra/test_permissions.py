@@ -20,6 +20,7 @@ _WILDCARDS = {
         "arn:{AWS::Partition}:ses:{AWS::Region}:{AWS::AccountId}:identity/*",
     ): "the identity is the address or its domain, and in the sandbox also the recipient's; "
     "a condition names the sender",
+    ("ses:GetAccount", "*"): "the account is no resource to name",
     ("lambda:InvokeFunction", "{FanoutFunction.Arn}:*"): "versions of the one function",
 }
 """Action, or the start of one, and resource, with the reason why a wildcard is right."""
@@ -88,7 +89,7 @@ def test_a_function_may_do_on_each_table_what_the_topology_says(
         ("ingest", {"Quarantine", "FollowersQueue", "GenerateQueue"}),
         ("followers", {"FollowersQueue", "GenerateQueue"}),
         ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
-        ("generate", set()),
+        ("generate", {"GenerateQueue"}),
         ("preferences", set()),
     ],
 )
@@ -117,6 +118,7 @@ def test_only_generate_sends_email_and_only_as_the_sender(prod: Synthesis) -> No
     }
     grants = senders.pop("generate")
     assert grants
+    assert [grant.action for grant in senders.pop("fanout")] == ["ses:GetAccount"]
     assert not any(senders.values())
     for grant in grants:
         assert grant.action == "ses:SendEmail"

@@ -25,7 +25,7 @@ _NAG_ACKNOWLEDGED = {
     "AwsSolutions-SMG4": _FIXED_LINKS,
     "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
     "AWSLambdaBasicExecutionRole]": "It may write logs and nothing else.",
-    "AwsSolutions-IAM5[Resource::*]": "X-Ray has no resources to name.",
+    "AwsSolutions-IAM5[Resource::*]": "X-Ray and SES's quota have no resources to name.",
     **{
         f"AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAtt{table}Arn/index/*]": (
             _ALL_INDEXES

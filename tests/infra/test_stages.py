@@ -32,6 +32,8 @@ _FOLLOWS = {
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
     "spread": {"GAZETTE_SPREAD"},
+    "emails_per_second": {"GAZETTE_EMAILS_PER_SECOND"},
+    "ramp_from": {"GAZETTE_RAMP_FROM"},
     "collapse": {"GAZETTE_COLLAPSE"},
     "clock_skew": {"GAZETTE_CLOCK_SKEW"},
     "settle_lag": {"GAZETTE_SETTLE_LAG"},
@@ -93,6 +95,10 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         ({**_VALID, "shards": 0}, "shards must be 1 to 256"),
         ({**_VALID, "shards": 257}, "shards must be 1 to 256"),
         ({**_VALID, "mail_provider": "smtp"}, "mail_provider smtp needs smtp_host"),
+        (
+            {**_VALID, "mail_provider": "smtp", "smtp_host": "mail.example.com"},
+            "mail_provider smtp needs emails_per_second",
+        ),
     ],
 )
 def test_a_wrong_stage_is_refused_with_its_name_and_the_field(
@@ -123,7 +129,12 @@ def test_a_setting_out_of_range_ends_in_one_line_that_names_it(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"default_frequencies": {"comment": "hourly"}}, {"collapse": 301}, {"settle_lag": 6}],
+    [
+        {"default_frequencies": {"comment": "hourly"}},
+        {"collapse": 301},
+        {"settle_lag": 6},
+        {"warmup_from": "21 November"},
+    ],
 )
 def test_a_setting_that_a_function_would_refuse_ends_in_one_line(
     tmp_path: Path, wrong: dict[str, Any]

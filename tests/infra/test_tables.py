@@ -9,6 +9,7 @@ from gazette.adapters.tables import (
     BatchRow,
     EventRow,
     FollowRow,
+    PaceRow,
     RunRow,
     ScheduleRow,
     SubscriberRow,
@@ -28,6 +29,7 @@ _MODELS: dict[str, type[Model]] = {
     "Runs": RunRow,
     "Batches": BatchRow,
     "Suppressions": SuppressionRow,
+    "Pace": PaceRow,
 }
 
 
@@ -92,6 +94,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Runs": {"HASH": "user_id", "RANGE": "run"},
         "Batches": {"HASH": "kind", "RANGE": "id"},
         "Suppressions": {"HASH": "address_hash"},
+        "Pace": {"HASH": "name"},
     }
     assert {
         name: _indexes(
@@ -112,6 +115,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         },
         "Batches": {},
         "Suppressions": {},
+        "Pace": {},
     }
 
 

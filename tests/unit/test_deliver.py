@@ -9,6 +9,7 @@ from gazette.adapters.links import SignedLinks
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Erased, Event, RunKey, SubscriberStatus, Window
+from gazette.domain.pace import NoTurn, PacePlan
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
     RefusedAccount,
@@ -18,10 +19,11 @@ from gazette.domain.signals import (
     Uncertain,
 )
 from gazette.steps.deliver import DeliveryLimits, deliver
+from gazette.steps.pacing import Pacing
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
-from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSubscribers
-from tests.fakes import FakeMailer, FakeRenderer
+from tests.fake_stores import FakeBatches, FakeEvents, FakePacer, FakeRuns, FakeSubscribers
+from tests.fakes import FakeGenerateQueue, FakeMailer, FakeRenderer
 
 LAG = timedelta(seconds=60)
 
@@ -35,6 +37,8 @@ class World:
     runs: FakeRuns = field(default_factory=FakeRuns)
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     mailer: FakeMailer = field(default_factory=FakeMailer)
+    pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
+    generate_queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
     nonces: int = 0
 
     def __post_init__(self) -> None:
@@ -59,6 +63,13 @@ class World:
             renderer=FakeRenderer(),
             link_maker=SignedLinks(base_url="https://example.com", key=b"key"),
             mailer=self.mailer,
+            pacing=Pacing(
+                pacer=self.pacer,
+                generate_queue=self.generate_queue,
+                clock=self.clock,
+                sleep=self.clock.sleep,
+                random=lambda: 0.5,
+            ),
             clock=self.clock,
             draw_nonce=self.draw_nonce,
             time_left=time_left or (lambda: self.left),
@@ -413,6 +424,139 @@ def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: Worl
     assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
 
 
+# Its turn.
+
+
+def reserve_all(world: World, seconds: float) -> None:
+    """Let others take every turn from now on for a while."""
+    now = world.clock()
+    world.pacer.row.pace = replace(
+        world.pacer.row.pace,
+        next_at=now + timedelta(seconds=seconds),
+        stretch_at=now,
+        day=now.date(),
+    )
+
+
+def use_up_the_day(world: World) -> None:
+    """A new domain that may send two emails today, and has."""
+    world.pacer.plan = PacePlan(rate=10, warmup_from=world.clock().date(), warmup_daily=2)
+    for _ in range(2):
+        world.pacer.reserve(world.clock(), world.clock() + timedelta(seconds=5))
+
+
+@pytest.mark.parametrize("seconds", [0, 0.3, 5])
+def test_an_email_waits_for_its_turn(ready: World, seconds: float) -> None:
+    reserve_all(ready, seconds)
+    turn = ready.clock() + timedelta(seconds=seconds)
+    assert ready.deliver().status is Status.SENT
+    assert ready.clock() == turn
+    assert not ready.generate_queue.sent
+
+
+@pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
+def test_a_run_whose_turn_is_too_far_off_is_put_off_by_a_message_of_its_own(
+    ready: World, status: Status
+) -> None:
+    """It stays as it is; nobody slept, and no turn was taken."""
+    run = replace(a_run(), status=status)
+    ready.runs.rows[KEY] = run
+    reserve_all(ready, 5.001)
+    before, pace = ready.clock(), ready.pacer.row.pace
+    assert ready.deliver() == run
+    (queued,) = ready.generate_queue.sent
+    assert (queued.key, queued.delay) == (KEY, timedelta(seconds=480))
+    assert (ready.clock(), ready.pacer.row.pace) == (before, pace)
+    assert ready.mailer.calls == 0
+
+
+def test_a_run_that_was_put_off_is_sent_when_its_message_comes(ready: World) -> None:
+    reserve_all(ready, 60)
+    ready.deliver()
+    ready.clock.now += ready.generate_queue.sent[0].delay
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: World) -> None:
+    """Fifteen seconds are needed, and two are left for waiting."""
+    ready.left = timedelta(seconds=17)
+    reserve_all(ready, 2.5)
+    assert ready.deliver().status is Status.PENDING
+    assert len(ready.generate_queue.sent) == 1
+    reserve_all(ready, 2)
+    assert ready.deliver().status is Status.SENT
+
+
+def test_a_message_that_cannot_be_put_off_is_kept(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise Unavailable("SQS did not answer")
+
+    monkeypatch.setattr(ready.generate_queue, "send", refuse)
+    reserve_all(ready, 60)
+    with pytest.raises(Unavailable):
+        ready.deliver()
+    assert ready.runs.rows[KEY] == a_run()
+
+
+def test_a_run_for_which_there_is_nothing_to_send_takes_no_turn(world: World) -> None:
+    reserve_all(world, 60)
+    assert world.deliver().reason is Reason.EMPTY
+    assert not world.generate_queue.sent
+
+
+def test_who_is_overtaken_before_the_claim_keeps_its_turn(ready: World) -> None:
+    original = ready.runs.swap
+
+    def stopped(before: Run, after: Run) -> Run:
+        ready.runs.swap = original  # type: ignore[method-assign]
+        ready.runs.rows[KEY] = replace(ready.runs.rows[KEY], epoch=1)
+        return original(before, after)
+
+    ready.runs.swap = stopped  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.taken == 1
+
+
+def test_a_digest_for_which_the_day_has_no_turn_left_is_skipped_with_its_reason(
+    ready: World,
+) -> None:
+    """Its events go with the next one, which is not a day late."""
+    use_up_the_day(ready)
+    run = ready.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
+    assert not ready.generate_queue.sent
+    ready.clock.pass_time(days=1)
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+    assert "post1: 1" in ready.texts()[0]
+
+
+def test_a_run_that_may_have_been_sent_is_put_off_rather_than_skipped(ready: World) -> None:
+    """Its policy said to send it once more: until that is settled, nothing follows it."""
+    uncertain = replace(
+        a_run(), status=Status.RETRYING, attempt=1, resent=True, uncertain=frozenset({1})
+    )
+    ready.runs.rows[KEY] = uncertain
+    use_up_the_day(ready)
+    assert ready.deliver() == uncertain
+    assert [queued.delay for queued in ready.generate_queue.sent] == [timedelta(seconds=900)]
+
+
+def test_an_email_waits_for_its_turn_no_more_than_five_seconds(ready: World) -> None:
+    asked: list[timedelta] = []
+
+    def reserve(now: datetime, latest: datetime) -> NoTurn:
+        asked.append(latest - now)
+        return NoTurn.BUSY
+
+    ready.pacer.reserve = reserve  # type: ignore[method-assign]
+    ready.deliver()
+    assert asked == [timedelta(seconds=5)]
+
+
 # At once.
 
 AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
@@ -446,6 +590,23 @@ def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: World) -> None:
     """Only immediate runs collect: a digest takes what there is."""
     ready.runs.rows[KEY] = replace(a_run(), due_at=ready.clock() + timedelta(hours=1))
     assert ready.deliver().status is Status.SENT
+
+
+def test_an_immediate_run_is_put_off_for_less_than_a_digest(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    reserve_all(collecting, 60)
+    assert collecting.deliver(AT_ONCE).status is Status.PENDING
+    assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=35)]
+
+
+def test_an_immediate_run_for_which_the_day_has_no_turn_left_is_put_off(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    use_up_the_day(collecting)
+    run = collecting.deliver(AT_ONCE)
+    assert run.status is Status.PENDING
+    assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=900)]
+    collecting.clock.pass_time(days=1)
+    assert collecting.deliver(AT_ONCE).status is Status.SENT
 
 
 def test_the_renderer_is_told_of_which_schedule_the_run_is(collecting: World) -> None:

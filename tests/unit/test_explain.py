@@ -15,9 +15,10 @@ from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.signals import Uncertain
 from gazette.steps.explain import LAST
 
+from cli.verdict import verdict
 from tests import world as worlds
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
-from tests.explained import LOOKBACK, explained
+from tests.explained import explained
 from tests.world import FANOUT, SETTLE_LAG, World
 
 SECOND = timedelta(seconds=1)
@@ -199,14 +200,13 @@ def test_a_clock_change_moves_utc_and_not_the_readers_hour() -> None:
     assert {each.astimezone(found.zone).hour for each in found.outlooks[0].next} == {8}
 
 
-def test_a_schedule_that_no_tick_came_for_is_overdue_and_later_stranded(world: World) -> None:
+def test_a_schedule_that_no_tick_came_for_is_overdue(world: World) -> None:
     due = world.schedules.rows["ann", DAILY].next_due_at
     for after, expected in (
         (timedelta(0), Due.PLANNED),
         (timedelta(minutes=19), Due.PLANNED),
         (timedelta(minutes=21), Due.OVERDUE),
-        (LOOKBACK, Due.OVERDUE),
-        (LOOKBACK + timedelta(minutes=11), Due.STRANDED),
+        (timedelta(days=3), Due.OVERDUE),
     ):
         world.clock.now = due + after
         assert outlook(world).due is expected, after
@@ -219,6 +219,22 @@ def test_after_an_overdue_digest_comes_the_one_that_fan_out_goes_on_to(world: Wo
     predicted = outlook(world).next
     world.fan_out(slot_of(due))
     assert world.schedules.rows["ann", DAILY].next_due_at == predicted[1]
+
+
+def test_a_schedule_that_a_crash_left_out_of_the_due_index_is_told(world: World) -> None:
+    world.schedules.withdraw(world.schedules.rows["ann", DAILY])
+    assert (outlook(world).due, outlook(world).next) == (Due.UNLISTED, ())
+    assert any("not in the due index" in each for each in verdict(explained(world)))
+
+
+def test_a_pause_and_a_rest_are_told(world: World) -> None:
+    paused = DigestTimes(minute=0, paused_until=date(2026, 12, 24))
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + SECOND, times=paused)))
+    assert "paused: no email is wanted before 2026-12-24" in verdict(explained(world))[0]
+    assert outlook(world).next[0].date() == date(2026, 12, 24)
+    world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
+    assert verdict(explained(world))[0].startswith("ann is dormant")
+    assert (outlook(world).due, outlook(world).next) == (Due.OFF, ())
 
 
 def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(

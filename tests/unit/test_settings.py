@@ -37,6 +37,8 @@ VALID: dict[str, Any] = {
     "clock_skew": 5,
     "event_retention_days": 90,
     "run_retention_days": 180,
+    "ramp_every": 30,
+    "warmup_from": "2026-11-21",
 }
 
 
@@ -146,6 +148,14 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (GenerateSettings, {"event_retention_days": 0}),
         (GenerateSettings, {"smtp_security": "TLS"}),
         (GenerateSettings, {"smtp_security": "none", "smtp_secret": "login"}),
+        (GenerateSettings, {"emails_per_second": -1}),
+        (GenerateSettings, {"emails_per_second": 10_001}),
+        (GenerateSettings, {"emails_per_second": 0, "mail_provider": "smtp"}),
+        (GenerateSettings, {"ramp_from": -1}),
+        (GenerateSettings, {"ramp_every": 14}),
+        (GenerateSettings, {"ramp_every": 3601}),
+        (GenerateSettings, {"warmup_daily": 0}),
+        *((GenerateSettings, {"warmup_from": day}) for day in ("tomorrow", "2026-02-30", " ")),
         (FanoutSettings, {"shards": 0}),
         (FanoutSettings, {"shards": 257}),
         (FanoutSettings, {"lookback_slots": -1}),
@@ -174,6 +184,10 @@ def test_a_setting_that_would_undo_a_guarantee_is_refused(
 ) -> None:
     with pytest.raises(InvalidSetting, match=f"GAZETTE_{next(iter(given)).upper()}"):
         build(kind, **given)
+
+
+def test_without_a_rate_or_a_warm_up_there_is_the_quota_and_no_cap() -> None:
+    build(GenerateSettings, emails_per_second=0, ramp_from=0, warmup_from="")
 
 
 def test_an_immediate_run_is_never_hidden_longer_than_sqs_allows() -> None:

@@ -29,6 +29,15 @@ def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
     assert (stage.collapse, stage.settle_lag, stage.default_frequencies) == (20, 15, {})
 
 
+def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> None:
+    stage = read_stage("prod", {"prod": VALID})
+    assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30)
+    assert (stage.warmup_from, stage.warmup_daily) == ("", 200)
+    smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
+    assert "mail_provider smtp needs emails_per_second" in refusal(smtp)
+    assert read_stage("prod", {"prod": smtp | {"emails_per_second": 5}}).emails_per_second == 5
+
+
 def test_frequencies_by_category_are_an_object() -> None:
     chosen = {"comment": "weekly", "mention": "immediate"}
     stage = read_stage("prod", {"prod": VALID | {"default_frequencies": chosen}})

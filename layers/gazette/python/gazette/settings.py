@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import date
 from typing import Any, Self
 
 _PREFIX = "GAZETTE_"
@@ -126,6 +127,7 @@ class FanoutSettings(Settings):
 
     `max_lateness`: what was due longer ago is not sent; its events go with the next digest.
     `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
+    `emails_per_second` is 0 where the account's quota has to be asked for.
     """
 
     subscribers_table: str
@@ -143,6 +145,8 @@ class FanoutSettings(Settings):
     check_after: int
     sunset_days: int
     run_retention_days: int
+    pace_table: str
+    emails_per_second: int
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting. SQS hides a message for 900 s at most."""
@@ -159,9 +163,45 @@ class FanoutSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateSettings(Settings):
+class PacingSettings(Settings):
+    """What everybody needs who paces email or shows how fast it goes.
+
+    `emails_per_second`: 0 for the account's quota. `ramp_from`: emails a second for a cold
+    downstream, doubled at most each `ramp_every`; 0 for no ramp. `warmup_daily`: the cap of
+    `warmup_from`, a date of UTC or empty, doubled each day after.
+    """
+
+    pace_table: str
+    emails_per_second: int
+    ramp_from: int
+    ramp_every: int
+    warmup_from: str
+    warmup_daily: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting. A stretch of the ramp is three waits of five seconds."""
+        _check(
+            self,
+            emails_per_second=(0, 10_000),
+            ramp_from=(0, 10_000),
+            ramp_every=(15, 3600),
+            warmup_daily=(1, 1_000_000),
+        )
+        try:
+            if self.warmup_from:
+                date.fromisoformat(self.warmup_from)
+        except ValueError as err:
+            raise InvalidSetting(
+                f"GAZETTE_WARMUP_FROM is {self.warmup_from!r}; it must be empty or a date such as "
+                "2026-11-21."
+            ) from err
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateSettings(PacingSettings):
     """What `generate` needs. `mail_provider` is `ses` or `smtp`."""
 
+    generate_queue_url: str
     subscribers_table: str
     events_table: str
     runs_table: str
@@ -186,6 +226,7 @@ class GenerateSettings(Settings):
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting. A window must never end where a write is still under way."""
+        super().__post_init__()
         _check(
             self,
             send_timeout=(3, 60),
@@ -197,6 +238,11 @@ class GenerateSettings(Settings):
         _check_choice(
             self, mail_provider=("ses", "smtp"), smtp_security=("tls", "starttls", "none")
         )
+        if self.mail_provider == "smtp" and not self.emails_per_second:
+            raise InvalidSetting(
+                "GAZETTE_EMAILS_PER_SECOND is 0, the quota of SES: with GAZETTE_MAIL_PROVIDER smtp "
+                "it must say how many emails a second your server takes."
+            )
         if self.settle_lag * 1000 <= EVENT_WRITE_TIMEOUT_MS + self.clock_skew * 1000:
             raise InvalidSetting(
                 f"GAZETTE_SETTLE_LAG is {self.settle_lag}; it must be more than "

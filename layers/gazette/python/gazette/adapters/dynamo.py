@@ -13,6 +13,7 @@ from pynamodb.attributes import Attribute
 from pynamodb.constants import STRING
 from pynamodb.exceptions import PynamoDBException, VerboseClientError
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
@@ -140,6 +141,23 @@ def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> R
             raise LookupError(f"There is no such row in {request['TableName']}.") from found
         return type(row).from_raw_data(found.item)
     return None
+
+
+def update_or_current(
+    row: RowT, actions: list[Action], condition: Condition
+) -> tuple[bool, RowT | None]:
+    """Change the row if `condition` holds; whether it did, and the row as it is now, if any.
+
+    Not repeated where a transaction is in the way: for rows that no transaction touches.
+    """
+    request = row.get_update_kwargs_from_instance(actions, condition, "ALL_OLD")
+    connection = row._get_connection().connection
+    try:
+        with translated():
+            answer = connection.dispatch("UpdateItem", request | {"ReturnValues": "ALL_NEW"})
+    except ConditionFailed as found:
+        return False, type(row).from_raw_data(found.item) if found.item else None
+    return True, type(row).from_raw_data(answer["Attributes"])
 
 
 def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:

@@ -15,6 +15,7 @@ from botocore.exceptions import (
     ProxyConnectionError,
 )
 
+from gazette.domain.errors import Unavailable
 from gazette.domain.model import Mail
 from gazette.domain.signals import (
     Accepted,
@@ -103,6 +104,28 @@ class SesMailer:
         if not message_id:
             return Uncertain(attempt, "no MessageId")
         return Accepted(attempt, message_id)
+
+
+class SesAccount:
+    """The port `Account` on SES."""
+
+    def __init__(self, client: "SESV2Client") -> None:
+        self._client = client
+
+    def send_rate(self) -> float:
+        """One GetAccount. The older GetSendQuota, which it replaces, is for once a second.
+
+        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
+        https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
+        """
+        try:
+            quota = self._client.get_account().get("SendQuota", {})
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"SES did not say what the account may send: {err}") from err
+        rate = quota.get("MaxSendRate", 0)
+        if rate <= 0:
+            raise Unavailable(f"SES named no rate at which the account may send: {quota}")
+        return rate
 
 
 def _refusal(err: ClientError, attempt: int) -> SendOutcome:

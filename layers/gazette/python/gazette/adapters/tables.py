@@ -263,3 +263,23 @@ class BatchRow(Model):
     started_at = InstantAttribute(null=True)
     cancelled_at = InstantAttribute(null=True)
     expires_at = TTLAttribute(null=True)
+
+
+class PaceRow(Model):
+    """Table `pace`, one row for everything that is paced together.
+
+    `next_at` and `stretch_at` are microseconds since 1970, so that they can be added to; `day`
+    is a date of UTC.
+    """
+
+    class Meta:
+        table_name = ""
+
+    name = UnicodeAttribute(hash_key=True)
+    quota = NumberAttribute(null=True)
+    next_at = NumberAttribute(null=True)
+    stretch_at = NumberAttribute(null=True)
+    stretch_taken = NumberAttribute(null=True)
+    last_taken = NumberAttribute(null=True)
+    day = UnicodeAttribute(null=True)
+    taken = NumberAttribute(null=True)

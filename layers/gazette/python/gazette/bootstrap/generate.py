@@ -1,30 +1,35 @@
 """The function `generate`, joined."""
 
 import json
+import random
 import secrets
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+import boto3
 from aws_lambda_powertools.utilities.parameters import get_secret
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.links import SignedLinks
-from gazette.adapters.queues import decode_run_key
+from gazette.adapters.queues import SqsGenerateQueue, decode_run_key
 from gazette.adapters.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.smtp import SmtpMailer, SmtpServer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
+from gazette.bootstrap.pacing import pacer
 from gazette.bootstrap.secrets import links_key
 from gazette.domain.ports import Mailer, TimeLeft
 from gazette.domain.run import Run
 from gazette.settings import GenerateSettings
 from gazette.steps.deliver import DeliveryLimits, deliver
+from gazette.steps.pacing import Pacing
 
 
 @cache
@@ -39,6 +44,13 @@ def build() -> Callable[[str, TimeLeft], Run | None]:
     renderer = JinjaRenderer(Path(str(files("gazette_templates"))))
     link_maker = SignedLinks(base_url=settings.base_url, key=links_key(settings.links_secret))
     mailer = _mailer(settings)
+    pacing = Pacing(
+        pacer=pacer(settings),
+        generate_queue=SqsGenerateQueue(boto3.client("sqs"), settings.generate_queue_url),
+        clock=now,
+        sleep=lambda wait: time.sleep(wait.total_seconds()),
+        random=random.random,
+    )
     limits = DeliveryLimits(
         settle_lag=timedelta(seconds=settings.settle_lag),
         send_timeout=timedelta(seconds=settings.send_timeout),
@@ -57,6 +69,7 @@ def build() -> Callable[[str, TimeLeft], Run | None]:
             renderer=renderer,
             link_maker=link_maker,
             mailer=mailer,
+            pacing=pacing,
             clock=now,
             draw_nonce=lambda: secrets.token_hex(8),
             time_left=time_left,

@@ -11,7 +11,6 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
-from gazette.domain.calendar import SLOT
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.settings import PlacingSettings
@@ -31,5 +30,4 @@ def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Exp
         events=DynamoEventReader(settings.events_table, clock=now),
         clock=now,
         defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
-        lookback=SLOT * settings.lookback_slots,
     )

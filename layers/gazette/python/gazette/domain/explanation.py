@@ -23,11 +23,15 @@ class EventHistory(Protocol):
 
 
 class Due(StrEnum):
-    """Where a schedule stands: what is due next is to come, is late, or is not looked for."""
+    """Where a schedule stands: what is due next is to come, is late, or does not come.
+
+    Because nothing goes out to its reader, or because it is not in the due index although it
+    should be: what a crash leaves until the message that it broke off comes again.
+    """
 
     PLANNED = "planned"
     OVERDUE = "overdue"
-    STRANDED = "stranded"
+    UNLISTED = "unlisted"
     OFF = "off"
 
 
@@ -105,7 +109,9 @@ class Explanation:
     erased_at: datetime | None = None
     changed_at: datetime | None = None
     chosen_at: datetime | None = None
+    registered_on: date | None = None
     active_on: date | None = None
+    paused_until: date | None = None
     outlooks: tuple[Outlook, ...] = ()
     choices: tuple[Choice, ...] = ()
     follows: int = 0

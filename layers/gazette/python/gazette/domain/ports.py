@@ -11,6 +11,7 @@ from typing import Protocol
 
 from gazette.domain.compose import Digest
 from gazette.domain.model import Edition, Mail, RunKey, Subscriber
+from gazette.domain.pace import NoTurn, PaceReading
 from gazette.domain.signals import SendOutcome
 
 MESSAGES_A_CALL = 10
@@ -130,6 +131,38 @@ class Mailer(Protocol):
         Returns within the send time-out. Does not raise for anything that the provider or the
         network does: `Uncertain` is the answer for whatever cannot be told.
         """
+
+
+class Pacer(Protocol):
+    """Gives all workers together their turns to send, at no more than the chosen rate."""
+
+    def reserve(self, now: datetime, latest: datetime) -> datetime | NoTurn:
+        """Take the next turn, if it is not after `latest`: the instant from which an email may go.
+
+        Nobody else gets it, also where it is not used. It counts for the day of `now`. What is
+        not taken costs no turn; a call whose answer is lost may.
+        """
+
+
+class PaceGauge(Protocol):
+    """Shows how fast emails go out."""
+
+    def read(self, now: datetime) -> PaceReading:
+        """Emails a second now and at most; how many turns were taken today, of how many."""
+
+
+class QuotaStore(Protocol):
+    """Where all workers look up what the account may send."""
+
+    def set_quota(self, rate: float) -> None:
+        """Emails a second, from now on."""
+
+
+class Account(Protocol):
+    """The account with the mail provider."""
+
+    def send_rate(self) -> float:
+        """Emails a second that it may send. Raises Unavailable where that cannot be told."""
 
 
 class Pages(Protocol):

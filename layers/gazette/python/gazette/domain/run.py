@@ -49,6 +49,7 @@ class Reason(StrEnum):
     TOO_LATE = "too_late"
     BATCH_CANCELLED = "batch_cancelled"
     PREFERENCES_CHANGED = "preferences_changed"
+    DAILY_CAP = "daily_cap"
     UNSUBSCRIBED = "unsubscribed"
     SUPPRESSED = "suppressed"
     DORMANT = "dormant"

@@ -23,6 +23,7 @@ from gazette.domain.run import Reason, Run, Status, sent_until
 from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, Signal, Skip
 from gazette.domain.stores import Batches, EventReader, Runs, Subscribers
 from gazette.steps.applying import apply
+from gazette.steps.pacing import Pacing, wait_for_turn, without_turn
 
 _OVERTAKEN = 3
 """Times that a run is prepared anew where something stopped or changed it before the claim."""
@@ -59,6 +60,7 @@ def deliver(
     renderer: Renderer,
     link_maker: LinkMaker,
     mailer: Mailer,
+    pacing: Pacing,
     clock: Clock,
     draw_nonce: Callable[[], str],
     time_left: TimeLeft,
@@ -68,12 +70,14 @@ def deliver(
     """Bring the run to an end, or say why not now. Returns it as stored; None: no such run.
 
     Read, group, rank and render first; then claim, send and commit, so that the lock is held
-    only around the call. Who is overtaken before the claim reads everything again. `time_left`
+    only around the call. Who is overtaken before the claim reads everything again. One that is
+    returned and has not ended was put off: another message brings it back. `time_left`
     is what remains of this invocation. Raises NotYet where the message must be kept: an earlier
     run is unsettled, another worker holds this one, too little time is left, or the provider
     refused for now.
     """
     needed = limits.send_timeout + limits.commit_margin
+    has_turn = False
     for _ in range(_OVERTAKEN):
         chain = runs.chain(key)
         if not chain or chain[0].key != key:
@@ -102,8 +106,14 @@ def deliver(
         links = link_maker.links(key.user_id)
         edition = renderer.render(digest, subscriber, links, key.schedule)
 
-        if time_left() < needed:
+        spare = time_left() - needed
+        if spare < timedelta(0):
             raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
+        if not has_turn:
+            if no_turn := wait_for_turn(pacing, spare=spare):
+                skip = without_turn(run, no_turn, pacing=pacing)
+                return _end(run, skip, runs=runs) if skip else run
+            has_turn = True
         deadline = clock() + time_left() + limits.clock_skew
         claim = Claim(window=window, deadline=deadline, nonce=draw_nonce())
         claimed = _claim(run, claim, runs=runs)

@@ -43,11 +43,10 @@ def explain(
     events: EventHistory,
     clock: Clock,
     defaults: Frequencies,
-    lookback: timedelta,
 ) -> Explanation:
     """Look at everything about a reader. With `on`, what was due on that date of their calendar.
 
-    `defaults` are the installation's frequencies; `lookback`: how far back fan-out looks.
+    `defaults` are the installation's frequencies.
     """
     reader = subscribers.get(user_id)
     profile = reader if isinstance(reader, Subscriber) else None
@@ -71,8 +70,10 @@ def explain(
         erased_at=reader.erased_at if reader else None,
         changed_at=profile.changed_at if profile else None,
         chosen_at=profile.choices[-1][0] if profile and chosen else None,
+        registered_on=profile.registered_on if profile else None,
         active_on=profile.active_on if profile else None,
-        outlooks=tuple(_outlook(each, reader, on, now, lookback) for each in present),
+        paused_until=_paused_until(profile, now),
+        outlooks=tuple(_outlook(each, reader, on, now) for each in present),
         choices=_choices(chosen, defaults, stored),
         follows=followed,
         overrides=overrides,
@@ -91,6 +92,13 @@ def _zone(time_zone: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
+def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:
+    """The first date on which email is wanted again; None where that has come."""
+    if profile is None or profile.pause is None or not profile.pause.holds_at(now):
+        return None
+    return profile.pause.until
+
+
 def _shown(runs: Iterable[Run], on: date | None, zone: ZoneInfo) -> list[Run]:
     newest_first = sorted(
         runs, key=lambda run: (run.due_at, run.key.schedule, run.key.sequence), reverse=True
@@ -100,11 +108,10 @@ def _shown(runs: Iterable[Run], on: date | None, zone: ZoneInfo) -> list[Run]:
     return [run for run in newest_first if run.due_at.astimezone(zone).date() == on]
 
 
-def _outlook(
-    schedule: Schedule, reader: Reader, on: date | None, now: datetime, lookback: timedelta
-) -> Outlook:
-    due = _due(schedule, reader, now, lookback)
-    following: list[datetime] = [] if due is Due.OFF else [schedule.next_due_at]
+def _outlook(schedule: Schedule, reader: Reader, on: date | None, now: datetime) -> Outlook:
+    due = _due(schedule, reader, now)
+    comes = due in {Due.PLANNED, Due.OVERDUE}
+    following: list[datetime] = [schedule.next_due_at] if comes else []
     try:
         while 0 < len(following) < _AHEAD:
             # As fan-out goes on from an occurrence.
@@ -116,13 +123,14 @@ def _outlook(
     return Outlook(schedule, due, tuple(following), on_date)
 
 
-def _due(schedule: Schedule, reader: Reader, now: datetime, lookback: timedelta) -> Due:
-    """Overdue is what two ticks should have seen; stranded, what no tick looks for any more."""
+def _due(schedule: Schedule, reader: Reader, now: datetime) -> Due:
+    """Overdue is what two ticks should have seen."""
     if not isinstance(reader, Subscriber) or reader.status is not SubscriberStatus.ACTIVE:
         return Due.OFF
-    if now <= last_instant_of_slot(schedule.next_due_at) + SLOT:
-        return Due.PLANNED
-    return Due.STRANDED if schedule.next_due_at < now - lookback - SLOT else Due.OVERDUE
+    if not schedule.listed:
+        return Due.UNLISTED
+    overdue = now > last_instant_of_slot(schedule.next_due_at) + SLOT
+    return Due.OVERDUE if overdue else Due.PLANNED
 
 
 def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:

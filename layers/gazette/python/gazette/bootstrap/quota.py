@@ -1,0 +1,29 @@
+"""What each tick of `fanout` does beside queueing shards: learn the account's quota."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cache, partial
+
+from gazette.adapters.pace import DynamoQuota
+from gazette.adapters.ses import SesAccount, ses_client
+from gazette.settings import FanoutSettings
+from gazette.steps.quota import NotLearned, learn_quota
+
+_TIMEOUT = timedelta(seconds=5)
+
+
+@cache
+def build() -> Callable[[], float | NotLearned | None]:
+    """Emails a second, or why they could not be learned; None: they were chosen.
+
+    Once a tick, and not in each worker: SES takes such questions once a second. Built once per
+    process.
+    """
+    settings = FanoutSettings.from_env()
+    if settings.emails_per_second:
+        return lambda: None
+    return partial(
+        learn_quota,
+        account=SesAccount(ses_client(_TIMEOUT)),
+        quota_store=DynamoQuota(settings.pace_table),
+    )

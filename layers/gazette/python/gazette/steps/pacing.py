@@ -1,0 +1,61 @@
+"""When a run may be sent, so that all workers together keep to the rate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gazette.domain.identity import is_immediate
+from gazette.domain.pace import NoTurn
+from gazette.domain.ports import Clock, GenerateQueue, Pacer, QueuedRun
+from gazette.domain.run import Reason, Run
+from gazette.domain.signals import Skip
+
+_LONGEST_WAIT = timedelta(seconds=5)
+"""For one message: the ten of an invocation share its time, and a function that waits is paid."""
+
+_BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
+"""How long a run is put off: not to ask again at once, and no longer than SQS hides a message."""
+
+_BETWEEN_AT_ONCE = (timedelta(seconds=10), timedelta(seconds=60))
+"""The same for an immediate run, which asks the more often, so that digests do not hold it up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pacing:
+    """`sleep` lets time pass; `random` returns a number from 0 to 1."""
+
+    pacer: Pacer
+    generate_queue: GenerateQueue
+    clock: Clock
+    sleep: Callable[[timedelta], None]
+    random: Callable[[], float]
+
+
+def wait_for_turn(pacing: Pacing, *, spare: timedelta) -> NoTurn | None:
+    """Take a turn and wait for it, no longer than `spare`; else say why there is none."""
+    now = pacing.clock()
+    turn = pacing.pacer.reserve(now, now + min(_LONGEST_WAIT, spare))
+    if isinstance(turn, NoTurn):
+        return turn
+    if turn > now:
+        pacing.sleep(turn - now)
+    return None
+
+
+def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | None:
+    """What becomes of a run that has no turn: skipped where that is returned, else put off.
+
+    A digest is not sent a day late: its events go with the next one. One of which an attempt is
+    uncertain cannot be closed, and waits. Put off: a message of its own before this one ends,
+    because one that is given back would use up its receives, and a long backlog end among the
+    dead letters.
+    """
+    at_once = is_immediate(run.key.schedule)
+    if why is NoTurn.DAILY_CAP and not at_once and not run.uncertain:
+        return Skip(Reason.DAILY_CAP)
+    soonest, latest = _BETWEEN_AT_ONCE if at_once else _BETWEEN
+    delay = soonest + (latest - soonest) * pacing.random()
+    if why is NoTurn.DAILY_CAP:
+        delay = _BETWEEN[1]
+    pacing.generate_queue.send([QueuedRun(run.key, delay)])
+    return None
