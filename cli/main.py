@@ -5,6 +5,7 @@ import sys
 
 import typer
 
+from cli.batch import batch
 from cli.event import event
 from cli.explain import explain
 from cli.quarantine import quarantine
@@ -16,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(event, name="event")
+app.add_typer(batch, name="batch")
 app.add_typer(quarantine, name="quarantine")
 app.command("explain")(explain)
 

@@ -1,14 +1,11 @@
 """`gazette explain` on moto: from the name of a stage to the answer."""
 
-import io
-import zipfile
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn
 from zoneinfo import ZoneInfo
 
-import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
@@ -20,6 +17,7 @@ from cli import explain
 from cli.explaining import RUN
 from cli.main import app
 from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
 from tests.functions.messages import event, follow, profile
 from tests.moto_tables import NAMES
 
@@ -37,23 +35,8 @@ READS = {
 @pytest.fixture
 def stage(cloud: Cloud) -> Cloud:
     """The function `gazette-prod-ingest`, with the settings that the stack would write."""
-    deploy(IngestSettings.from_env().to_env())
+    deploy("ingest", IngestSettings.from_env().to_env())
     return cloud
-
-
-def deploy(variables: dict[str, str]) -> None:
-    code = io.BytesIO()
-    with zipfile.ZipFile(code, "w") as archive:
-        archive.writestr("handler.py", "")
-    role = boto3.client("iam").create_role(RoleName="ingest", AssumeRolePolicyDocument="{}")
-    boto3.client("lambda").create_function(
-        FunctionName="gazette-prod-ingest",
-        Runtime="python3.13",
-        Role=role["Role"]["Arn"],
-        Handler="handler.lambda_handler",
-        Code={"ZipFile": code.getvalue()},
-        Environment={"Variables": variables},
-    )
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, operation: str, err: str | Exception) -> None:
@@ -217,7 +200,7 @@ def test_a_stage_that_is_not_there_is_one_line(stage: Cloud) -> None:
 def test_settings_of_another_version_are_one_line(cloud: Cloud) -> None:
     variables = IngestSettings.from_env().to_env()
     del variables["GAZETTE_COLLAPSE"]
-    deploy(variables)
+    deploy("ingest", variables)
     result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "GAZETTE_COLLAPSE is not set" in result.stderr
@@ -226,7 +209,7 @@ def test_settings_of_another_version_are_one_line(cloud: Cloud) -> None:
 
 
 def test_a_table_that_is_not_there_is_one_line(cloud: Cloud) -> None:
-    deploy({**IngestSettings.from_env().to_env(), "GAZETTE_RUNS_TABLE": "gone"})
+    deploy("ingest", {**IngestSettings.from_env().to_env(), "GAZETTE_RUNS_TABLE": "gone"})
     result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (

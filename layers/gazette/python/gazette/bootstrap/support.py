@@ -1,20 +1,59 @@
 """What support runs from a shell, joined. No function imports this."""
 
 import json
-from collections.abc import Callable
-from datetime import date, timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from functools import partial
 
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
+from gazette.bootstrap.pacing import pacer
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.settings import PlacingSettings
+from gazette.domain.pace import PaceReading
+from gazette.settings import FanoutSettings, PacingSettings, PlacingSettings
+from gazette.steps.batches import BatchView, cancel_batch, view_batch
 from gazette.steps.explain import explain
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDesk:
+    """`latest`: the last so many batches; `look`: the one of a slot; `cancel`: returns how many."""
+
+    latest: Callable[[int], Sequence[BatchView]]
+    look: Callable[[datetime], BatchView]
+    cancel: Callable[[datetime], int]
+
+
+def build_batches(settings: FanoutSettings) -> BatchDesk:
+    """What the commands on batches need, from the settings of fan-out."""
+    retention = timedelta(days=settings.run_retention_days)
+    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
+    runs = DynamoRuns(settings.runs_table, retention=retention)
+    view = partial(
+        view_batch,
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=runs,
+        shards=batches.checkpoints().keys() | set(range(settings.shards)),
+        clock=now,
+    )
+    return BatchDesk(
+        latest=lambda number: [view(batch) for batch in batches.latest(number)],
+        look=lambda slot: view(batches.get(slot)),
+        cancel=partial(cancel_batch, batches=batches, runs=runs),
+    )
+
+
+def build_pace(settings: PacingSettings) -> Callable[[], PaceReading]:
+    """How fast email goes out now."""
+    gauge = pacer(settings)
+    return lambda: gauge.read(now())
 
 
 def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Explanation]:

@@ -1,0 +1,158 @@
+"""`gazette batch`: watch the digests of a slot as one, and stop them."""
+
+import time
+from contextlib import AbstractContextManager, suppress
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.support import BatchDesk, build_batches, build_pace
+from gazette.domain.calendar import slot_id, slot_of
+from gazette.domain.run import Status
+from gazette.settings import FanoutSettings, GenerateSettings
+from gazette.steps.batches import BatchView
+from rich.console import Console
+from rich.live import Live
+
+from cli.console import NotPossible, note, one_line_errors, printable, say
+from cli.deployed import StageName, settings_of
+from cli.refusals import refusals_in_words
+from cli.sight import Sight, listing, row
+
+_BETWEEN_LOOKS = 2.0
+"""Seconds."""
+
+_ROUNDS = 90
+"""Looks after a cancel, at most: a run that was claimed has ended when its worker has."""
+
+batch = typer.Typer(help="The digests of a slot: watch them, stop them.", no_args_is_help=True)
+BatchId = Annotated[
+    str, typer.Argument(metavar="ID", help="The slot in UTC, such as 2026-11-22T06:10Z.")
+]
+
+
+@batch.command("list")
+@one_line_errors()
+def list_batches(
+    stage: StageName = "prod",
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 10,
+) -> None:
+    """Show the last batches, newest first, and how each of them stands."""
+    with _refusals(stage):
+        found = _desk(stage).latest(limit)
+    console = Console()
+    if not console.is_terminal:
+        for view in found:
+            typer.echo("\t".join(row(view)))
+    elif found:
+        console.print(listing(found))
+    if not found:
+        note("There is no batch yet: the first is made when a digest is due.")
+
+
+@batch.command("show")
+@one_line_errors()
+def show(
+    batch_id: BatchId,
+    stage: StageName = "prod",
+    once: Annotated[bool, typer.Option("--once", help="One look, without waiting.")] = False,
+) -> None:
+    """Show how a batch stands; on a terminal, until it is over or you press Ctrl-C."""
+    slot = _slot(batch_id)
+    with _refusals(stage):
+        desk = _desk(stage)
+        pace = build_pace(settings_of(stage, "generate", GenerateSettings))
+        sight = Sight.first(_known(desk, slot), pace())
+        console = Console()
+        if not console.is_terminal:
+            for line in sight.lines():
+                typer.echo("\t".join(line))
+            return
+        with suppress(KeyboardInterrupt), Live(sight.picture(), console=console) as live:
+            while not once and not sight.view.is_over:
+                _pause()
+                sight = sight.then(desk.look(slot), pace())
+                live.update(sight.picture())
+
+
+@batch.command("cancel")
+@one_line_errors()
+def cancel(
+    batch_id: BatchId,
+    stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Stop what of a batch has not gone out; its events go with the next digests."""
+    slot = _slot(batch_id)
+    with _refusals(stage):
+        desk = _desk(stage)
+        before = _known(desk, slot)
+        if not yes:
+            typer.confirm(_question(before), abort=True)
+        desk.cancel(slot)
+        after = desk.look(slot)
+        for _ in range(_ROUNDS):
+            if not after.number(Status.PENDING, Status.RETRYING):
+                break
+            _pause()
+            desk.cancel(slot)
+            after = desk.look(slot)
+    _report(after)
+
+
+def _question(before: BatchView) -> str:
+    waiting = before.not_started + before.number(Status.PENDING, Status.RETRYING)
+    return (
+        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} have gone, {waiting} "
+        "are to come. Stop those?"
+    )
+
+
+def _report(after: BatchView) -> None:
+    """What was stopped, and how many had already gone."""
+    say(
+        f"cancelled {after.number(Status.CANCELLED)}, "
+        f"already gone {after.number(Status.SENT)}, "
+        f"may have gone {after.number(Status.UNKNOWN)}, "
+        f"ended otherwise {after.number(Status.SKIPPED, Status.FAILED)}"
+    )
+    if after.not_started:
+        note(f"{after.not_started} not started: they will be cancelled as their turn comes.")
+    if on_their_way := after.number(Status.PENDING, Status.RETRYING):
+        note(f"{on_their_way} still on their way: run it again in a minute.")
+
+
+def _refusals(stage: str) -> AbstractContextManager[None]:
+    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
+
+
+def _desk(stage: str) -> BatchDesk:
+    return build_batches(settings_of(stage, "fanout", FanoutSettings))
+
+
+def _known(desk: BatchDesk, slot: datetime) -> BatchView:
+    view = desk.look(slot)
+    if not view.expected and view.batch.cancelled_at is None:
+        raise NotPossible(
+            f"There is nothing in batch {slot_id(slot)}: no digest is due or was started then. "
+            "`gazette batch list` shows the last ones."
+        )
+    return view
+
+
+def _slot(text: str) -> datetime:
+    """Any instant names the slot that it lies in; its zone must be there."""
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        raise NotPossible(
+            f"ID {printable(text)!r} is no batch: write its slot in UTC, such as "
+            "2026-11-22T06:10Z, as `gazette batch list` does."
+        )
+    return slot_of(instant)
+
+
+def _pause() -> None:
+    time.sleep(_BETWEEN_LOOKS)
