@@ -51,6 +51,15 @@ def test_a_turn_that_is_too_late_is_not_taken(paced: Paced) -> None:
     assert after(turn(other, NOW + SECOND)) == 5.1 * SECOND
 
 
+def test_a_turn_that_others_have_taken_since_is_not_taken(paced: Paced) -> None:
+    one, other = paced.worker(TEN), paced.worker(TEN)
+    turn(one)
+    for _ in range(50):
+        turn(other)
+    assert one.reserve(NOW, NOW + WAIT) is NoTurn.BUSY
+    assert one.read(NOW).taken == 51
+
+
 def test_a_turn_may_be_asked_for_without_waiting(paced: Paced) -> None:
     worker = paced.worker(TEN)
     assert turn(worker, wait=timedelta(0)) == NOW
@@ -114,6 +123,16 @@ def test_a_day_has_no_more_turns_than_its_cap_and_the_next_has_twice_as_many(pac
     }
 
 
+def test_a_new_day_begins_once_whoever_still_remembers_the_last(paced: Paced) -> None:
+    workers = [paced.worker(WARMUP) for _ in range(3)]
+    for worker in workers:
+        turn(worker, NEXT_DAY - 5 * SECOND)
+    for nth in range(6):
+        turn(workers[nth % 3], NEXT_DAY + nth * SECOND)
+    late = NEXT_DAY + 6 * SECOND
+    assert workers[0].reserve(late, late) is NoTurn.DAILY_CAP
+
+
 def test_a_clock_that_is_behind_at_midnight_brings_no_day_back(paced: Paced) -> None:
     plan = replace(WARMUP, warmup_daily=1)
     one, other = paced.worker(plan), paced.worker(plan)
@@ -164,6 +183,18 @@ def test_a_cold_downstream_is_begun_slowly_and_each_stretch_has_twice_the_last(
     sent = drain(workers, NOW, until=NOW + 150 * SECOND)
     for nth, rate in enumerate((1, 2, 4, 6)):
         assert sent[nth] == pytest.approx(30 * rate, abs=2 * rate + 2)
+
+
+def test_the_ramp_counts_what_all_workers_sent(paced: Paced) -> None:
+    """Also where the one that begins a stretch knows little of the last."""
+    plan = PacePlan(rate=6, ramp_from=1)
+    one, other = paced.worker(plan), paced.worker(plan)
+    turn(one)
+    for nth in range(1, 29):
+        turn(other, NOW + nth * SECOND)
+    begin = NOW + 31 * SECOND
+    turn(one, begin)
+    assert one.read(begin).rate == 2
 
 
 def test_after_a_pause_the_ramp_begins_anew(paced: Paced) -> None:

@@ -100,8 +100,8 @@ def _changes(known: Pace, wanted: Taking) -> list[Action]:
     else:
         changes += [
             PaceRow.stretch_at.set(_number(wanted.stretch_at)),
-            PaceRow.stretch_taken.set(number),
             PaceRow.last_taken.set(PaceRow.stretch_taken if wanted.last_taken else 0),
+            PaceRow.stretch_taken.set(number),
         ]
     if wanted.day == known.day:
         changes.append(PaceRow.taken.set(PaceRow.taken + number))
