@@ -1,0 +1,27 @@
+"""One frozen dataclass per function: what the infrastructure writes and the function reads.
+
+Durations are whole seconds unless the name says otherwise. Nothing is read at import.
+"""
+
+from gazette.settings.digests import FanoutSettings, GenerateSettings, PacingSettings
+from gazette.settings.environment import InvalidSetting, Settings
+from gazette.settings.events import (
+    EVENT_WRITE_TIMEOUT_MS,
+    FollowersSettings,
+    IngestSettings,
+    PlacingSettings,
+)
+from gazette.settings.readers import PreferencesSettings
+
+__all__ = [
+    "EVENT_WRITE_TIMEOUT_MS",
+    "FanoutSettings",
+    "FollowersSettings",
+    "GenerateSettings",
+    "IngestSettings",
+    "InvalidSetting",
+    "PacingSettings",
+    "PlacingSettings",
+    "PreferencesSettings",
+    "Settings",
+]

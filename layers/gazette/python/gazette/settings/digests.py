@@ -1,0 +1,145 @@
+"""What the functions need that start digests and send them."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from gazette.settings.environment import InvalidSetting, Settings, check, check_choice
+from gazette.settings.events import EVENT_WRITE_TIMEOUT_MS
+
+
+@dataclass(frozen=True, kw_only=True)
+class FanoutSettings(Settings):
+    """What `fanout` needs. `spread`: longest random delay of a message, at most SQS's 900 s.
+
+    `max_lateness`: what was due longer ago is not sent; its events go with the next digest.
+    `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
+    `emails_per_second` is 0 where the account's quota has to be asked for.
+    """
+
+    subscribers_table: str
+    schedules_table: str
+    events_table: str
+    runs_table: str
+    batches_table: str
+    shard_queue_url: str
+    generate_queue_url: str
+    shards: int
+    lookback_slots: int
+    spread: int
+    settle_lag: int
+    max_lateness: int
+    check_after: int
+    sunset_days: int
+    run_retention_days: int
+    pace_table: str
+    emails_per_second: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting. SQS hides a message for 900 s at most."""
+        check(
+            self,
+            spread=(0, 900),
+            shards=(1, 256),
+            lookback_slots=(0, 144),
+            check_after=(0, None),
+            sunset_days=(0, None),
+            settle_lag=(1, 300),
+            max_lateness=(600, None),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PacingSettings(Settings):
+    """What everybody needs who paces email or shows how fast it goes.
+
+    `emails_per_second`: 0 for the account's quota. `ramp_from`: emails a second for a cold
+    downstream, doubled at most each `ramp_every`; 0 for no ramp. `warmup_daily`: the cap of
+    `warmup_from`, a date of UTC or empty, doubled each day after.
+    """
+
+    pace_table: str
+    emails_per_second: int
+    ramp_from: int
+    ramp_every: int
+    warmup_from: str
+    warmup_daily: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting. A stretch of the ramp is three waits of five seconds."""
+        check(
+            self,
+            emails_per_second=(0, 10_000),
+            ramp_from=(0, 10_000),
+            ramp_every=(15, 3600),
+            warmup_daily=(1, 1_000_000),
+        )
+        try:
+            if self.warmup_from:
+                date.fromisoformat(self.warmup_from)
+        except ValueError as err:
+            raise InvalidSetting(
+                f"GAZETTE_WARMUP_FROM is {self.warmup_from!r}; it must be empty or a date such as "
+                "2026-11-21."
+            ) from err
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateSettings(PacingSettings):
+    """What `generate` needs. `mail_provider` is `ses` or `smtp`."""
+
+    generate_queue_url: str
+    subscribers_table: str
+    events_table: str
+    runs_table: str
+    batches_table: str
+    links_secret: str
+    base_url: str
+    mail_provider: str
+    sender: str
+    list_id: str
+    configuration_set: str
+    smtp_host: str
+    smtp_port: int
+    smtp_security: str
+    smtp_secret: str
+    settle_lag: int
+    send_timeout: int
+    commit_margin: int
+    clock_skew: int
+    max_groups: int
+    event_retention_days: int
+    run_retention_days: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting. A window must never end where a write is still under way."""
+        super().__post_init__()
+        check(
+            self,
+            send_timeout=(3, 60),
+            commit_margin=(5, None),
+            clock_skew=(0, None),
+            max_groups=(1, None),
+            event_retention_days=(35, None),
+        )
+        check_choice(self, mail_provider=("ses", "smtp"), smtp_security=("tls", "starttls", "none"))
+        if self.mail_provider == "smtp" and not self.emails_per_second:
+            raise InvalidSetting(
+                "GAZETTE_EMAILS_PER_SECOND is 0, the quota of SES: with GAZETTE_MAIL_PROVIDER smtp "
+                "it must say how many emails a second your server takes."
+            )
+        if self.settle_lag * 1000 <= EVENT_WRITE_TIMEOUT_MS + self.clock_skew * 1000:
+            raise InvalidSetting(
+                f"GAZETTE_SETTLE_LAG is {self.settle_lag}; it must be more than "
+                f"{EVENT_WRITE_TIMEOUT_MS / 1000} seconds, the longest write of an event, plus "
+                f"GAZETTE_CLOCK_SKEW, which is {self.clock_skew}."
+            )
+        if self.smtp_security == "none" and self.smtp_secret:
+            raise InvalidSetting(
+                "GAZETTE_SMTP_SECURITY is 'none': the password would go over the wire as text. "
+                "Use tls or starttls, or no smtp_secret."
+            )
+        if self.run_retention_days <= self.event_retention_days:
+            raise InvalidSetting(
+                "GAZETTE_RUN_RETENTION_DAYS must be more than GAZETTE_EVENT_RETENTION_DAYS: "
+                "a run says which events were sent."
+            )

@@ -1,0 +1,62 @@
+"""Settings as environment variables, and what is wrong with them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+_PREFIX = "GAZETTE_"
+
+
+class InvalidSetting(Exception):
+    """A setting that is missing or out of range. The text names the variable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Fields become environment variables: `runs_table` is `GAZETTE_RUNS_TABLE`."""
+
+    def to_env(self) -> dict[str, str]:
+        """The environment variables of this function."""
+        return {_variable(name): str(value) for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
+        """The settings in `environ`. Raises InvalidSetting, naming the variable."""
+        values: dict[str, Any] = {}
+        for field in fields(cls):
+            variable = _variable(field.name)
+            if variable not in environ:
+                raise InvalidSetting(f"{variable} is not set; the CDK stack writes it.")
+            try:
+                values[field.name] = (
+                    int(environ[variable]) if field.type is int else (environ[variable])
+                )
+            except ValueError as err:
+                raise InvalidSetting(
+                    f"{variable} is {environ[variable]!r}; it must be a whole number."
+                ) from err
+        return cls(**values)
+
+
+def _variable(name: str) -> str:
+    return _PREFIX + name.upper()
+
+
+def check(settings: Settings, **ranges: tuple[int, int | None]) -> None:
+    """Raises InvalidSetting where a number is out of its range; None is no bound."""
+    for name, (least, most) in ranges.items():
+        value = getattr(settings, name)
+        if value < least or (most is not None and value > most):
+            allowed = f"{least} to {most}" if most is not None else f"{least} or more"
+            raise InvalidSetting(f"{_variable(name)} is {value}; it must be {allowed}.")
+
+
+def check_choice(settings: Settings, **choices: tuple[str, ...]) -> None:
+    """Raises InvalidSetting where a word is none of those allowed."""
+    for name, allowed in choices.items():
+        value = getattr(settings, name)
+        if value not in allowed:
+            raise InvalidSetting(
+                f"{_variable(name)} is {value!r}; it must be one of {', '.join(allowed)}."
+            )

@@ -1,0 +1,80 @@
+"""What the functions need that take events in and put them in their place."""
+
+import json
+import re
+from dataclasses import dataclass
+
+from gazette.settings.environment import InvalidSetting, Settings, check
+
+_CATEGORY = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_FREQUENCIES = {"never", "immediate", "daily", "weekly", "custom"}
+
+EVENT_WRITE_TIMEOUT_MS = 1500
+"""The longest that one attempt to write an event takes: the settle lag must be longer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacingSettings(Settings):
+    """What every function that puts events in their place needs.
+
+    `default_frequencies` is JSON: category to frequency, for readers who chose none. `collapse`:
+    how long an immediate email collects what else happens on the same entity. `sunset_days`: after
+    how many days without a sign of life a reader rests; 0: never.
+    """
+
+    subscribers_table: str
+    schedules_table: str
+    follows_table: str
+    activities_table: str
+    events_table: str
+    runs_table: str
+    generate_queue_url: str
+    followers_queue_url: str
+    shards: int
+    default_frequencies: str
+    collapse: int
+    settle_lag: int
+    clock_skew: int
+    check_after: int
+    sunset_days: int
+    event_retention_days: int
+    run_retention_days: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting. What is hidden by SQS is hidden for 900 s at most."""
+        check(
+            self,
+            shards=(1, 256),
+            collapse=(1, 300),
+            settle_lag=(1, 300),
+            clock_skew=(0, 60),
+            check_after=(0, None),
+            sunset_days=(0, None),
+            event_retention_days=(35, None),
+        )
+        try:
+            chosen = json.loads(self.default_frequencies)
+        except ValueError:
+            chosen = None
+        if (
+            not isinstance(chosen, dict)
+            or not all(map(_CATEGORY.fullmatch, chosen))
+            or not set(map(str, chosen.values())) <= _FREQUENCIES
+        ):
+            raise InvalidSetting(
+                f"GAZETTE_DEFAULT_FREQUENCIES is {self.default_frequencies!r}; it must give each "
+                f"category one of {', '.join(sorted(_FREQUENCIES))}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestSettings(PlacingSettings):
+    """What `ingest` needs."""
+
+    suppressions_table: str
+    quarantine_queue_url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowersSettings(PlacingSettings):
+    """What `followers` needs."""
