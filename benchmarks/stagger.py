@@ -10,7 +10,7 @@ from typing import Any
 from gazette.domain.cadence import DigestTimes
 from gazette.domain.calendar import next_occurrence
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Subscriber
+from gazette.domain.subscriber import Subscriber
 
 from infra.stages import Stage
 

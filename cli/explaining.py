@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from gazette.domain.explanation import Choice, Explanation, Story
 from gazette.domain.identity import run_id
-from gazette.domain.model import SubscriberStatus
 from gazette.domain.run import BEGINNING
+from gazette.domain.subscriber import SubscriberStatus
 
 from cli.reasons import DUE, OFTEN, STANDING, words_for
 from cli.timetable import bare_utc, counted, local, name_of, recurring, utc

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from gazette.domain.explanation import Due
 from gazette.domain.frequency import Frequency
 from gazette.domain.lifecycle import MAX_REFUSALS
-from gazette.domain.model import SubscriberStatus
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.subscriber import SubscriberStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from gazette.domain.explanation import Explanation, Story, Waiting
 from gazette.domain.frequency import DIGESTS, Frequency
-from gazette.domain.model import SubscriberStatus, Window
+from gazette.domain.model import Window
 from gazette.domain.run import BEGINNING, Reason, Status
+from gazette.domain.subscriber import SubscriberStatus
 
 from cli.expectations import expected, following, late
 from cli.reasons import STANDING, STATUS, words_for

@@ -17,7 +17,8 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Event, Subscriber
+from gazette.domain.model import Event
+from gazette.domain.subscriber import Subscriber
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 

@@ -15,10 +15,10 @@ from gazette.domain.model import (
     Mail,
     RunKey,
     Schedule,
-    Subscriber,
     Window,
 )
 from gazette.domain.run import Run
+from gazette.domain.subscriber import Subscriber
 
 NOW = datetime(2026, 11, 22, 7, 3, tzinfo=UTC)
 KEY = RunKey("ann", DAILY, 1)

@@ -8,22 +8,12 @@ from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.calendar import slot_of
 from gazette.domain.following import Activity, Follow
 from gazette.domain.identity import shard_of
-from gazette.domain.model import (
-    Erased,
-    Event,
-    Placed,
-    Reader,
-    Retracted,
-    RunKey,
-    Schedule,
-    Subscriber,
-    SubscriberStatus,
-    Window,
-)
+from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.pace import KEPT_FOR, NoTurn, Pace, PacePlan, PaceReading, read, take
 from gazette.domain.ports import Clock
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
+from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 
 _RETENTION = timedelta(days=90)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from gazette.domain.compose import Digest
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import Edition, Mail, Subscriber
+from gazette.domain.model import Edition, Mail
 from gazette.domain.ports import FollowerPage, Links, QueuedRun, Shard, Walk
 from gazette.domain.signals import Accepted, SendOutcome
+from gazette.domain.subscriber import Subscriber
 
 
 def _within_a_call(messages: Sequence[object]) -> None:

@@ -18,16 +18,14 @@ from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.domain.explanation import EventHistory
+from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.pace import PacePlan
 from gazette.domain.ports import Clock, QuotaStore
 from gazette.domain.stores import (
     Activities,
-    Batches,
     EventReader,
     Events,
     Follows,
-    Runs,
-    Schedules,
     Subscribers,
     Suppressions,
 )

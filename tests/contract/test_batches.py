@@ -6,9 +6,9 @@ from datetime import timedelta
 from gazette.domain.batch import Batch, Counted
 from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.identity import immediate_schedule
+from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import RunKey
 from gazette.domain.run import Reason, Run, Status
-from gazette.domain.stores import Batches, Runs
 
 from tests.builders import NOW, SettableClock, a_run
 

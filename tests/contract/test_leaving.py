@@ -12,9 +12,10 @@ from gazette.adapters.runs import run_sort_key
 from gazette.adapters.tables import RunRow
 from gazette.domain.cadence import Cadence
 from gazette.domain.identity import immediate_schedule
+from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.run import Reason, Run, Status
-from gazette.domain.stores import Events, Guard, Runs, Schedules
+from gazette.domain.stores import Events, Guard
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, an_event
 from tests.contract.conftest import SECOND

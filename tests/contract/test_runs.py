@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import immediate_schedule, latest_run
+from gazette.domain.ledgers import Runs
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
-from gazette.domain.stores import Runs
 
 from tests.builders import KEY, NOW, a_run, a_window
 from tests.contract.conftest import SECOND

@@ -8,8 +8,8 @@ from gazette.adapters.schedules import DynamoSchedules
 from gazette.domain.cadence import Cadence, Days
 from gazette.domain.calendar import slot_of
 from gazette.domain.identity import shard_of
+from gazette.domain.ledgers import Schedules
 from gazette.domain.model import DAILY, Schedule
-from gazette.domain.stores import Schedules
 
 from tests.builders import NOW, a_schedule
 from tests.contract.conftest import SECOND, SHARDS

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from gazette.domain.cadence import Days, DigestTimes
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.stores import Subscribers
+from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 
 from tests.builders import NOW, a_subscriber
 from tests.contract.conftest import SECOND

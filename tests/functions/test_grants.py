@@ -13,7 +13,7 @@ from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.following import Follow, FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import SubscriberStatus
+from gazette.domain.subscriber import SubscriberStatus
 
 from tests.builders import a_run
 from tests.functions.conftest import GRANTED, Cloud, fan_out

@@ -18,9 +18,10 @@ from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
 from gazette.domain.identity import address_hash
-from gazette.domain.model import DAILY, RunKey, Subscriber, SubscriberStatus
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.pace import PacePlan
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import (

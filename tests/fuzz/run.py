@@ -19,8 +19,9 @@ from gazette.domain.commands import (
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.following import wish_for
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Erased, Event, Retracted, Subscriber
+from gazette.domain.model import Event, Retracted
 from gazette.domain.outcome import Outcome
+from gazette.domain.subscriber import Erased, Subscriber
 
 import functions.ingest.handler as handler
 from tests.functions.conftest import Context

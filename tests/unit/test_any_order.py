@@ -23,7 +23,8 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import WAITING, is_immediate
-from gazette.domain.model import Placed, Subscriber
+from gazette.domain.model import Placed
+from gazette.domain.subscriber import Subscriber
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

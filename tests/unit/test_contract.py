@@ -21,7 +21,8 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Actor, Entity, Event, Subscriber
+from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.subscriber import Subscriber
 
 EVENT: dict[str, Any] = {
     "id": "message1",

@@ -8,7 +8,7 @@ import pytest
 from gazette.adapters.links import SignedLinks
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
-from gazette.domain.model import DAILY, Erased, Event, RunKey, SubscriberStatus, Window
+from gazette.domain.model import DAILY, Event, RunKey, Window
 from gazette.domain.pace import NoTurn, PacePlan
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
@@ -18,6 +18,7 @@ from gazette.domain.signals import (
     SendOutcome,
     Uncertain,
 )
+from gazette.domain.subscriber import Erased, SubscriberStatus
 from gazette.steps.deliver import DeliveryLimits, deliver
 from gazette.steps.pacing import Pacing
 

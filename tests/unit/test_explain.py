@@ -10,9 +10,10 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.explanation import Choice, Due, Explanation, Outlook
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import WAITING, immediate_schedule
-from gazette.domain.model import DAILY, Erased, SubscriberStatus
+from gazette.domain.model import DAILY
 from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.signals import Uncertain
+from gazette.domain.subscriber import Erased, SubscriberStatus
 from gazette.steps.explain import LAST
 
 from cli.verdict import verdict

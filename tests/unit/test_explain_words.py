@@ -10,9 +10,10 @@ from gazette.domain.cadence import EVERY_DAY, Cadence, Days, DigestTimes
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.explanation import Due, Story
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY, SubscriberStatus
+from gazette.domain.model import DAILY
 from gazette.domain.run import Reason, Status
 from gazette.domain.signals import RefusedForGood, Uncertain
+from gazette.domain.subscriber import SubscriberStatus
 
 from cli.explaining import Section, sections
 from cli.reasons import DUE, OFTEN, REASON, STANDING, STATUS, Words, words_for

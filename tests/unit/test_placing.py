@@ -9,16 +9,11 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.identity import WAITING, immediate_schedule
-from gazette.domain.model import (
-    DAILY,
-    Placed,
-    RunKey,
-    SubscriberStatus,
-    Window,
-)
+from gazette.domain.model import DAILY, Placed, RunKey, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.signals import RefusedForGood
+from gazette.domain.subscriber import SubscriberStatus
 from gazette.steps.immediate import start_immediate
 from gazette.steps.moving import move
 from gazette.steps.placing import rearrange

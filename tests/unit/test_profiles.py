@@ -13,9 +13,10 @@ from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.history import remember
 from gazette.domain.identity import address_hash, is_immediate
-from gazette.domain.model import DAILY, Erased, Subscriber, SubscriberStatus
+from gazette.domain.model import DAILY
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Status
+from gazette.domain.subscriber import Erased, Subscriber, SubscriberStatus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,10 +9,11 @@ from gazette.domain.commands import RetractEvent
 from gazette.domain.compose import Digest
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import WAITING, immediate_schedule
-from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Subscriber, Window
+from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import Links
 from gazette.domain.run import BEGINNING, Reason, Status
+from gazette.domain.subscriber import Subscriber
 
 from tests.builders import KEY, NOW, SettableClock, a_run, an_event
 from tests.world import World, crashes, interleavings

@@ -10,9 +10,10 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, frequencies
-from gazette.domain.model import DAILY, RunKey, Schedule, SubscriberStatus
+from gazette.domain.model import DAILY, RunKey, Schedule
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.subscriber import SubscriberStatus
 from gazette.steps.scheduling import ensure_schedule, set_schedule, withdraw_if_left
 
 from tests.builders import NOW, SettableClock, a_run, a_subscriber, an_event

@@ -9,9 +9,10 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.commands import ChangeSubscriber, MarkActive
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY, Schedule, Subscriber, SubscriberStatus
+from gazette.domain.model import DAILY, Schedule
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.fanout import FannedOut
 
 from tests.builders import NOW, a_subscriber, an_event

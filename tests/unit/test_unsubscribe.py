@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
-from gazette.domain.model import DAILY, Subscriber, SubscriberStatus
+from gazette.domain.model import DAILY
 from gazette.domain.run import Reason, Status
+from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
 from tests.builders import KEY, NOW, SettableClock, a_run, an_event
 from tests.world import World, crashes, interleavings

@@ -9,8 +9,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 from gazette.adapters.words import Words
 from gazette.domain.compose import Digest
-from gazette.domain.model import Edition, Subscriber
+from gazette.domain.model import Edition
 from gazette.domain.ports import Links
+from gazette.domain.subscriber import Subscriber
 
 _EMAIL = "digest"
 

@@ -11,7 +11,7 @@ from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.histories import read_choices, write_choices
 from gazette.adapters.tables import SubscriberRow
 from gazette.domain.cadence import DigestTimes
-from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 
 
 class DynamoSubscribers:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gazette.domain.following import Activity, FollowState
-from gazette.domain.model import Event, Subscriber
+from gazette.domain.model import Event
+from gazette.domain.subscriber import Subscriber
 
 
 @dataclass(frozen=True, slots=True)

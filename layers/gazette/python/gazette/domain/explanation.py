@@ -11,8 +11,9 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import Placed, Schedule, SubscriberStatus
+from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
+from gazette.domain.subscriber import SubscriberStatus
 
 
 class EventHistory(Protocol):

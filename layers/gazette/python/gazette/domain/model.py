@@ -1,24 +1,13 @@
 """The values that Gazette works with. All are frozen, all instants are timezone-aware UTC."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
-from enum import StrEnum
+from datetime import datetime
 
-from gazette.domain.cadence import AT_EIGHT, Cadence, Days, DigestTimes, Pause, minute_of
-from gazette.domain.frequency import Frequencies, Frequency
-from gazette.domain.history import History
+from gazette.domain.cadence import Cadence
+from gazette.domain.frequency import Frequency
 
 DAILY = Frequency.DAILY.value
 """The name of the schedule that every subscriber has."""
-
-
-class SubscriberStatus(StrEnum):
-    """Whether a subscriber may be sent to. Who is dormant rests until the next sign of life."""
-
-    ACTIVE = "active"
-    DORMANT = "dormant"
-    UNSUBSCRIBED = "unsubscribed"
-    SUPPRESSED = "suppressed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,92 +87,6 @@ class Retracted:
 
     id: str
     schedule: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Subscriber:
-    """Who receives.
-
-    `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
-    by category, as they were chosen over time. `registered_on` and `active_on` are the UTC dates
-    of the first profile and of the last sign of life; `awake_since` is when one ended a rest.
-    `placed` says for which choices the waiting events were last put in their place, and
-    `revision` counts the changes of profile and status. `erased_at` is set where somebody with
-    this id was erased before.
-    """
-
-    user_id: str
-    email: str
-    name: str
-    locale: str
-    time_zone: str
-    changed_at: datetime
-    status: SubscriberStatus = SubscriberStatus.ACTIVE
-    times: DigestTimes = AT_EIGHT
-    choices: History[Frequencies] = ()
-    registered_on: date | None = None
-    active_on: date | None = None
-    awake_since: datetime | None = None
-    placed: str = ""
-    revision: int = 1
-    erased_at: datetime | None = None
-
-    @property
-    def chosen(self) -> Frequencies:
-        """The frequencies that were chosen last."""
-        return self.choices[-1][1] if self.choices else ()
-
-    @property
-    def has_left(self) -> bool:
-        """Whether nothing may be sent, nor kept for later."""
-        return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
-
-    def rests_through(self, instant: datetime) -> bool:
-        """Whether what occurs then is not sent at once: in a pause, or while dormant."""
-        if self.pause and self.pause.holds_at(instant):
-            return True
-        slept = self.awake_since is not None and instant < self.awake_since
-        return slept or self.status is SubscriberStatus.DORMANT
-
-    def rests_at(self, sunset: timedelta) -> datetime:
-        """When this reader begins to rest, if nothing more is seen of them: a UTC midnight."""
-        seen = max(
-            filter(None, (self.active_on, self.registered_on)), default=self.changed_at.date()
-        )
-        return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
-
-    def is_unchanged_since(self, read: "Subscriber") -> bool:
-        """Whether profile and status are as read; revisions begin anew after an erasure."""
-        return (self.revision, self.erased_at) == (read.revision, read.erased_at)
-
-    def cadence(self, digest: Frequency) -> Cadence:
-        """When the schedule of `digest` is due for this reader."""
-        days = {
-            Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
-            Frequency.CUSTOM: self.times.custom_on,
-        }.get(digest, Days())
-        minute = self.times.minute
-        if minute is None:
-            minute = minute_of(self.user_id)
-        return Cadence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
-
-    @property
-    def pause(self) -> Pause | None:
-        """Until when no email is wanted, also where that has passed."""
-        until = self.times.paused_until
-        return Pause(until, self.time_zone) if until else None
-
-
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """What is left of a subscriber who was deleted: that, and when, by the producer's clock."""
-
-    user_id: str
-    erased_at: datetime
-
-
-Reader = Subscriber | Erased | None
-"""What Gazette knows of a user id; None where nothing was said of it yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """What the steps need from the outside but for the tables, in the domain's words.
 
-The tables are in stores.py. Every port may raise `Unavailable`; the caller then cannot know
-whether a write was made, and does the same again. All instants are timezone-aware UTC.
+The tables are in stores.py and ledgers.py. Every port may raise `Unavailable`; the caller then
+cannot know whether a write was made, and does the same again. All instants are timezone-aware
+UTC.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,9 +11,10 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.compose import Digest
-from gazette.domain.model import Edition, Mail, RunKey, Subscriber
+from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import NoTurn, PaceReading
 from gazette.domain.signals import SendOutcome
+from gazette.domain.subscriber import Subscriber
 
 MESSAGES_A_CALL = 10
 """What SQS takes in one SendMessageBatch."""

@@ -10,20 +10,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
-from gazette.domain.batch import Batch, Counted
 from gazette.domain.following import Activity, Follow
-from gazette.domain.model import (
-    Event,
-    Placed,
-    Reader,
-    Retracted,
-    RunKey,
-    Schedule,
-    Subscriber,
-    SubscriberStatus,
-    Window,
-)
+from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.run import Run
+from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
 
 
 class Subscribers(Protocol):
@@ -174,98 +164,6 @@ class EventReader(Protocol):
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         """Whether any was stored in it; also one that has expired may count."""
-
-
-class Schedules(Protocol):
-    """Schedules by (user id, name), and those that are due by (slot, shard)."""
-
-    def get(self, user_id: str, name: str) -> Schedule | None:
-        """The schedule, or None."""
-
-    def of_user(self, user_id: str) -> Sequence[Schedule]:
-        """All schedules of a user, also those that are not in the due index."""
-
-    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """Store it if what is there is still `replacing` (None: nothing); False where not.
-
-        Told by next occurrence, sequence, revision and the date of the change.
-        """
-
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
-        """The schedules due in a slot and shard, page by page.
-
-        Eventually consistent: one written in the last seconds may be missing, one that has
-        been advanced may still be there. Read the slot again on a later tick.
-        """
-
-    def count_due(self, slot: datetime, shard: int) -> int:
-        """How many there are. Eventually consistent."""
-
-    def withdraw(self, schedule: Schedule) -> bool:
-        """Take it out of the due index, if it is as it was read; else False.
-
-        It is kept, no longer `listed`, and fan-out no longer sees it.
-        """
-
-    def remove(self, schedule: Schedule) -> bool:
-        """Leave no trace of it, if it is as it was read; else False."""
-
-
-class Runs(Protocol):
-    """Runs by key. No method ever removes one."""
-
-    def create(self, run: Run) -> Run:
-        """Store the run unless its key exists; returns the run that is stored now."""
-
-    def chain(self, key: RunKey) -> Sequence[Run]:
-        """The run of `key` and those before it, newest first.
-
-        Reaches back to the last sent one before it, or to the first run of the schedule. Empty
-        where nothing with that key or an earlier one exists.
-        """
-
-    def of_user(self, user_id: str) -> Iterator[Run]:
-        """Every run of a user, whatever its schedule."""
-
-    def of_batch(self, slot: datetime) -> Iterator[Counted]:
-        """The runs that are due in a slot, but for those that go out at once.
-
-        Eventually consistent: one that was written in the last seconds may be missing, or be
-        as it was before.
-        """
-
-    def swap(self, before: Run, after: Run) -> Run:
-        """Store `after` if status, reason, attempt and epoch are still those of `before`.
-
-        Returns the run that is stored now: `after` where the write won, also where its answer
-        was lost and the nonce shows that it was ours; else what somebody else stored. Never
-        creates a run: raises LookupError where there is none.
-        """
-
-
-class Batches(Protocol):
-    """What is said of the runs of a slot as a whole, and how far each shard has come."""
-
-    def begin(self, slot: datetime) -> Batch:
-        """Remember that runs of the slot are being started; returns what is known of it."""
-
-    def cancel(self, slot: datetime) -> Batch:
-        """Remember that no run of the slot is to be sent any more; returns what is known of it.
-
-        Also before any was started. Whoever reads the batch afterwards sees it.
-        """
-
-    def get(self, slot: datetime) -> Batch:
-        """What is known of the slot's batch."""
-
-    def latest(self, number: int) -> Sequence[Batch]:
-        """The last `number` batches, newest first. Eventually consistent."""
-
-    def checkpoints(self) -> Mapping[int, datetime]:
-        """Of each shard that ever finished, the last slot that it is done with."""
-
-    def save_checkpoint(self, shard: int, slot: datetime) -> None:
-        """Remember that a shard is done with `slot` and all before it; it never goes back."""
 
 
 class Suppressions(Protocol):

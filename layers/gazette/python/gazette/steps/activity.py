@@ -6,10 +6,11 @@ from gazette.domain.commands import ChangeFollow, RetractActivity
 from gazette.domain.errors import NotYet
 from gazette.domain.following import Activity, Follow
 from gazette.domain.history import remember
-from gazette.domain.model import Erased, Retracted
+from gazette.domain.model import Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import FollowersQueue
 from gazette.domain.stores import Activities
+from gazette.domain.subscriber import Erased
 from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.followers import bring_to, set_out
 from gazette.steps.places import Places

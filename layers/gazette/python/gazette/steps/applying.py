@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
+from gazette.domain.ledgers import Runs
 from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.run import Run
 from gazette.domain.signals import Claim, Signal, Stop
-from gazette.domain.stores import Runs
 
 
 def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gazette.domain.batch import Batch
+from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Status
 from gazette.domain.signals import Cancel
-from gazette.domain.stores import Batches, Runs, Schedules
 from gazette.steps.applying import apply
 
 _STOPPABLE = {Status.PENDING, Status.RETRYING}

@@ -8,20 +8,13 @@ from gazette.domain.batch import batch_of
 from gazette.domain.compose import compose
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import is_immediate, run_id
-from gazette.domain.model import (
-    Edition,
-    Erased,
-    Mail,
-    Reader,
-    RunKey,
-    Subscriber,
-    SubscriberStatus,
-    Window,
-)
+from gazette.domain.ledgers import Batches, Runs
+from gazette.domain.model import Edition, Mail, RunKey, Window
 from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, Renderer, TimeLeft
 from gazette.domain.run import Reason, Run, Status, sent_until
 from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, Signal, Skip
-from gazette.domain.stores import Batches, EventReader, Runs, Subscribers
+from gazette.domain.stores import EventReader, Subscribers
+from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.applying import apply
 from gazette.steps.pacing import Pacing, wait_for_turn, without_turn
 

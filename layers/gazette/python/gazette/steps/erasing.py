@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from gazette.domain.identity import address_hash, is_immediate
-from gazette.domain.model import Erased, Reader, Subscriber
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason
 from gazette.domain.signals import Cancel, Stop
 from gazette.domain.stores import Suppressions
+from gazette.domain.subscriber import Erased, Reader, Subscriber
 from gazette.steps.applying import apply
 from gazette.steps.places import Places
 from gazette.steps.scheduling import remove_schedules

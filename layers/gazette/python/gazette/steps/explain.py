@@ -21,10 +21,12 @@ from gazette.domain.explanation import (
 )
 from gazette.domain.frequency import Frequencies, frequency_for
 from gazette.domain.identity import is_immediate
-from gazette.domain.model import Placed, Reader, Schedule, Subscriber, SubscriberStatus
+from gazette.domain.ledgers import Runs, Schedules
+from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import Clock
 from gazette.domain.run import Run, sent_until
-from gazette.domain.stores import Follows, Runs, Schedules, Subscribers
+from gazette.domain.stores import Follows, Subscribers
+from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
 
 LAST = 10
 """Runs that are shown where no date is asked for, beside those that have not ended."""

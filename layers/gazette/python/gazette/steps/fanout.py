@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfoNotFoundError
 
 from gazette.domain.calendar import SLOT, next_occurrence, slot_of
 from gazette.domain.errors import BrokenSchedule
+from gazette.domain.ledgers import Batches
 from gazette.domain.model import Schedule
 from gazette.domain.ports import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue, TimeLeft
 from gazette.domain.run import Reason
-from gazette.domain.stores import Batches
 from gazette.steps.scheduling import is_active, withdraw
 from gazette.steps.starting import Departures, FanoutLimits, Occurrence, Started, start
 

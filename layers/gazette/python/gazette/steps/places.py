@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gazette.domain.frequency import Frequencies
+from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.ports import Clock, GenerateQueue
-from gazette.domain.stores import Events, Follows, Runs, Schedules, Subscribers
+from gazette.domain.stores import Events, Follows, Subscribers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

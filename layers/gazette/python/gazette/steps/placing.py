@@ -5,58 +5,26 @@ and follows may arrive in any order, and whoever writes one of them reads the ot
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 
 from gazette.domain.errors import NotYet
-from gazette.domain.following import Follow, wish_for
-from gazette.domain.frequency import DIGESTS, Frequencies, Frequency, digests_in
-from gazette.domain.history import History
-from gazette.domain.identity import WAITING, immediate_schedule, is_immediate, latest_run
-from gazette.domain.model import (
-    Erased,
-    Event,
-    Placed,
-    Reader,
-    Retracted,
-    Subscriber,
-)
+from gazette.domain.following import Follow
+from gazette.domain.frequency import DIGESTS, Frequency, digests_in
+from gazette.domain.identity import WAITING, is_immediate, latest_run
+from gazette.domain.model import Event, Placed, Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, may_have_gone_until
+from gazette.domain.subscriber import Erased, Subscriber
 from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.immediate import start_immediate
 from gazette.steps.moving import make_known_under, move, take_back
 from gazette.steps.places import Places
 from gazette.steps.scheduling import ensure_schedule
+from gazette.steps.standing import Standing, standings_of, target_of
 
 _CONFLICTS = 5
 _AT_ONCE = 100
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """What decides where an event of one reader belongs; `follows` are those of its `via`."""
-
-    reader: Reader
-    follows: tuple[Follow | None, ...]
-
-    def decides_like(self, other: "_Standing") -> bool:
-        """Whether nothing that matters has changed between the two."""
-        return self._deciding() == other._deciding()
-
-    def _deciding(self) -> object:
-        reader = self.reader
-        if isinstance(reader, Subscriber):
-            return (
-                reader.choices,
-                reader.status,
-                reader.pause,
-                reader.awake_since,
-                reader.erased_at,
-                self.follows,
-            )
-        return reader, self.follows
 
 
 def place(
@@ -85,15 +53,15 @@ def rearrange(user_id: str, *, places: Places, only_arrived: bool = False) -> No
     """
     for _ in range(_CONFLICTS):
         waiting = list(_waiting_for(user_id, places, only_arrived=only_arrived))
-        standings = _standings([placed.event for placed in waiting], places)
+        standings = standings_of([placed.event for placed in waiting], places)
         for placed, standing in zip(waiting, standings, strict=True):
-            target = _target(placed.event, standing, places)
+            target = target_of(placed.event, standing, places)
             if isinstance(target, Outcome):
                 take_back(placed, places=places)
             elif placed.schedule != target or is_immediate(target):
                 _settle(placed, target, standing, places)
-        again = _standings([placed.event for placed in waiting], places)
-        if all(map(_Standing.decides_like, standings, again)):
+        again = standings_of([placed.event for placed in waiting], places)
+        if all(map(Standing.decides_like, standings, again)):
             return
     raise NotYet(f"What {user_id} wants kept changing. The message will be delivered again.")
 
@@ -116,14 +84,14 @@ def _place_some(
     events: Sequence[Event], known: Mapping[tuple[str, str], Follow], places: Places
 ) -> list[Outcome]:
     outcomes = [Outcome.DUPLICATE] * len(events)
-    standings = _standings(events, places, known)
+    standings = standings_of(events, places, known)
     unsettled = list(range(len(events)))
     for _ in range(_CONFLICTS):
         for number in unsettled:
             outcome = _place_one(events[number], standings[number], places)
             if outcome is not Outcome.DUPLICATE:
                 outcomes[number] = outcome
-        again = _standings(events, places)
+        again = standings_of(events, places)
         unsettled = [
             number for number in unsettled if not standings[number].decides_like(again[number])
         ]
@@ -133,59 +101,9 @@ def _place_some(
     raise NotYet("What readers want kept changing. The message will be delivered again.")
 
 
-def _standings(
-    events: Sequence[Event],
-    places: Places,
-    known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
-) -> list[_Standing]:
-    readers = places.subscribers.get_many({event.user_id for event in events})
-    keys = {(entity, event.user_id) for event in events for entity in event.via} - known.keys()
-    follows = {**known, **(places.follows.get_many(keys) if keys else {})}
-    return [
-        _Standing(
-            readers[event.user_id],
-            tuple(follows.get((entity, event.user_id)) for entity in event.via),
-        )
-        for event in events
-    ]
-
-
-def _target(event: Event, standing: _Standing, places: Places) -> str | Outcome:
-    """The schedule that the event belongs under, or why it belongs nowhere."""
-    choices: History[Frequencies] = ()
-    defaults: Frequencies = ()
-    resting = False
-    match standing.reader:
-        case Erased():
-            return Outcome.ERASED
-        case Subscriber() as reader:
-            if reader.erased_at and event.occurred_at <= reader.erased_at:
-                return Outcome.ERASED
-            if reader.has_left:
-                return Outcome.UNSUBSCRIBED
-            choices, defaults = reader.choices, places.defaults
-            resting = reader.rests_through(event.occurred_at)
-        case None:
-            pass
-    wish = wish_for(
-        event, choices=choices, follows=standing.follows, defaults=defaults, resting=resting
-    )
-    match wish:
-        case None:
-            return Outcome.NOT_FOLLOWED
-        case Frequency.NEVER:
-            return Outcome.MUTED
-        case _ if standing.reader is None:
-            return WAITING
-        case Frequency.IMMEDIATE:
-            return immediate_schedule(event.entity.key)
-        case _:
-            return wish.value
-
-
-def _place_one(event: Event, standing: _Standing, places: Places) -> Outcome:
+def _place_one(event: Event, standing: Standing, places: Places) -> Outcome:
     """Put one event where it belongs; one that says less than what is stored changes nothing."""
-    target = _target(event, standing, places)
+    target = target_of(event, standing, places)
     if isinstance(target, Outcome):
         found = places.events.get(event.user_id, event.id)
         if isinstance(found, Placed) and (found.event == event or event.amends(found.event)):
@@ -211,7 +129,7 @@ def _place_one(event: Event, standing: _Standing, places: Places) -> Outcome:
     return Outcome.STORED if stored else Outcome.DUPLICATE
 
 
-def _forget_follows(event: Event, standing: _Standing, places: Places) -> None:
+def _forget_follows(event: Event, standing: Standing, places: Places) -> None:
     """Those through which it came, of somebody who was erased.
 
     The erasure finds follows by an index that may not have had them yet.
@@ -222,7 +140,7 @@ def _forget_follows(event: Event, standing: _Standing, places: Places) -> None:
             forget_follow(entity, event.user_id, until, places=places)
 
 
-def _settle(placed: Placed, target: str, standing: _Standing, places: Places) -> None:
+def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> None:
     """Bring an event that is stored under `target`, and see that somebody sends it.
 
     The schedule comes before the event, and an immediate run with it, so that a crash never

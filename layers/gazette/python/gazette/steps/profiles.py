@@ -8,9 +8,9 @@ from datetime import date, datetime
 from gazette.domain.errors import NotYet
 from gazette.domain.history import remember, turns
 from gazette.domain.identity import address_hash
-from gazette.domain.model import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.outcome import Outcome
 from gazette.domain.stores import Suppressions
+from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
 from gazette.steps.scheduling import set_schedules, withdraw_if_left

@@ -10,9 +10,11 @@ from gazette.domain.calendar import last_instant_of_slot, next_after_change, nex
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency, digests_in
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Erased, Reader, Schedule, Subscriber, SubscriberStatus
+from gazette.domain.ledgers import Schedules
+from gazette.domain.model import Schedule
 from gazette.domain.ports import Clock
-from gazette.domain.stores import Schedules, Subscribers
+from gazette.domain.stores import Subscribers
+from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
 from gazette.steps.rescheduling import spend, stop_pending
 

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 
 from gazette.domain.batch import Batch
 from gazette.domain.identity import latest_run
+from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports import Clock, GenerateQueue
 from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
-from gazette.domain.stores import Batches, EventReader, Runs, Schedules, Subscribers
+from gazette.domain.stores import EventReader, Subscribers
 from gazette.steps.sunset import active_until
 
 _SOON = timedelta(days=8)

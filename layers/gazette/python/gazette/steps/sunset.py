@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.errors import NotYet
-from gazette.domain.model import Erased, Subscriber, SubscriberStatus
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason
 from gazette.domain.stores import Subscribers
+from gazette.domain.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
 from gazette.steps.scheduling import set_schedules, withdraw_if_left
 

@@ -1,9 +1,10 @@
 """A reader leaves: the stop is written, and then made known to whoever is about to send."""
 
 from gazette.domain.identity import address_hash
-from gazette.domain.model import Subscriber, SubscriberStatus
+from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.run import Reason
-from gazette.domain.stores import Runs, Schedules, Subscribers, Suppressions
+from gazette.domain.stores import Subscribers, Suppressions
+from gazette.domain.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.applying import make_known
 from gazette.steps.scheduling import withdraw
 

@@ -36,7 +36,8 @@ from gazette.domain.commands import (
 )
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.frequency import frequencies
-from gazette.domain.model import Actor, Entity, Event, Subscriber, entity_key
+from gazette.domain.model import Actor, Entity, Event, entity_key
+from gazette.domain.subscriber import Subscriber
 
 AnyDetail = (
     EventCreated
