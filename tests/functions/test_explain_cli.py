@@ -1,6 +1,7 @@
 """`gazette explain` on moto: from the name of a stage to the answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NoReturn
@@ -39,31 +40,34 @@ def stage(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def refuse(monkeypatch: pytest.MonkeyPatch, operation: str, err: str | Exception) -> None:
-    """Let every call of `operation` fail, with a code of AWS or an error of the SDK."""
+@contextmanager
+def refused(operation: str, err: str | Exception) -> Iterator[None]:
+    """Every call of `operation` fails, with a code of AWS or an error of the SDK."""
 
     def fail() -> NoReturn:
         if isinstance(err, Exception):
             raise err
         raise ClientError({"Error": {"Code": err, "Message": "no"}}, operation)
 
-    _instead(monkeypatch, operation, fail)
+    with instead(operation, fail):
+        yield
 
 
-def answer_with(monkeypatch: pytest.MonkeyPatch, operation: str, answer: dict[str, Any]) -> None:
-    """What AWS says to every call of `operation`."""
-    _instead(monkeypatch, operation, lambda: answer)
+@contextmanager
+def instead(operation: str, act: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Every call of `operation` is answered by `act`.
 
-
-def _instead(
-    monkeypatch: pytest.MonkeyPatch, operation: str, act: Callable[[], dict[str, Any]]
-) -> None:
+    Undone before the meter of `cloud` is, which was there before: the other way round the meter
+    would stay.
+    """
     real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def call(client: BaseClient, name: str, arguments: dict[str, Any]) -> Any:
         return act() if name == operation else real(client, name, arguments)
 
-    monkeypatch.setattr(BaseClient, "_make_api_call", call)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", call)
+        yield
 
 
 def run(*arguments: str) -> Result:
@@ -235,29 +239,25 @@ def test_a_table_that_is_not_there_is_one_line(cloud: Cloud) -> None:
     ],
 )
 def test_a_refusal_is_one_line_with_what_to_do(
-    stage: Cloud, monkeypatch: pytest.MonkeyPatch, operation: str, err: str | Exception, said: str
+    stage: Cloud, operation: str, err: str | Exception, said: str
 ) -> None:
-    refuse(monkeypatch, operation, err)
-    result = run("ann")
+    with refused(operation, err):
+        result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_settings_that_may_not_be_decrypted_are_one_line(
-    stage: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused = {"Environment": {"Error": {"ErrorCode": "AccessDeniedException", "Message": "no"}}}
-    answer_with(monkeypatch, "GetFunctionConfiguration", refused)
-    result = run("ann")
+def test_settings_that_may_not_be_decrypted_are_one_line(stage: Cloud) -> None:
+    error = {"ErrorCode": "AccessDeniedException", "Message": "no"}
+    with instead("GetFunctionConfiguration", lambda: {"Environment": {"Error": error}}):
+        result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "(AccessDeniedException): your credentials need kms:Decrypt" in result.stderr
 
 
-def test_a_function_without_settings_is_of_another_version(
-    stage: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer_with(monkeypatch, "GetFunctionConfiguration", {})
-    result = run("ann")
+def test_a_function_without_settings_is_of_another_version(stage: Cloud) -> None:
+    with instead("GetFunctionConfiguration", dict):
+        result = run("ann")
     assert result.exit_code == 2
     assert "was deployed from another version" in result.stderr
