@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from gazette.adapters.pace import DynamoPacer
 from gazette.adapters.runs import DynamoRuns
+from gazette.bootstrap import fanout
 from gazette.bootstrap.clock import now
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.pace import PacePlan
@@ -164,7 +165,7 @@ def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_thr
     said = profile(changed_at=ago(days=9), digest={"paused_until": until})
     ann.say("subscriber.changed", said)
     assert ann.meter.calls == calls(GetItem=3, Query=9, UpdateItem=2, PutItem=2)
-    assert ann.meter.write_units == Counter(subscribers=2, schedules=3, runs=1)
+    assert ann.meter.write_units == Counter(subscribers=2, schedules=3, runs=2)
 
 
 def test_a_profile_brings_what_waited_for_it_at_three_write_units_an_event(cloud: Cloud) -> None:
@@ -467,3 +468,26 @@ def test_a_reader_for_whom_nothing_waits_costs_five_write_units_and_no_message(
     ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(runs=2, schedules=3, batches=2)
     assert ann.meter.calls == calls(Query=1 + 1, PutItem=2, UpdateItem=2)
+
+
+def test_a_reader_rests_for_five_write_units_and_wakes_for_four(
+    ann: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fan-out reads the reader where it must, and withdraws what it finds."""
+    shard = due_shard(ann)
+    monkeypatch.setattr(fanout, "now", lambda: now() + timedelta(days=50))
+    fanout.build_fan_out.cache_clear()
+    ann.warm_up("fanout")
+    ann.meter.clear()
+    ann.work("fanout", shard)
+    assert ann.meter.calls == calls(
+        Query=1 + 1,  # what is due in the slot, and all schedules of the reader
+        GetItem=1 + 1,  # the reader, before resting and before each is withdrawn
+        UpdateItem=1 + 1 + 1 + 1,  # the reader, the schedule, the batch, the checkpoint
+        PutItem=1,
+    )
+    assert ann.meter.write_units == Counter(subscribers=1, runs=2, schedules=2, batches=2)
+    assert stored_run().reason is Reason.DORMANT
+    ann.meter.clear()
+    ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
+    assert ann.meter.write_units == Counter(subscribers=2, schedules=2)
