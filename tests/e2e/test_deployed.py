@@ -1,5 +1,6 @@
 """The real stacks, deployed by the CDK command line to the embedded engine, and used."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -9,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from gazette.domain.cadence import Cadence
-from gazette.domain.calendar import last_instant_of_slot, next_occurrence
+from gazette.domain.calendar import last_instant_of_slot, next_occurrence, slot_id, slot_of
 
 from demo.engine import ROOT, Engine, deploy, running
 from demo.service import Service
@@ -40,6 +42,20 @@ class Deployed:
         """Let the clock strike, and the digests go out."""
         self.service.tick(due)
         self.service.wait_until_drained("shard", "generate")
+
+    def gazette(self, *arguments: str) -> str:
+        """What the command says, as support runs it."""
+        result = subprocess.run(
+            [str(Path(sys.executable).with_name("gazette")), *arguments, "--stage", "local"],
+            cwd=ROOT,
+            env={**os.environ, **self.engine.environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
     def inbox(self, user: str) -> list[Accepted]:
         return [mail for mail in self.ses.accepted if mail.to == f"{user}@example.com"]
@@ -215,6 +231,30 @@ def test_one_click_in_a_real_email_stops_the_next_digest(deployed: Deployed) -> 
     deployed.settle()
     deployed.tick(due + timedelta(days=1))
     assert len(deployed.inbox("bo")) == 1
+
+
+def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the_next(
+    deployed: Deployed,
+) -> None:
+    put = deployed.service.put_events
+    put("subscriber.changed", [a_profile("kim")])
+    put("event.created", [a_comment("kim", 1)])
+    deployed.settle()
+    due = next_due()
+    deployed.gazette("batch", "cancel", slot_id(slot_of(due)), "--yes")
+    deployed.tick(due)
+    assert not deployed.inbox("kim")
+    shown = deployed.gazette("batch", "show", slot_id(slot_of(due)))
+    assert "runs\tcancelled\tbatch_cancelled\t" in shown
+    assert "pace\tat most 1000 emails a second" in shown
+    told = deployed.gazette("explain", "kim")
+    assert "somebody cancelled the batch of its slot" in told
+
+    deployed.tick(due + timedelta(days=1))
+    assert len(deployed.inbox("kim")) == 1
+    assert slot_id(slot_of(due + timedelta(days=1))) in deployed.gazette("batch", "list")
+    told = deployed.gazette("explain", "kim", f"{due + timedelta(days=1):%Y-%m-%d}")
+    assert "was sent: the provider accepted it" in told
 
 
 def test_nothing_was_left_on_a_dead_letter_queue(deployed: Deployed) -> None:
