@@ -15,8 +15,8 @@ help: ## What there is to run
 demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… chooses)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
 
-test: setup ## Every test, from nothing
-	@$(BIN)/python -m pytest
+test: setup ## Every test, from nothing, on all cores
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
 	@$(BIN)/python -m tests.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
