@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.following import Follow, FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.subscriber import SubscriberStatus
+from gazette.domain.model import DAILY
+from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
 from tests.builders import a_run
 from tests.functions.conftest import GRANTED, Cloud, fan_out
@@ -91,6 +94,22 @@ def choices_that_change(cloud: Cloud) -> None:
         )
 
 
+def a_reader_who_rests(cloud: Cloud) -> None:
+    """Nothing was seen of hal for long, and fan-out has to ask."""
+    cloud.say("subscriber.changed", profile("hal"))
+    subscribers, schedules = (
+        DynamoSubscribers("subscribers"),
+        DynamoSchedules("schedules", shards=1),
+    )
+    hal, daily = subscribers.get("hal"), schedules.get("hal", DAILY)
+    assert isinstance(hal, Subscriber)
+    assert daily is not None
+    long_ago = replace(hal, registered_on=date(2026, 1, 1), revision=hal.revision + 1)
+    assert subscribers.put(long_ago, replacing=hal)
+    assert schedules.put(replace(daily, active_until=None), replacing=daily)
+    assert fan_out(cloud, "hal") == []
+
+
 def bring(cloud: Cloud, number: int, entity: str = "post#p1") -> None:
     """The message of a page of followers."""
     page = {"entity": entity, "activity_id": f"e{number}", "side": entity, "after": ""}
@@ -144,6 +163,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_day_of_a_reader(cloud)
     choices_that_change(cloud)
     followers_of_every_kind(cloud, meanwhile)
+    a_reader_who_rests(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions
     assert {step: used[step] - granted for step, granted in GRANTED.items()} == nothing
