@@ -81,6 +81,7 @@ _PORTS = (
     "batches",
     "quarantine",
     "generate_queue",
+    "shard_queue",
     "followers_queue",
     "mailer",
     "pacer",
@@ -268,6 +269,7 @@ class World:
                 send_timeout=timedelta(seconds=10),
                 commit_margin=timedelta(seconds=8),
                 clock_skew=timedelta(seconds=5),
+                max_lateness=FANOUT.max_lateness,
                 max_groups=20,
             ),
         )

@@ -252,7 +252,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
     urls: dict[str, Any] = {f"{name}_queue_url": url for name, url in queues.items()}
     stage: dict[str, Any] = {
         "shards": 1,
-        "lookback_slots": 0,
+        "lookback_slots": 1,
         "max_lateness": 21600,
         "spread": 0,
         "emails_per_second": 500,

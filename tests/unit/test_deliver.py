@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from gazette.adapters.links import SignedLinks
+from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Event, RunKey, Window
@@ -27,6 +28,7 @@ from tests.fake_stores import FakeBatches, FakeEvents, FakePacer, FakeRuns, Fake
 from tests.fakes import FakeGenerateQueue, FakeMailer, FakeRenderer
 
 LAG = timedelta(seconds=60)
+SECOND = timedelta(seconds=1)
 
 
 @dataclass
@@ -80,6 +82,7 @@ class World:
                 send_timeout=timedelta(seconds=10),
                 commit_margin=timedelta(seconds=5),
                 clock_skew=timedelta(seconds=5),
+                max_lateness=timedelta(hours=6),
                 max_groups=20,
             ),
         )
@@ -190,11 +193,67 @@ def test_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -
     ready.events.store(an_event("young", entity_id="young"), DAILY)
     ready.deliver()
     assert "young" not in ready.texts()[0]
-    ready.runs.create(a_run(2))
     ready.clock.pass_time(days=1)
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
     ready.deliver(RunKey("ann", DAILY, 2))
     assert "young: 1" in ready.texts()[1]
     assert "post1" not in ready.texts()[1]
+
+
+# Too late, and cancelled.
+
+
+LATENESS = timedelta(hours=6)
+
+
+@pytest.mark.parametrize("name", ["daily", "weekly"])
+@pytest.mark.parametrize(("late", "sent"), [(LATENESS, True), (LATENESS + SECOND, False)])
+def test_a_digest_that_was_queued_for_too_long_goes_with_the_next(
+    world: World, name: str, late: timedelta, sent: bool
+) -> None:
+    """A backlog, an outage of the provider, or a redrive in the night."""
+    key = RunKey("ann", name, 1)
+    world.runs.create(replace(a_run(), key=key))
+    world.events.store(an_event(), name)
+    world.clock.now = NOW + late
+    run = world.deliver(key)
+    assert run.reason is (Reason.ACCEPTED if sent else Reason.TOO_LATE)
+    assert world.mailer.calls == sent
+    world.runs.create(replace(a_run(), key=replace(key, sequence=2), due_at=world.clock.now))
+    world.deliver(replace(key, sequence=2))
+    assert world.mailer.calls == 1
+
+
+@pytest.mark.parametrize("name", ["custom", immediate_schedule("post#post1")])
+def test_what_may_not_come_again_soon_is_never_too_late(world: World, name: str) -> None:
+    key = RunKey("ann", name, 1)
+    world.runs.create(replace(a_run(), key=key))
+    world.events.store(an_event(), name)
+    world.clock.pass_time(days=3)
+    assert world.deliver(key).status is Status.SENT
+
+
+def test_what_may_have_gone_out_is_neither_too_late_nor_cancelled(ready: World) -> None:
+    uncertain = replace(
+        a_run(), status=Status.RETRYING, attempt=1, uncertain=frozenset({1}), resent=True
+    )
+    ready.runs.rows[KEY] = replace(uncertain, reason=Reason.POLICY_RESEND)
+    ready.batches.cancel(slot_of(NOW))
+    ready.clock.pass_time(hours=7)
+    assert ready.deliver().status is Status.SENT
+
+
+def test_the_batch_is_looked_at_after_the_wait_for_a_turn(ready: World) -> None:
+    """Whoever cancels goes through an index that may not show the run yet."""
+    original = ready.pacer.reserve
+
+    def cancelled_meanwhile(now: datetime, latest: datetime) -> datetime | NoTurn:
+        ready.batches.cancel(slot_of(NOW))
+        return original(now, latest)
+
+    ready.pacer.reserve = cancelled_meanwhile  # type: ignore[method-assign]
+    assert ready.deliver().reason is Reason.BATCH_CANCELLED
+    assert ready.mailer.calls == 0
 
 
 def test_what_a_failed_run_did_not_send_is_in_the_next(ready: World) -> None:
@@ -530,7 +589,7 @@ def test_a_digest_for_which_the_day_has_no_turn_left_is_skipped_with_its_reason(
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
     assert not ready.generate_queue.sent
     ready.clock.pass_time(days=1)
-    ready.runs.create(a_run(2))
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
     assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
     assert "post1: 1" in ready.texts()[0]
 

@@ -56,6 +56,7 @@ def build() -> Callable[[str, TimeLeft], Run | None]:
         send_timeout=timedelta(seconds=settings.send_timeout),
         commit_margin=timedelta(seconds=settings.commit_margin),
         clock_skew=timedelta(seconds=settings.clock_skew),
+        max_lateness=timedelta(seconds=settings.max_lateness),
         max_groups=settings.max_groups,
     )
 

@@ -40,7 +40,7 @@ class FanoutSettings(Settings):
             self,
             spread=(0, 900),
             shards=(1, 256),
-            lookback_slots=(0, 144),
+            lookback_slots=(1, 144),
             check_after=(0, None),
             sunset_days=(0, None),
             settle_lag=(1, 300),
@@ -106,6 +106,7 @@ class GenerateSettings(PacingSettings):
     send_timeout: int
     commit_margin: int
     clock_skew: int
+    max_lateness: int
     max_groups: int
     event_retention_days: int
     run_retention_days: int
@@ -118,6 +119,7 @@ class GenerateSettings(PacingSettings):
             send_timeout=(3, 60),
             commit_margin=(5, None),
             clock_skew=(0, None),
+            max_lateness=(600, None),
             max_groups=(1, None),
             event_retention_days=(35, None),
         )

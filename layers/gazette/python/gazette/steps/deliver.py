@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from gazette.domain.batch import batch_of
 from gazette.domain.compose import compose
 from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate, run_id
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import Edition, Mail, RunKey, Window
@@ -34,12 +35,14 @@ class DeliveryLimits:
     `settle_lag`: how far a window ends before now, longer than the longest event write plus
     clock skew. `send_timeout`: the longest that a call of the provider takes. `commit_margin`:
     what must be left of the invocation after it. `clock_skew`: added to a claim's deadline.
+    `max_lateness`: how long after it was due a digest still goes out.
     """
 
     settle_lag: timedelta
     send_timeout: timedelta
     commit_margin: timedelta
     clock_skew: timedelta
+    max_lateness: timedelta
     max_groups: int
 
 
@@ -83,6 +86,8 @@ def deliver(
         if is_immediate(key.schedule) and clock() - limits.settle_lag < run.due_at:
             raise NotYet(f"Run {run_id(key)} still collects what happens until {run.due_at}.")
         older = _settle_predecessors(chain[1:], runs=runs, clock=clock)
+        if _is_too_late(run, clock=clock, limits=limits):
+            return _end(run, Skip(Reason.TOO_LATE), runs=runs)
 
         window = _window(run, older, now=clock(), settle_lag=limits.settle_lag)
         digest = compose(
@@ -94,8 +99,6 @@ def deliver(
         subscriber = subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or subscriber.status in _STOPS:
             return _end(run, Skip(_why_not(subscriber)), runs=runs)
-        if _is_cancelled(run, batches=batches):
-            return _end(run, Cancel(Reason.BATCH_CANCELLED), runs=runs)
         links = link_maker.links(key.user_id)
         edition = renderer.render(digest, subscriber, links, key.schedule)
 
@@ -107,6 +110,8 @@ def deliver(
                 skip = without_turn(run, no_turn, pacing=pacing)
                 return _end(run, skip, runs=runs) if skip else run
             has_turn = True
+        if _is_cancelled(run, batches=batches):
+            return _end(run, Cancel(Reason.BATCH_CANCELLED), runs=runs)
         deadline = clock() + time_left() + limits.clock_skew
         claim = Claim(window=window, deadline=deadline, nonce=draw_nonce())
         claimed = _claim(run, claim, runs=runs)
@@ -121,10 +126,24 @@ def deliver(
     return _end(claimed, mailer.send(mail, claimed.attempt), runs=runs)
 
 
+def _is_too_late(run: Run, *, clock: Clock, limits: DeliveryLimits) -> bool:
+    """Of what comes at least weekly: its events go with the next one.
+
+    What may be rarer goes out late rather than much later, and so does what may have gone out.
+    """
+    is_frequent = run.key.schedule in {Frequency.DAILY.value, Frequency.WEEKLY.value}
+    return is_frequent and not run.uncertain and clock() - run.due_at > limits.max_lateness
+
+
 def _is_cancelled(run: Run, *, batches: Batches) -> bool:
-    """Whether the run's batch was. Whoever cancels one goes through its runs as well (rule 11)."""
+    """Whether the run's batch was. Whoever cancels one goes through its runs as well (rule 11).
+
+    What may have gone out is not called back.
+    """
     slot = batch_of(run)
-    return slot is not None and batches.get(slot).cancelled_at is not None
+    if slot is None or run.uncertain:
+        return False
+    return batches.get(slot).cancelled_at is not None
 
 
 def _why_not(reader: Reader) -> Reason:
