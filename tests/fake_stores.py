@@ -244,6 +244,9 @@ class FakeRuns:
     def create(self, run: Run) -> Run:
         return self.rows.setdefault(run.key, run)
 
+    def get(self, key: RunKey) -> Run | None:
+        return self.rows.get(key)
+
     def chain(self, key: RunKey) -> Sequence[Run]:
         found: list[Run] = []
         older = [

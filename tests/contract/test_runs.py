@@ -142,3 +142,10 @@ def test_a_claim_whose_answer_was_lost_recognises_itself(runs: Runs, answers: li
     with pytest.raises(Unavailable):
         runs.swap(a_run(), claimed)
     assert runs.swap(a_run(), claimed) == claimed
+
+
+def test_a_run_is_got_by_its_key_alone(runs: Runs) -> None:
+    assert runs.get(a_run().key) is None
+    runs.create(a_run())
+    runs.create(a_run(2))
+    assert runs.get(a_run(2).key) == a_run(2)

@@ -144,7 +144,7 @@ def looking(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[
     """What happens while the command waits for its next look, and how often that was."""
     times: list[int] = []
 
-    def pause() -> None:
+    def pause(_: float) -> None:
         times.append(len(times))
         act()
 

@@ -12,6 +12,7 @@ from gazette.domain.frequency import Frequency
 from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports import QueuedRun
 from gazette.domain.run import Run
+from gazette.domain.subscriber import Reader
 from gazette.steps.fanout import fan_out, tick
 from gazette.steps.scheduling import set_schedule
 from gazette.steps.starting import Departures, FanoutLimits
@@ -28,6 +29,9 @@ SHARDS = (4, 1, 7, 2)
 
 RESHARDED = timedelta(days=13)
 """How long the number of shards stays as it is."""
+
+_TAKEN_BACK = (30, timedelta(hours=1))
+"""A deployment with so many shards reaches those who write for so long, and no tick."""
 
 OUTAGE = timedelta(days=4)
 """The longest that no tick comes at all."""
@@ -121,6 +125,13 @@ class _Waiting:
         return int(user_id) % 3 == 0
 
 
+class _Everybody(FakeSubscribers):
+    """The port `Subscribers`: whoever is asked for is there."""
+
+    def get(self, user_id: str) -> Reader:
+        return a_subscriber(user_id)
+
+
 class _Forgetful(FakeGenerateQueue):
     """The port `GenerateQueue`; nobody reads it here."""
 
@@ -148,7 +159,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         )
         set_schedule(reader, Frequency.CUSTOM, places=places, current=None, is_new=True)
     departures = Departures(
-        subscribers=FakeSubscribers(),
+        subscribers=_Everybody(),
         schedules=schedules,
         runs=runs,
         events=_Waiting(),  # type: ignore[arg-type] # nobody reads them here
@@ -161,17 +172,20 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     end = _BEGIN + days * _DAY
     for instant, slot in _ticks(end, random):
         clock.now = instant
-        schedules.shards = SHARDS[(instant - _BEGIN) // RESHARDED % len(SHARDS)]
+        stretch, passed = divmod(instant - _BEGIN, RESHARDED)
         shards = FakeShardQueue()
-        limits = replace(LIMITS, shards=schedules.shards)
+        limits = replace(LIMITS, shards=SHARDS[stretch % len(SHARDS)])
+        is_tried = timedelta(days=2) < passed < timedelta(days=2) + _TAKEN_BACK[1]
+        schedules.shards = _TAKEN_BACK[0] if is_tried else limits.shards
         tick(slot, batches=departures.batches, shard_queue=shards, limits=limits)
-        for shard in shards.sent:
+        for shard in shards.sent:  # what is handed on comes behind
             for _ in range(_times_delivered(random)):
+                left = iter(range(random.choice((5, 10_000)), 0, -1))
                 fan_out(
                     shard,
                     departures=departures,
                     shard_queue=shards,
-                    time_left=lambda: timedelta(seconds=120),
+                    time_left=lambda left=left: timedelta(seconds=30 * next(left, 0)),  # type: ignore[misc]
                 )
     missing = doubled = wrong_hour = occurrences = 0
     for (user_id, _), schedule in schedules.rows.items():

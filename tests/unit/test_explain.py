@@ -331,8 +331,8 @@ def test_a_zone_that_is_not_known_here_is_told_and_everything_else_too(world: Wo
     world.schedules.rows["ann", DAILY] = replace(schedule, wanted=wanted)
     found = explained(world, date(2026, 11, 23))
     assert (found.time_zone, found.zone.key) == ("Mars/Base", "UTC")
-    assert found.outlooks[0].next == (schedule.next_due_at,)
-    assert found.outlooks[0].on_date is None
+    assert [each.hour for each in found.outlooks[0].next] == [7, 8, 8]
+    assert found.outlooks[0].on_date == datetime(2026, 11, 23, 8, tzinfo=UTC)
     assert len(found.runs) == 1
 
 

@@ -1,6 +1,6 @@
 """Fan-out: every due schedule starts one run, whatever is repeated or breaks off."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -8,7 +8,7 @@ import pytest
 from gazette.domain.batch import Batch, Counted
 from gazette.domain.cadence import Cadence, Days, DigestTimes
 from gazette.domain.calendar import slot_of
-from gazette.domain.errors import BrokenSchedule, Unavailable
+from gazette.domain.errors import Unavailable
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey, Schedule, Window
 from gazette.domain.ports import QueuedRun, Shard
@@ -39,6 +39,7 @@ LIMITS = FanoutLimits(
 @dataclass
 class World:
     clock: SettableClock
+    subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     runs: FakeRuns = field(default_factory=FakeRuns)
     queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
@@ -53,16 +54,19 @@ class World:
     def make_due(self, schedule: Schedule) -> None:
         """A schedule with an event that waits under it."""
         self.schedules.put(schedule, replacing=None)
+        self.subscribers.put(a_subscriber(schedule.user_id), replacing=None)
         event = an_event(f"for-{schedule.name}", user_id=schedule.user_id)
         before, self.clock.now = self.clock.now, NOW - LAG
         self.events.store(event, schedule.name)
         self.clock.now = before
 
-    def fan_out(self, slot: datetime = SLOT, until: datetime | None = None) -> FannedOut:
+    def fan_out(
+        self, slot: datetime = SLOT, until: datetime | None = None, *, in_use: bool = True
+    ) -> FannedOut:
         return fan_out(
-            Shard(0, slot, until or slot),
+            Shard(0, slot, until or slot, in_use),
             departures=Departures(
-                subscribers=FakeSubscribers(),
+                subscribers=self.subscribers,
                 schedules=self.schedules,
                 runs=self.runs,
                 events=self.events,
@@ -105,10 +109,39 @@ def test_a_tick_queues_every_shard_from_where_it_was_done_last_and_a_little_befo
     }
 
 
-def test_a_shard_that_never_finished_looks_back_a_day(world: World) -> None:
+def test_after_an_outage_every_shard_there_can_be_is_searched_from_before_it(world: World) -> None:
+    for number in range(4):
+        world.batches.save_checkpoint(number, SLOT - timedelta(days=3))
+    queued = ticked(world, SLOT)
+    assert queued.keys() == set(range(256))
+    assert queued[0] == (SLOT - timedelta(days=3, minutes=10), SLOT)
+    assert queued[200] == (SLOT - timedelta(days=7, minutes=10), SLOT)
+
+
+def test_a_shard_that_never_finished_looks_back_four_days(world: World) -> None:
     """What it holds may be older than its first checkpoint: the number of shards has grown."""
-    since = SLOT - timedelta(days=1, minutes=10)
+    since = SLOT - timedelta(days=4, minutes=10)
     assert ticked(world, SLOT) == dict.fromkeys(range(4), (since, SLOT))
+
+
+def test_once_a_day_every_shard_there_can_be_is_searched(world: World) -> None:
+    """More shards, taken back before a tick ran with them: nobody remembers that they were."""
+    midnight = SLOT.replace(hour=0)
+    world.batches.save_checkpoint(17, midnight)
+    assert ticked(world, midnight).keys() == set(range(256))
+    in_use = {shard.number for shard in world.shard_queue.sent if shard.in_use}
+    assert in_use == {0, 1, 2, 3, 17}
+
+
+@pytest.mark.parametrize(("found", "done"), [(False, {}), (True, {0: SLOT})])
+def test_a_shard_that_is_only_searched_is_remembered_once_something_was_in_it(
+    clock: SettableClock, found: bool, done: dict[int, datetime]
+) -> None:
+    world = World(clock)
+    if found:
+        world.make_due(a_schedule())
+    world.fan_out(in_use=False)
+    assert world.batches.done == done
 
 
 def test_a_shard_that_is_no_longer_in_use_is_queued_as_long_as_it_may_hold_something(
@@ -213,15 +246,13 @@ def test_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
     assert [queued.key.sequence for queued in world.queue.sent] == [1, 2]
 
 
-def test_a_schedule_that_cannot_be_computed_holds_nobody_up(world: World) -> None:
-    broken = replace(a_schedule("aaa"), wanted=Cadence(8, 0, "Mars/Olympus_Mons"))
-    world.make_due(broken)
+def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: World) -> None:
+    """Rather a digest at a wrong hour than a schedule that comes back for ever."""
+    world.make_due(replace(a_schedule("aaa"), wanted=Cadence(8, 0, "Mars/Olympus_Mons")))
     world.make_due(a_schedule("zoe"))
-    with pytest.raises(BrokenSchedule, match="aaa"):
-        world.fan_out()
-    assert world.batches.done == {}, "the shard comes to it again"
-    assert len(world.queue.sent) == 3
-    assert world.schedules.rows["ann", DAILY].sequence == 2
+    assert world.fan_out() == FannedOut(queued=3)
+    due = world.schedules.rows["aaa", DAILY].next_due_at
+    assert due == datetime(2026, 11, 22, 8, 0, tzinfo=UTC)
     assert world.schedules.rows["zoe", DAILY].sequence == 2
 
 
@@ -326,13 +357,35 @@ def test_a_shard_that_takes_longer_than_an_invocation_hands_the_rest_on(world: W
 
     world.queue.send = slow  # type: ignore[method-assign]
     until = SLOT + timedelta(minutes=10)
-    assert world.fan_out(until=until) == FannedOut(queued=20, handed_on=1)
-    assert world.batches.done == {}
+    before = SLOT - timedelta(minutes=10)
+    assert world.fan_out(before, until=until) == FannedOut(queued=20, handed_on=1)
+    assert world.batches.done == {0: before}
     [rest] = world.shard_queue.sent
     assert rest == Shard(0, SLOT, until)
     world.time_left = timedelta(seconds=120)
     assert world.fan_out(rest.since, rest.until) == FannedOut(queued=6)
     assert world.batches.done == {0: until}
+
+
+def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: World) -> None:
+    """A stage that was switched off for a season: each invocation comes further."""
+    original = world.schedules.due
+
+    def slow(slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+        world.time_left -= timedelta(seconds=1)
+        return original(slot, shard)
+
+    world.schedules.due = slow  # type: ignore[method-assign]
+    shard = Shard(0, SLOT - timedelta(days=2), SLOT)
+    invocations = 0
+    while world.batches.done.get(0) != SLOT:
+        world.time_left = timedelta(seconds=120)
+        done = world.fan_out(shard.since, shard.until)
+        invocations += 1
+        if done.handed_on:
+            shard = world.shard_queue.sent.pop()
+    assert invocations == 4
+    assert done.queued == 1
 
 
 def test_what_is_started_belongs_to_the_batch_of_its_slot(world: World) -> None:
@@ -410,6 +463,7 @@ def test_where_nothing_waits_the_run_ends_with_its_reason_and_nobody_is_visited(
 ) -> None:
     world = World(clock)
     world.schedules.put(a_schedule(), replacing=None)
+    world.subscribers.put(a_subscriber(), replacing=None)
     assert quiet(world) == FannedOut(quiet=1)
     run = world.runs.rows[KEY]
     assert (run.status, run.reason, run.due_at) == (Status.SKIPPED, Reason.EMPTY, SLOT)
@@ -443,6 +497,7 @@ def test_what_a_run_may_not_have_sent_waits(world: World, status: Status) -> Non
 def test_what_comes_within_the_lag_is_in_the_next_digest(clock: SettableClock) -> None:
     world = World(clock)
     world.schedules.put(a_schedule(), replacing=None)
+    world.subscribers.put(a_subscriber(), replacing=None)
     world.clock.now = NOW - LAG + timedelta(microseconds=1)
     world.events.store(an_event(), DAILY)
     world.clock.now = NOW
@@ -453,6 +508,7 @@ def test_what_comes_within_the_lag_is_in_the_next_digest(clock: SettableClock) -
 def test_what_comes_after_a_quiet_day_is_found(clock: SettableClock) -> None:
     world = World(clock)
     world.schedules.put(a_schedule(), replacing=None)
+    world.subscribers.put(a_subscriber(), replacing=None)
     for number in range(1, 5):
         assert quiet(world).quiet == 1
         assert world.schedules.rows["ann", DAILY].sequence == number + 1

@@ -161,3 +161,29 @@ def test_fan_out_at_the_same_moment_starts_nothing_twice() -> None:
             world.deliver_queued()
             assert len(world.emails()) == 1, where
             assert daily(world).next_due_at > world.clock.now, where
+
+
+def test_each_occurrence_that_was_missed_has_its_run_also_where_the_hour_changes_then() -> None:
+    """Nobody ticked for three days; fan-out comes back after the change."""
+    world = World()
+    world.choose()
+    world.create(an_event())
+    world.clock.now = HOUR + timedelta(days=3, hours=1)
+    choose_hour(world)
+    assert runs(world) == [(HOUR + timedelta(days=day), Reason.SUPERSEDED) for day in range(4)]
+    world.send_digest()
+    assert len(world.emails()) == 1
+    assert runs(world)[-1] == (HOUR + timedelta(days=3, hours=12), Reason.ACCEPTED)
+
+
+def test_a_schedule_that_is_overdue_beyond_every_tick_is_mended_by_any_profile() -> None:
+    """Whatever has left it there: more shards, taken back before a tick ran with them."""
+    world = World()
+    world.choose()
+    world.create(an_event())
+    world.clock.now = HOUR + timedelta(days=3, hours=1)
+    world.choose(at=HOUR)
+    assert daily(world).next_due_at == HOUR + timedelta(days=4)
+    assert [reason for _, reason in runs(world)] == [Reason.SUPERSEDED] * 4
+    world.send_digest()
+    assert len(world.emails()) == 1

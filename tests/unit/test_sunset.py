@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from gazette.domain.cadence import DigestTimes
 from gazette.domain.calendar import slot_of
 from gazette.domain.commands import ChangeSubscriber, MarkActive
 from gazette.domain.errors import NotYet
@@ -71,6 +72,16 @@ def first_run(world: World) -> Run:
     return min(world.runs.rows.values(), key=lambda run: run.due_at)
 
 
+def show_life_of(world: World) -> None:
+    """Ann comes to the site."""
+    show_life(world)
+
+
+def put_profile_of(world: World) -> None:
+    """The service puts all its profiles, as every night."""
+    world.say(ChangeSubscriber(a_subscriber(changed_at=REGISTERED + timedelta(seconds=1))))
+
+
 # Falling asleep.
 
 
@@ -105,6 +116,7 @@ def test_who_never_showed_any_sign_of_life_has_the_time_since_registration() -> 
 def test_a_reader_who_is_surely_active_is_not_even_read() -> None:
     world = registered()
     show_life(world)
+    del world.schedules.rows["ann", "weekly"]
     world.schedules.rows["ann", DAILY] = replace(daily(world), next_due_at=slot_of(world.clock.now))
     with world.calls() as calls:
         fan_out(world)
@@ -120,6 +132,60 @@ def test_without_a_sunset_nobody_ever_rests() -> None:
     world = registered()
     world.sunset = None
     assert fan_out(world).queued == 1
+
+
+def allow(world: World, sunset: timedelta | None) -> None:
+    """The stage is deployed with another setting."""
+    world.sunset = sunset
+    world.places = replace(world.places, sunset=sunset)
+
+
+@pytest.mark.parametrize("sunset", [None, timedelta(days=120)])
+@pytest.mark.parametrize("act", [show_life_of, put_profile_of])
+def test_whoever_rests_is_back_once_the_setting_asks_for_less(
+    sunset: timedelta | None, act: Callable[[World], object]
+) -> None:
+    """An installation that puts no signs of life, and finds out after 45 days."""
+    world = dormant()
+    allow(world, sunset)
+    act(world)
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert not world.schedules.withdrawn
+    world.send_digest()
+    assert len(world.emails()) == 1
+
+
+def test_a_profile_that_broke_off_while_it_woke_is_whole_after_its_redelivery() -> None:
+    def make() -> World:
+        world = dormant()
+        allow(world, None)
+        return world
+
+    for world, where in crashes(make, put_profile_of):
+        put_profile_of(world)
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.schedules.withdrawn, where
+
+
+def test_a_pause_that_is_longer_than_the_sunset_ends_with_a_digest() -> None:
+    """Who pauses does what we offer; nobody expects a sign of life meanwhile."""
+    world = World(sunset=SUNSET)
+    world.choose()
+    paused = DigestTimes(minute=0, paused_until=NOW.date() + timedelta(weeks=12))
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + timedelta(seconds=1), times=paused)))
+    world.create(an_event())
+    world.send_digest()
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert len(world.emails()) == 1
+
+
+def test_who_has_left_is_found_also_where_nobody_ever_rests() -> None:
+    """A crash may have kept them in the index."""
+    world = registered()
+    world.sunset = None
+    world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    fan_out(world)
+    assert set(world.schedules.rows) == world.schedules.withdrawn
 
 
 @pytest.mark.parametrize(
@@ -193,8 +259,8 @@ def test_what_was_wanted_at_once_and_was_slept_through_stays_in_the_digest() -> 
     world = dormant()
     world.choose(comment=Frequency.IMMEDIATE, at=REGISTERED + timedelta(days=1))
     world.create(an_event("e2", occurred_at=world.clock.now))
-    show_life(world, world.clock.now + timedelta(minutes=1))
     world.clock.pass_time(minutes=5)
+    show_life(world, world.clock.now - timedelta(hours=1))
     world.choose(comment=Frequency.IMMEDIATE, like=Frequency.DAILY)
     assert world.waiting() == {"e1": DAILY, "e2": DAILY}
     world.create(an_event("e3", occurred_at=world.clock.now))

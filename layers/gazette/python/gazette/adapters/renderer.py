@@ -3,7 +3,6 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
@@ -12,6 +11,7 @@ from gazette.domain.compose import Digest
 from gazette.domain.model import Edition
 from gazette.domain.ports import Links
 from gazette.domain.subscriber import Subscriber
+from gazette.domain.zone import zone_of
 
 _EMAIL = "digest"
 
@@ -29,7 +29,7 @@ class JinjaRenderer:
         self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
     ) -> Edition:
         """Subject on one line, HTML and text of the same content."""
-        zone = ZoneInfo(subscriber.time_zone)
+        zone = zone_of(subscriber.time_zone)
 
         def local(instant: datetime) -> str:
             shown = instant.astimezone(zone)

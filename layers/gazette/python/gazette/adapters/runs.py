@@ -36,6 +36,14 @@ class DynamoRuns:
         )
         return run if current is None else _run(current)
 
+    def get(self, key: RunKey) -> Run | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                return _run(RunRow.get(key.user_id, run_sort_key(key), consistent_read=True))
+            except RunRow.DoesNotExist:
+                return None
+
     def chain(self, key: RunKey) -> Sequence[Run]:
         """One strongly consistent Query where one of the last sixteen runs was sent."""
         found: list[Run] = []

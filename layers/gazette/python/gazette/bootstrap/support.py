@@ -1,7 +1,7 @@
 """What support runs from a shell, joined. No function imports this."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -17,22 +17,23 @@ from gazette.bootstrap.pacing import pacer
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.pace import PaceReading
+from gazette.domain.run import Run
 from gazette.settings import FanoutSettings, PacingSettings, PlacingSettings
-from gazette.steps.batches import BatchView, cancel_batch, view_batch
+from gazette.steps.batches import BatchView, ForEach, cancel_batch, view_batch
 from gazette.steps.explain import explain
 
 
 @dataclass(frozen=True, slots=True)
 class BatchDesk:
-    """`latest`: the last so many batches; `look`: the one of a slot; `cancel`: returns how many."""
+    """`latest`: the last so many batches; `look`: the one of a slot; `cancel`: yields its runs."""
 
     latest: Callable[[int], Sequence[BatchView]]
     look: Callable[[datetime], BatchView]
-    cancel: Callable[[datetime], int]
+    cancel: Callable[[datetime], Iterator[Run]]
 
 
-def build_batches(settings: FanoutSettings) -> BatchDesk:
-    """What the commands on batches need, from the settings of fan-out."""
+def build_batches(settings: FanoutSettings, *, each: ForEach = map) -> BatchDesk:
+    """What the commands on batches need, from the settings of fan-out. `each`: as in a cancel."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
     runs = DynamoRuns(settings.runs_table, retention=retention)
@@ -46,7 +47,7 @@ def build_batches(settings: FanoutSettings) -> BatchDesk:
     return BatchDesk(
         latest=lambda number: [view(batch) for batch in batches.latest(number)],
         look=lambda slot: view(batches.get(slot)),
-        cancel=partial(cancel_batch, batches=batches, runs=runs),
+        cancel=partial(cancel_batch, batches=batches, runs=runs, each=each),
     )
 
 

@@ -3,7 +3,8 @@
 import hashlib
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
+
+from gazette.domain.zone import zone_of
 
 EVERY_DAY = frozenset(range(1, 8))
 """Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
@@ -56,7 +57,7 @@ class Pause:
 
     def holds_at(self, instant: datetime) -> bool:
         """Whether the date at `instant` is one of them."""
-        return instant.astimezone(ZoneInfo(self.time_zone)).date() < self.until
+        return instant.astimezone(zone_of(self.time_zone)).date() < self.until
 
 
 WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from gazette.domain.cadence import Cadence, Days
+from gazette.domain.zone import zone_of
 
 SLOT = timedelta(minutes=10)
 
@@ -33,7 +34,7 @@ def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
     next midnight; one that occurs twice is due the first time; a local date that does not exist
     is passed over.
     """
-    zone = ZoneInfo(wanted.time_zone)
+    zone = zone_of(wanted.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
     if wanted.paused_until:
         day = max(day, wanted.paused_until)
@@ -54,7 +55,7 @@ def next_after_change(
     second one, the next date is next. And it loses none: where its new hour has passed already,
     `pending` stays, unless its date is in a pause.
     """
-    zone = ZoneInfo(wanted.time_zone)
+    zone = zone_of(wanted.time_zone)
 
     def local_date(instant: datetime) -> date:
         return instant.astimezone(zone).date()

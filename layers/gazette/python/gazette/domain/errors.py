@@ -17,9 +17,5 @@ class NotYet(GazetteError):
     """A run that cannot go on now: its message must be kept and tried again later."""
 
 
-class BrokenSchedule(GazetteError):
-    """A schedule whose next occurrence cannot be computed. The text names it and why."""
-
-
 class Unavailable(GazetteError):
     """A service behind a port did not answer, or answered that it is overloaded."""

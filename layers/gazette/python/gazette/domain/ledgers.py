@@ -55,6 +55,9 @@ class Runs(Protocol):
     def create(self, run: Run) -> Run:
         """Store the run unless its key exists; returns the run that is stored now."""
 
+    def get(self, key: RunKey) -> Run | None:
+        """The run, or None."""
+
     def chain(self, key: RunKey) -> Sequence[Run]:
         """The run of `key` and those before it, newest first.
 

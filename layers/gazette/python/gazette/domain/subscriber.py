@@ -1,6 +1,6 @@
 """Who receives: profile, status, and what was chosen. Frozen; all instants are UTC."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
@@ -56,6 +56,10 @@ class Subscriber:
         """Whether nothing may be sent, nor kept for later."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
+    def awake(self, now: datetime) -> "Subscriber":
+        """This, once a rest is over."""
+        return replace(self, status=SubscriberStatus.ACTIVE, awake_since=now)
+
     def rests_through(self, instant: datetime) -> bool:
         """Whether what occurs then is not sent at once: in a pause, or while dormant."""
         if self.pause and self.pause.holds_at(instant):
@@ -64,10 +68,12 @@ class Subscriber:
         return slept or self.status is SubscriberStatus.DORMANT
 
     def rests_at(self, sunset: timedelta) -> datetime:
-        """When this reader begins to rest, if nothing more is seen of them: a UTC midnight."""
-        seen = max(
-            filter(None, (self.active_on, self.registered_on)), default=self.changed_at.date()
-        )
+        """When this reader begins to rest, if nothing more is seen of them: a UTC midnight.
+
+        Who pauses is not expected to show any sign of life meanwhile.
+        """
+        dates = (self.active_on, self.registered_on, self.times.paused_until)
+        seen = max(filter(None, dates), default=self.changed_at.date())
         return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
 
     def is_unchanged_since(self, read: "Subscriber") -> bool:

@@ -1,18 +1,23 @@
 """Watch the runs of a slot as one batch, and stop them."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from gazette.domain.batch import Batch
 from gazette.domain.ledgers import Batches, Runs, Schedules
+from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock
-from gazette.domain.run import Reason, Status
+from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Cancel
 from gazette.steps.applying import apply
 
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
+
+ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[Run | None]]
+"""Applies a function to every key, as `map` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +76,24 @@ def view_batch(
     )
 
 
-def cancel_batch(slot: datetime, *, batches: Batches, runs: Runs) -> int:
-    """Stop all runs of a slot that nobody has claimed; returns how many this has stopped.
+def cancel_batch(
+    slot: datetime, *, batches: Batches, runs: Runs, each: ForEach = map
+) -> Iterator[Run]:
+    """Stop all runs of a slot that nobody has claimed; yields each as it then stands.
 
     First the stop, which fan-out and every worker look at; then the runs themselves, for workers
     that had looked before (rule 11). Safe to repeat, also before the slot has come: a run that
     was written in the last seconds may be missed, and its worker finds the stop, or the next
-    repetition the run. The events of all these wait for the next digest.
+    repetition the run. The events of all these wait for the next digest. What may have gone out
+    is left to whoever settles it. `each` is `map`, or does as it does, many at a time.
     """
     batches.cancel(slot)
-    stopped = 0
-    for each in runs.of_batch(slot):
-        if each.status in _STOPPABLE:
-            after = apply(runs.chain(each.key)[0], Cancel(Reason.BATCH_CANCELLED), runs=runs)
-            stopped += after.reason is Reason.BATCH_CANCELLED
-    return stopped
+    stoppable = (run.key for run in runs.of_batch(slot) if run.status in _STOPPABLE)
+    yield from filter(None, each(partial(_stop, runs=runs), stoppable))
+
+
+def _stop(key: RunKey, *, runs: Runs) -> Run | None:
+    run = runs.get(key)
+    if run is None or run.uncertain:
+        return run
+    return apply(run, Cancel(Reason.BATCH_CANCELLED), runs=runs)

@@ -27,6 +27,7 @@ from gazette.domain.ports import Clock
 from gazette.domain.run import Run, sent_until
 from gazette.domain.stores import Follows, Subscribers
 from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.zone import zone_of
 
 LAST = 10
 """Runs that are shown where no date is asked for, beside those that have not ended."""
@@ -53,7 +54,7 @@ def explain(
     reader = subscribers.get(user_id)
     profile = reader if isinstance(reader, Subscriber) else None
     now = clock()
-    zone = _zone(profile.time_zone if profile else "")
+    zone = zone_of(profile.time_zone if profile else "UTC")
     present = schedules.of_user(user_id)
     all_runs = list(runs.of_user(user_id))
     stored: dict[str, list[Placed]] = defaultdict(list)
@@ -85,13 +86,6 @@ def explain(
         ),
         waiting=waiting,
     )
-
-
-def _zone(time_zone: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(time_zone or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")
 
 
 def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:
@@ -136,7 +130,7 @@ def _due(schedule: Schedule, reader: Reader, now: datetime) -> Due:
 
 
 def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
-    zone = ZoneInfo(schedule.wanted.time_zone)
+    zone = zone_of(schedule.wanted.time_zone)
     midnight = datetime.combine(on, time(), zone).astimezone(UTC)
     due = next_occurrence(schedule.wanted, after=midnight - timedelta(microseconds=1))
     return due if due.astimezone(zone).date() == on else None

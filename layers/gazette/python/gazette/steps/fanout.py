@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
 from functools import cache
-from zoneinfo import ZoneInfoNotFoundError
 
 from gazette.domain.calendar import SLOT, next_occurrence, slot_of
-from gazette.domain.errors import BrokenSchedule
 from gazette.domain.ledgers import Batches
 from gazette.domain.model import Schedule
 from gazette.domain.ports import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue, TimeLeft
@@ -19,8 +17,16 @@ from gazette.steps.starting import Departures, FanoutLimits, Occurrence, Started
 _ENOUGH = timedelta(seconds=30)
 """The longest that ten schedules take, and more."""
 
-_FIRST_LOOK = timedelta(days=1)
-"""How far back a shard looks that never finished: schedules may be older than it."""
+_FIRST_LOOK = timedelta(days=4)
+"""How far back a shard is searched that never finished: schedules may be older than it."""
+
+_MIDNIGHT = time()
+
+_OUTAGE = timedelta(hours=1)
+
+_ALL_SHARDS = frozenset(range(256))
+"""Also what nobody uses may hold something: of a deployment with more shards that was taken back
+before a tick ran with it. So all are searched once a day, and after an outage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +55,23 @@ _ENDED_AS = {
 }
 
 
-def tick(time: datetime, *, batches: Batches, shard_queue: ShardQueue, limits: FanoutLimits) -> int:
-    """Queue every shard, from where it was done last to the slot that `time` lies in.
+def tick(at: datetime, *, batches: Batches, shard_queue: ShardQueue, limits: FanoutLimits) -> int:
+    """Queue every shard, from where it was done last to the slot that `at` lies in.
 
-    Also every other that ever finished: schedules may be in it from when there were more. Returns
-    the number of shards. A tick that is missing, comes twice or late does no harm.
+    Also every other that ever held something: schedules may be in it from when there were more;
+    and now and then all that there can be. Returns the number of shards. A tick that is missing,
+    comes twice or late does no harm.
     """
-    slot = slot_of(time)
+    slot = slot_of(at)
     done = batches.checkpoints()
-    again = SLOT * limits.lookback
+    newest = max(done.values(), default=slot)
+    in_use = done.keys() | set(range(limits.shards))
+    searches = slot.time() == _MIDNIGHT or slot - newest > _OUTAGE
     shards = []
-    for number in sorted(done.keys() | set(range(limits.shards))):
-        behind = done.get(number, slot - _FIRST_LOOK)
-        shards.append(Shard(number, min(behind + SLOT, slot) - again, slot))
+    for number in sorted(_ALL_SHARDS | in_use if searches else in_use):
+        behind = done.get(number, newest - _FIRST_LOOK)
+        since = min(behind + SLOT, slot) - SLOT * limits.lookback
+        shards.append(Shard(number, since, slot, in_use=number in in_use))
     shard_queue.send(shards)
     return len(shards)
 
@@ -75,17 +85,15 @@ def fan_out(
     the schedules move on, over each occurrence that was missed, to one that lies ahead. A crash
     anywhere repeats from the due index and starts nothing twice. Where nothing waits, or it is
     too late, the run ends here, and nobody is visited. At the end the shard's checkpoint moves;
-    where too little of the invocation is left, another message goes on instead.
-
-    A schedule whose next occurrence cannot be computed holds nobody up: raises BrokenSchedule at
-    the end, so that somebody looks, and leaves the checkpoint, so that it is tried again.
+    where too little of the invocation is left, it moves as far as that, and another message goes
+    on.
     """
     begin = cache(departures.batches.begin)
     done: Counter[str] = Counter()
-    broken: list[str] = []
     for slot, ten in _tens(shard, departures):
         if time_left() < _ENOUGH:
-            shard_queue.send([Shard(shard.number, slot, shard.until)])
+            _save(replace(shard, until=slot - SLOT), done, departures)
+            shard_queue.send([replace(shard, since=slot)])
             return FannedOut(**done, handed_on=1)
         open_slot = max(shard.until, slot_of(departures.clock()))
         due: Sequence[Schedule] = ten
@@ -101,18 +109,25 @@ def fan_out(
             _queue(started, departures)
             advanced = [_advance(each, departures) for each in started]
             done.update(_tally(started, advanced))
-            broken += [_name(each) for each in started if each.occurrence.next_due_at is None]
             due = [each for each in advanced if each and slot_of(each.next_due_at) <= open_slot]
-    if broken:
-        raise BrokenSchedule(f"Unknown time zones, and so no next occurrence: {broken}")
-    departures.batches.save_checkpoint(shard.number, shard.until)
+    _save(shard, done, departures)
     return FannedOut(**done)
 
 
+def _save(shard: Shard, done: Counter[str], departures: Departures) -> None:
+    """Of a shard that is only searched nothing is remembered, unless something was in it."""
+    if shard.until >= shard.since and (shard.in_use or any(done.values())):
+        departures.batches.save_checkpoint(shard.number, shard.until)
+
+
 def _tens(shard: Shard, departures: Departures) -> Iterator[tuple[datetime, Sequence[Schedule]]]:
-    """What is due, slot by slot, in as many at a time as one call of the queue takes."""
+    """What is due, slot by slot, in as many at a time as one call of the queue takes.
+
+    Each slot begins with nothing, so that time is looked at also where nothing is due.
+    """
     slot = shard.since
     while slot <= shard.until:
+        yield slot, ()
         for page in departures.schedules.due(slot, shard.number):
             for start_at in range(0, len(page), MESSAGES_A_CALL):
                 yield slot, page[start_at : start_at + MESSAGES_A_CALL]
@@ -121,10 +136,7 @@ def _tens(shard: Shard, departures: Departures) -> Iterator[tuple[datetime, Sequ
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
     """What of a schedule is due now, and what after it."""
-    try:
-        following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
-    except ZoneInfoNotFoundError:
-        return Occurrence(schedule, None, is_missed=False)
+    following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
     return Occurrence(schedule, following, is_missed=slot_of(following) <= open_slot)
 
 
@@ -143,12 +155,10 @@ def _queue(started: Sequence[Started], departures: Departures) -> None:
 def _advance(started: Started, departures: Departures) -> Schedule | None:
     """The schedule as it moved on; None where it did not.
 
-    Because somebody else had moved it, nobody knows where to, or it has left the due index: with
-    all others of a reader who is not visited any more, unless they have come back meanwhile.
+    Because somebody else had moved it, or it has left the due index: with all others of a reader
+    who is not visited any more, unless they have come back meanwhile.
     """
     schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
-    if following is None:
-        return None
     if started.not_visited:
         reader = withdraw(
             schedule.user_id, subscribers=departures.subscribers, schedules=departures.schedules
@@ -167,12 +177,7 @@ def _tally(started: Sequence[Started], advanced: Sequence[Schedule | None]) -> C
     done = Counter(_ENDED_AS[each.run.reason] for each in started if each.run.reason in _ENDED_AS)
     done["queued"] = sum(not each.run.status.is_final for each in started)
     done["not_advanced"] = sum(
-        after is None and not each.not_visited and each.occurrence.next_due_at is not None
+        after is None and not each.not_visited
         for each, after in zip(started, advanced, strict=True)
     )
     return done
-
-
-def _name(started: Started) -> str:
-    schedule = started.occurrence.schedule
-    return f"{schedule.user_id} ({schedule.wanted.time_zone})"

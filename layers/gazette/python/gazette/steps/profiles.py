@@ -31,9 +31,12 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
         merged = _merged(current, given, suppressed=suppressed, today=today)
         if merged is None:
             return Outcome.ERASED
+        wakes = merged.status is SubscriberStatus.DORMANT and not _rests(merged, places)
+        if wakes:
+            merged = replace(merged.awake(places.clock()), revision=merged.revision + 1)
         if merged != current and not places.subscribers.put(merged, replacing=current):
             continue
-        set_schedules(merged, places=places, is_new=current is None)
+        set_schedules(merged, places=places, is_new=current is None, wakes=wakes)
         _place_waiting(merged, places, only_arrived=current is None)
         latest = withdraw_if_left(given.user_id, places=places)
         if isinstance(latest, Subscriber) and latest.is_unchanged_since(merged):
@@ -74,6 +77,11 @@ def _merged(
         erased_at=current.erased_at,
     )
     return merged if merged == current else replace(merged, revision=current.revision + 1)
+
+
+def _rests(reader: Subscriber, places: Places) -> bool:
+    """Whether a dormant reader goes on resting: less is asked of them where the setting changed."""
+    return places.sunset is not None and reader.rests_at(places.sunset) <= places.clock()
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from gazette.domain.calendar import last_instant_of_slot, next_occurrence
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.run import Reason, Run, Status
@@ -39,13 +40,26 @@ def _stopped(run: Run, places: Places) -> Run:
     return run
 
 
-def spend(schedule: Schedule, *, places: Places) -> bool:
-    """See that the number of an occurrence that was given up has a run: one that has ended.
+def give_up(schedule: Schedule, *, places: Places) -> Schedule:
+    """The schedule without the occurrences up to now that it gives up, and the one that was next.
 
-    Fan-out, which may have read the schedule before, then starts nothing behind the runs that
-    follow: whoever reads them sees every number below the schedule's. A run that it has started
-    already goes on. Returns whether it has.
+    The number of each gets a run: one that has ended. So fan-out, which may have read the schedule
+    before, starts nothing behind the runs that follow: whoever reads them sees every number below
+    the schedule's. A run that fan-out has started already goes on, and its date has its digest.
     """
+    open_until = last_instant_of_slot(places.clock())
+    while True:
+        started = _spend(schedule, places)
+        if started:
+            schedule = replace(schedule, last_due_at=schedule.next_due_at)
+        following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
+        if not schedule.listed or following > open_until:
+            return schedule
+        schedule = replace(schedule, next_due_at=following, sequence=schedule.sequence + 1)
+
+
+def _spend(schedule: Schedule, places: Places) -> bool:
+    """Whether the number of an occurrence has a run that goes on; it has one in any case."""
     spent = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,

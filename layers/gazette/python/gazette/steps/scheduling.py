@@ -1,8 +1,7 @@
 """Keep a subscriber's schedules as the profile wants them."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeGuard
 
 from gazette.domain.cadence import Cadence
@@ -12,13 +11,15 @@ from gazette.domain.frequency import Frequency, digests_in
 from gazette.domain.identity import latest_run
 from gazette.domain.ledgers import Schedules
 from gazette.domain.model import Schedule
-from gazette.domain.ports import Clock
 from gazette.domain.stores import Subscribers
 from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
-from gazette.steps.rescheduling import spend, stop_pending
+from gazette.steps.rescheduling import give_up, stop_pending
 
 _CONFLICTS = 5
+
+_LONG_OVERDUE = timedelta(days=3)
+"""Longer than fan-out takes to search every shard there can be."""
 
 
 def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places) -> None:
@@ -63,7 +64,7 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
         reader = subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or is_active(reader):
             return reader
-        if all(map(schedules.withdraw, present)):
+        if all(schedules.withdraw(each) for each in present if each.listed):
             return reader
 
 
@@ -113,13 +114,10 @@ def set_schedule(
     from the last run that there is: numbers are never used twice, not even by somebody who was
     erased and came back. `is_new`: nothing was known of the subscriber, so there is no run.
     `wakes`: written also where nothing changes, so that nobody takes it out as they read it.
-    Raises NotYet where it keeps changing.
+    A new occurrence takes a new number: fan-out may have started the run of the old one without
+    having advanced. Raises NotYet where it keeps changing.
     """
     wanted = subscriber.cadence(digest)
-
-    def change(current: Schedule) -> Schedule:
-        changed = _changed(current, wanted, subscriber.changed_at, clock=places.clock)
-        return replace(changed, revision=current.revision + 1) if wakes else changed
 
     for _ in range(_CONFLICTS):
         if current is None:
@@ -127,7 +125,9 @@ def set_schedule(
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            changed = _moved(current, change, places=places)
+            changed = _moved(current, wanted, subscriber.changed_at, places=places)
+            if wakes:
+                changed = replace(changed, revision=current.revision + 1)
             if changed == current:
                 return
         if places.schedules.put(changed, replacing=current):
@@ -154,39 +154,36 @@ def _new(subscriber: Subscriber, digest: Frequency, *, places: Places, is_new: b
     )
 
 
-def _moved(
-    current: Schedule, change: Callable[[Schedule], Schedule], *, places: Places
-) -> Schedule:
-    """`current` after `change`, once the runs that were started for the old times are settled."""
-    changed, kept = change(current), current
-    if changed.wanted != current.wanted:
-        kept = stop_pending(current, places=places)
-        changed = change(kept)
-    if changed.sequence != current.sequence and spend(current, places=places):
-        changed = change(replace(kept, last_due_at=current.next_due_at))
-    return changed
-
-
-def _changed(current: Schedule, wanted: Cadence, changed_at: datetime, *, clock: Clock) -> Schedule:
+def _moved(current: Schedule, wanted: Cadence, changed_at: datetime, *, places: Places) -> Schedule:
     """`current` as it is wanted now; equal to it where there is nothing to change.
 
-    A new occurrence takes a new sequence number: fan-out may have started the run of the old
-    one without having advanced. What was due while it was out of the due index is not made up for.
+    What was due while it was out of the due index is not made up for, nor what is overdue for
+    longer than any tick: whatever has left it there, a profile mends it.
     """
-    current = replace(current, changed_at=changed_at)
-    if current.wanted == wanted and current.listed:
-        return current
-    next_due_at = next_after_change(
-        wanted,
-        after=last_instant_of_slot(clock()),
-        last=current.last_due_at,
-        pending=current.next_due_at if current.listed else None,
-    )
-    return replace(
-        current,
-        wanted=wanted,
-        listed=True,
-        next_due_at=next_due_at,
-        sequence=current.sequence + (next_due_at != current.next_due_at),
-        revision=current.revision + 1,
-    )
+    now = places.clock()
+    is_seen = current.listed and now - current.next_due_at < _LONG_OVERDUE
+    if current.wanted == wanted and is_seen:
+        return replace(current, changed_at=changed_at)
+
+    def change(given_up: Schedule) -> Schedule:
+        next_due_at = next_after_change(
+            wanted,
+            after=last_instant_of_slot(now),
+            last=given_up.last_due_at,
+            pending=current.next_due_at if is_seen else None,
+        )
+        return replace(
+            given_up,
+            wanted=wanted,
+            listed=True,
+            next_due_at=next_due_at,
+            sequence=given_up.sequence + (next_due_at != given_up.next_due_at),
+            revision=current.revision + 1,
+            changed_at=changed_at,
+        )
+
+    kept = current if current.wanted == wanted else stop_pending(current, places=places)
+    changed = change(kept)
+    if changed.sequence == current.sequence:
+        return changed
+    return change(give_up(kept, places=places))

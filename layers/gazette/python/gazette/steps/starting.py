@@ -57,13 +57,13 @@ class Departures:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A schedule that is due, and when it is due next; None where that cannot be computed.
+    """A schedule that is due, and when it is due next.
 
     `is_missed`: the next one is due as well, so nobody wants this one any more.
     """
 
     schedule: Schedule
-    next_due_at: datetime | None
+    next_due_at: datetime
     is_missed: bool
 
 
@@ -106,13 +106,13 @@ def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> St
 
 def _active_until(schedule: Schedule, departures: Departures) -> datetime | Reason | None:
     """Asked for only when the last answer has expired: the reader is not read at each digest."""
-    sunset, known = departures.limits.sunset, schedule.active_until
-    if sunset is None or (known and departures.clock() < known):
+    known = schedule.active_until
+    if known and departures.clock() < known:
         return known
     return active_until(
         schedule.user_id,
         subscribers=departures.subscribers,
-        sunset=sunset,
+        sunset=departures.limits.sunset,
         clock=departures.clock,
     )
 
@@ -142,4 +142,4 @@ def _is_too_late(occurrence: Occurrence, departures: Departures) -> bool:
     now = departures.clock()
     if now - occurrence.schedule.next_due_at <= departures.limits.max_lateness:
         return False
-    return occurrence.next_due_at is not None and occurrence.next_due_at - now <= _SOON
+    return occurrence.next_due_at - now <= _SOON

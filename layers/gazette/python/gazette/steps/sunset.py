@@ -14,6 +14,9 @@ from gazette.steps.scheduling import set_schedules, withdraw_if_left
 
 _CONFLICTS = 5
 
+_ASK_AGAIN = timedelta(days=45)
+"""How long a reader counts as active where nobody ever rests."""
+
 _NOT_VISITED = {
     SubscriberStatus.UNSUBSCRIBED: Reason.UNSUBSCRIBED,
     SubscriberStatus.SUPPRESSED: Reason.SUPPRESSED,
@@ -22,12 +25,13 @@ _NOT_VISITED = {
 
 
 def active_until(
-    user_id: str, *, subscribers: Subscribers, sunset: timedelta, clock: Clock
+    user_id: str, *, subscribers: Subscribers, sunset: timedelta | None, clock: Clock
 ) -> datetime | Reason:
     """Until when a reader is surely active, or why nobody visits them any more.
 
     One of whom nothing was seen for `sunset` rests from now on. Who asks takes the schedules of
-    somebody who is not visited out of the due index.
+    somebody who is not visited out of the due index: so also of who left while a crash kept them
+    in it, which is why all are asked for now and then.
     """
     for _ in range(_CONFLICTS):
         reader = subscribers.get(user_id)
@@ -35,7 +39,7 @@ def active_until(
             return Reason.ERASED if reader else Reason.UNKNOWN_SUBSCRIBER
         if reader.status in _NOT_VISITED:
             return _NOT_VISITED[reader.status]
-        until = reader.rests_at(sunset)
+        until = reader.rests_at(sunset) if sunset else clock() + _ASK_AGAIN
         if clock() < until:
             return until
         if subscribers.set_dormant(reader):
@@ -55,7 +59,7 @@ def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
         if isinstance(reader, Erased):
             return Outcome.ERASED
         wakes = reader is not None and _may_rest(reader, at, places)
-        if reader is not None and wakes and not _wake(reader, at, places):
+        if reader is not None and wakes and not _wake(reader, places):
             continue
         if reader is None or reader.active_on is None or reader.active_on < at.date():
             places.subscribers.mark_active(user_id, at.date())
@@ -65,23 +69,22 @@ def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
 
 
 def _may_rest(reader: Subscriber, at: datetime, places: Places) -> bool:
-    """Whether a sign of life changes more than its day. A late one, from before, does not."""
+    """Whether a sign of life changes more than its day. A late one, from before, does not.
+
+    Where nobody rests any more, any wakes whoever still does.
+    """
     sunset = places.sunset
-    if sunset is None or reader.has_left or at < places.clock() - sunset:
+    if reader.has_left or (sunset and at < places.clock() - sunset):
         return False
-    return reader.status is SubscriberStatus.DORMANT or reader.rests_at(sunset) <= at
+    is_overdue = sunset is not None and reader.rests_at(sunset) <= at
+    return reader.status is SubscriberStatus.DORMANT or is_overdue
 
 
-def _wake(reader: Subscriber, at: datetime, places: Places) -> bool:
+def _wake(reader: Subscriber, places: Places) -> bool:
     """End the rest; False where the profile has changed meanwhile."""
     awake = reader
     if reader.status is SubscriberStatus.DORMANT:
-        awake = replace(
-            reader,
-            status=SubscriberStatus.ACTIVE,
-            awake_since=at,
-            revision=reader.revision + 1,
-        )
+        awake = replace(reader.awake(places.clock()), revision=reader.revision + 1)
         if not places.subscribers.put(awake, replacing=reader):
             return False
     set_schedules(awake, places=places, wakes=True)
