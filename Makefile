@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz timetravel check docs plots setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz timetravel linear slot check docs plots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -23,6 +23,12 @@ fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMP
 
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m tests.timetravel
+
+linear: setup ## Fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time of each
+	@$(BIN)/python -m benchmarks.linear
+
+slot: setup ## 5,000 readers due in one slot of the deployed stacks (READERS=… chooses)
+	@$(BIN)/python -m benchmarks.slot $(if $(READERS),--readers $(READERS))
 
 check: setup lint types ## Format, lint and types
 

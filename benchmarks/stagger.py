@@ -106,7 +106,7 @@ def main() -> None:
     found = {name: requests(READERS, *way) for name, way in WAYS.items()}
     for name, seconds in found.items():
         busy = sum(map(bool, seconds))
-        print(f"{name}: peak {max(seconds)} a second, {busy} busy seconds")  # noqa: T201
+        print(f"{name}: peak {max(seconds)} a second, {busy} busy seconds")
     PICTURE.write_bytes(draw(found))
 
 

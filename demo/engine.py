@@ -33,11 +33,15 @@ class EngineError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A running engine. `environment` sends every AWS client of a process to it."""
+    """A running engine. `environment` sends every AWS client of a process to it.
+
+    It runs functions as processes of their own, children of the process `process_id`.
+    """
 
     url: str
     environment: Mapping[str, str]
     log: Path
+    process_id: int
 
     def request(
         self, url: str, method: str, path: str, headers: Mapping[str, str], body: bytes
@@ -69,7 +73,6 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
     log = folder / "engine.log"
     lock = _lock(folder)
     temporary = Path(tempfile.mkdtemp(prefix="engine-", dir=folder))
-    engine = Engine(url=url, environment=_client_environment(url), log=log)
     with log.open("wb") as output:
         process = subprocess.Popen(
             [str(_ENGINE_PYTHON), "-m", "ministack"],
@@ -78,6 +81,7 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
             env=_engine_environment(port, ses_url, temporary),
             cwd=temporary,
         )
+    engine = Engine(url, _client_environment(url), log, process.pid)
     try:
         _wait_until_it_answers(process, engine)
         yield engine

@@ -10,7 +10,7 @@ from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence,
 from demo import campus
 from demo.service import Service
 
-_SETTLE_SECONDS = 2.2
+SETTLE_SECONDS = 2.2
 """A little more than the settle lag of the stage `local`: what was put before is then visible."""
 
 Progress = Callable[[str], None]
@@ -91,7 +91,7 @@ def replay(
             ),
         )
         service.wait_until_drained("ingest", "followers")
-        wait(_SETTLE_SECONDS)
+        wait(SETTLE_SECONDS)
         for slot in due_slots(day, registered):
             service.tick(slot)
         service.wait_until_drained("shard", "generate")

@@ -78,6 +78,11 @@ class Service:
         if "FunctionError" in answer:
             raise ServiceError(f"fanout failed: {answer['Payload'].read().decode()}")
 
+    def settings(self, step: str) -> dict[str, str]:
+        """The environment of the function of a step: what it is set to, its tables too."""
+        found = self.functions.get_function_configuration(FunctionName=f"{_STAGE}-{step}")
+        return found["Environment"]["Variables"]
+
     def messages_in(self, queue: str) -> int:
         """Messages visible, hidden or in flight, as SQS counts them."""
         attributes = self.queues.get_queue_attributes(

@@ -405,7 +405,7 @@ class FakeEvents:
         for run in guard.open_runs:
             self.runs.rows[run.key] = replace(self.runs.rows[run.key], epoch=run.epoch + 1)
         if guard.starting:
-            self.runs.rows[guard.starting.key] = guard.starting
+            self.runs.create(guard.starting)
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
         key = (placed.event.user_id, placed.event.id)

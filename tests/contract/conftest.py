@@ -1,4 +1,4 @@
-"""Each port as a fixture, once as our fake and once as the real adapter on moto."""
+"""Each port as a fixture: as our fake, as our fake with an index, as the real adapter on moto."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +44,7 @@ from tests.fake_stores import (
     FakeSubscribers,
     FakeSuppressions,
 )
+from tests.indexed import IndexedEvents, IndexedRuns, IndexedSchedules
 from tests.moto_tables import create_tables
 
 SHARDS = 4
@@ -55,11 +56,11 @@ RUN_RETENTION = timedelta(days=180)
 SECOND = timedelta(seconds=1)
 
 
-@pytest.fixture(params=["fake", "moto"])
+@pytest.fixture(params=["fake", "indexed", "moto"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """What stands behind the ports in this test."""
     kind = str(request.param)
-    if kind == "fake":
+    if kind != "moto":
         yield kind
         return
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -72,45 +73,48 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 @pytest.fixture
 def subscribers(engine: str) -> Subscribers:
-    return FakeSubscribers() if engine == "fake" else DynamoSubscribers("subscribers")
+    return FakeSubscribers() if engine != "moto" else DynamoSubscribers("subscribers")
 
 
 @pytest.fixture
 def follows(engine: str, clock: SettableClock) -> Follows:
-    if engine == "fake":
+    if engine != "moto":
         return FakeFollows()
     return DynamoFollows("follows", retention=RETENTION, clock=clock)
 
 
 @pytest.fixture
 def activities(engine: str, clock: SettableClock) -> Activities:
-    if engine == "fake":
+    if engine != "moto":
         return FakeActivities()
     return DynamoActivities("activities", retention=RETENTION, clock=clock)
 
 
 @pytest.fixture
 def suppressions(engine: str, clock: SettableClock) -> Suppressions:
-    if engine == "fake":
+    if engine != "moto":
         return FakeSuppressions()
     return DynamoSuppressions("suppressions", clock=clock)
 
 
 @pytest.fixture
 def schedules(engine: str) -> Schedules:
-    if engine == "fake":
-        return FakeSchedules(shards=SHARDS)
+    if engine != "moto":
+        kind = IndexedSchedules if engine == "indexed" else FakeSchedules
+        return kind(shards=SHARDS)
     return DynamoSchedules("schedules", shards=SHARDS)
 
 
 @pytest.fixture
 def runs(engine: str) -> Runs:
-    return FakeRuns() if engine == "fake" else DynamoRuns("runs", retention=RUN_RETENTION)
+    if engine != "moto":
+        return IndexedRuns() if engine == "indexed" else FakeRuns()
+    return DynamoRuns("runs", retention=RUN_RETENTION)
 
 
 @pytest.fixture
 def batches(engine: str, clock: SettableClock) -> Batches:
-    if engine == "fake":
+    if engine != "moto":
         return FakeBatches(clock)
     return DynamoBatches("batches", retention=RUN_RETENTION, clock=clock)
 
@@ -119,7 +123,8 @@ def batches(engine: str, clock: SettableClock) -> Batches:
 def events(engine: str, clock: SettableClock, runs: Runs, schedules: Schedules) -> Events:
     """Those that moves are guarded by are the fixtures `runs` and `schedules`."""
     if isinstance(runs, FakeRuns) and isinstance(schedules, FakeSchedules):
-        return FakeEvents(clock, runs, schedules)
+        kind = IndexedEvents if engine == "indexed" else FakeEvents
+        return kind(clock, runs, schedules)
     return dynamo_events(clock)
 
 

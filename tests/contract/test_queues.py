@@ -47,7 +47,7 @@ class Queue:
 @pytest.fixture
 def queue(engine: str) -> Queue | None:
     """None where our fake is tested."""
-    if engine == "fake":
+    if engine != "moto":
         return None
     client = boto3.client("sqs")
     return Queue(client, client.create_queue(QueueName="queue")["QueueUrl"])

@@ -18,12 +18,12 @@ from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import last_instant_of_slot, next_occurrence, slot_id, slot_of
 
 from demo.engine import ROOT, Engine, deploy, running
+from demo.replay import SETTLE_SECONDS
 from demo.service import Service
 from demo.ses import Accepted, StandIn
 
 pytestmark = pytest.mark.enable_socket
 
-_SETTLE_SECONDS = 2.2
 _WANTED = Cadence(8, 0, "Europe/Berlin")
 
 
@@ -36,7 +36,7 @@ class Deployed:
     def settle(self) -> None:
         """Everything that was put is stored, and old enough to be in a digest."""
         self.service.wait_until_drained("ingest", "followers")
-        time.sleep(_SETTLE_SECONDS)
+        time.sleep(SETTLE_SECONDS)
 
     def tick(self, due: datetime) -> None:
         """Let the clock strike, and the digests go out."""

@@ -1,0 +1,128 @@
+"""What a step asks of its ports, counted; and what it holds meanwhile, weighed."""
+
+import gc
+import tracemalloc
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from gazette.domain.batch import Batch
+from gazette.domain.model import RunKey, Schedule, Window
+from gazette.domain.ports import QueuedRun, Shard
+from gazette.domain.run import Run
+
+_PAGES = {"due"}
+"""Methods that return page after page."""
+
+_BEGAN, _KEPT, _PEAK, _BEFORE, _ANSWERED, _COPIED, _AFTER = range(7)
+
+
+@dataclass
+class Ledger:
+    """`calls` by `port.method`; `peak` is the most bytes that the caller held while weighed.
+
+    Weighed is what Python has allocated meanwhile, but for what the ports have kept of it. To
+    tell these apart, only copies go in and out of a port, as with a real table. The numbers are
+    in an array, because a number that is remembered would weigh something itself. Python's free
+    lists, which both sides fill and empty, blur it by less than a hundred bytes a reader.
+    """
+
+    calls: Counter[str] = field(default_factory=Counter)
+    _bytes: "array[int]" = field(default_factory=lambda: array("q", [0] * 7))
+
+    @property
+    def peak(self) -> int:
+        """In bytes; seen at each call."""
+        return self._bytes[_PEAK]
+
+    @contextmanager
+    def weighing(self) -> Iterator[None]:
+        """A caller begins, holding nothing, and ends. It may leave no circles to be collected.
+
+        What Python collects now and then would else come and go at any time, its free lists too.
+        """
+        gc.collect()
+        gc.disable()
+        tracemalloc.start()
+        self._bytes[_KEPT] = 0
+        self._bytes[_BEGAN] = tracemalloc.get_traced_memory()[0]
+        try:
+            yield
+        finally:
+            tracemalloc.stop()
+            gc.enable()
+
+    def port(self, name: str, port: object) -> Any:
+        """The port, of which every call is counted."""
+        return _Port(name, port, self)
+
+    def ask(self, name: str, method: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Call a method of a port."""
+        self.calls[name] += 1
+        if not tracemalloc.is_tracing():
+            return method(*given, **named)
+        now, book = tracemalloc.get_traced_memory, self._bytes
+        self._look()
+        book[_BEFORE] = now()[0]
+        answer = method(*_copies(given), **{each: _copy(named[each]) for each in named})
+        book[_ANSWERED] = now()[0]
+        copy = _copy(answer)
+        book[_COPIED] = now()[0]
+        del answer
+        book[_AFTER] = now()[0]
+        book[_KEPT] += book[_AFTER] - book[_BEFORE] - (book[_COPIED] - book[_ANSWERED])
+        self._look()
+        return copy
+
+    def pages(self, name: str, method: Callable[..., Any], *given: Any) -> Iterator[Sequence[Any]]:
+        """Call a method of a port that returns pages: each is asked for when it is needed."""
+        self.calls[name] += 1
+        pages = method(*given)
+        while page := self.ask(f"{name}, pages", partial(next, pages, ())):
+            yield page
+        self.calls[f"{name}, pages"] -= 1  # the last one was none
+
+    def _look(self) -> None:
+        book = self._bytes
+        held = tracemalloc.get_traced_memory()[0] - book[_BEGAN] - book[_KEPT]
+        book[_PEAK] = max(book[_PEAK], held)
+
+
+class _Port:
+    def __init__(self, name: str, port: object, ledger: Ledger) -> None:
+        self._name = name
+        self._port = port
+        self._ledger = ledger
+
+    def __getattr__(self, attribute: str) -> Any:
+        asked = self._ledger.pages if attribute in _PAGES else self._ledger.ask
+        return partial(asked, f"{self._name}.{attribute}", getattr(self._port, attribute))
+
+
+def _copy(value: Any) -> Any:
+    """What a port would make anew of it. The rest is nobody's own: text, numbers, wishes."""
+    copied = _COPIES.get(type(value))
+    return copied(value) if copied else value
+
+
+def _copies(values: Sequence[Any]) -> list[Any]:
+    return [_copy(value) for value in values]
+
+
+def _rebuilt(kind: type[Any]) -> Callable[[Any], Any]:
+    parts = attrgetter(*(part.name for part in fields(kind)))
+    return lambda value: kind(*_copies(parts(value)))
+
+
+_COPIES: dict[type[Any], Callable[[Any], Any]] = {
+    datetime: datetime.replace,
+    timedelta: lambda value: value + timedelta(0),
+    list: _copies,
+    **{kind: _rebuilt(kind) for kind in (Batch, QueuedRun, Run, RunKey, Schedule, Shard, Window)},
+}

@@ -1,0 +1,90 @@
+"""Did each reader of a slot get one run and one email? Counted from the tables and the emails."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gazette.domain.identity import parse_run_id
+from gazette.domain.run import Status
+
+from demo.ses import Accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A run as it is stored."""
+
+    user_id: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoned:
+    """`duplicates`: runs and emails too many; `lost`: readers whose event is in no email of theirs.
+
+    `problems` names the first of each kind, in words.
+    """
+
+    runs: int
+    sent: int
+    emails: int
+    duplicates: int
+    lost: int
+    problems: list[str] = field(default_factory=list)
+
+
+def reckon(
+    links: Mapping[str, str], runs: Sequence[Stored], emails: Sequence[Accepted]
+) -> Reckoned:
+    """Compare with what should be. `links`: where the event of each reader leads, by user id."""
+    runs_of = Counter(run.user_id for run in runs)
+    sent = sum(run.status == Status.SENT for run in runs)
+    accepted = Counter(mail.tags["run"] for mail in emails)
+    emails_of = Counter(_reader(mail) for mail in emails)
+    reached = {_reader(mail) for mail in emails if _is_of(mail, links)}
+    lost = links.keys() - reached
+    twice = [run for run, times in accepted.items() if times > 1]
+    duplicates = _too_many(runs_of) + _too_many(emails_of)
+    return Reckoned(
+        runs=len(runs),
+        sent=sent,
+        emails=len(emails),
+        duplicates=duplicates,
+        lost=len(lost),
+        problems=[
+            *_first("has no run", links.keys() - runs_of.keys()),
+            *_first("has more than one run", _repeated(runs_of)),
+            *_first("has a run that was not sent", _not_sent(runs)),
+            *_first("has no email with their event", lost),
+            *_first("has more than one email", _repeated(emails_of)),
+            *_first("was accepted more than once", twice),
+            *_first("has an email, but nobody asked for it", emails_of.keys() - links.keys()),
+        ],
+    )
+
+
+def _reader(mail: Accepted) -> str:
+    return parse_run_id(mail.tags["run"]).user_id
+
+
+def _is_of(mail: Accepted, links: Mapping[str, str]) -> bool:
+    """Whether it went to the reader of its run, with what is theirs."""
+    user_id = _reader(mail)
+    return mail.to.partition("@")[0] == user_id and links.get(user_id, "\0") in mail.part("plain")
+
+
+def _not_sent(runs: Iterable[Stored]) -> set[str]:
+    return {run.user_id for run in runs if run.status != Status.SENT}
+
+
+def _repeated(counted: Counter[str]) -> list[str]:
+    return [name for name, times in counted.items() if times > 1]
+
+
+def _too_many(counted: Counter[str]) -> int:
+    return counted.total() - len(counted)
+
+
+def _first(what: str, names: Iterable[str]) -> list[str]:
+    found = sorted(names)
+    return [f"{found[0]} {what}, as {len(found)} in all"] if found else []

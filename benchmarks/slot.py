@@ -1,0 +1,174 @@
+"""`make slot`: 5,000 readers due in one slot of the deployed stacks. Each gets one run, one email.
+
+Everything is as in the demo: the real stacks on the embedded engine, readers and events put on
+the bus, SES the stand-in. Then one tick. The memory of the fan-out's worker process is its peak
+(VmHWM), beside that of one that has fanned out nothing.
+"""
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from gazette.domain.calendar import slot_of
+
+from benchmarks.reckoning import reckon
+from benchmarks.stored import (
+    as_client_of,
+    batch_problems,
+    due_by_invocation,
+    look,
+    queue_problems,
+)
+from benchmarks.workers import NoMemory, Workers
+from demo.engine import ROOT, EngineError, deploy, running
+from demo.replay import SETTLE_SECONDS
+from demo.service import Service, ServiceError
+from demo.ses import StandIn
+
+_FOLDER = ROOT / "build" / "slot"
+_AHEAD = timedelta(hours=2)
+"""How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
+
+_WITHIN = 1800
+"""Seconds within which all of it must be done."""
+
+Progress = Callable[[str], None]
+
+
+def main() -> int:
+    """Run it. Exit status 0 only if every reader has one run, sent, and one email."""
+    parser = argparse.ArgumentParser(prog="make slot", description=__doc__)
+    parser.add_argument("--readers", type=int, default=5000)
+    readers = parser.parse_args().readers
+    if readers < 1:
+        parser.error("readers must be 1 or more.")
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
+    try:
+        return _slot(readers)
+    except (EngineError, ServiceError, NoMemory) as err:
+        print(f"slot: {err}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("slot: stopped", file=sys.stderr)
+        return 130
+
+
+def _slot(readers: int) -> int:
+    began = time.monotonic()
+
+    def progress(text: str) -> None:
+        print(f"{time.monotonic() - began:6.1f} s  {text}", flush=True)
+
+    with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER) as engine:
+        progress(f"engine at {engine.url}")
+        outputs = deploy(engine, _FOLDER, base_url=ses.url)
+        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
+        service = Service.at(engine, outputs)
+        workers = Workers(engine.process_id, "gazette-local-fanout")
+        progress("stage `local` deployed by the CDK command line")
+        idle_mb = _idle(service, workers)
+        progress(f"a worker of fanout that has fanned out nothing: {idle_mb:.1f} MB")
+        slot = slot_of(datetime.now(UTC) + _AHEAD)
+        links = _fill(service, readers, slot, progress)
+        seconds = _tick(service, slot, workers, ses, progress)
+        with as_client_of(engine):
+            stored, view = look(service, slot)
+            progress(f"due by invocation of fanout: {[due for due in due_by_invocation() if due]}")
+        found = reckon(links, stored, ses.accepted)
+        problems = [*found.problems, *batch_problems(view, readers), *queue_problems(service)]
+        peak_mb = workers.peak_mb
+    for problem in problems:
+        print(f"slot: {problem}", file=sys.stderr)
+    print(
+        f"slot: readers={readers} runs={found.runs} sent={found.sent} emails={found.emails} "
+        f"duplicates={found.duplicates} lost={found.lost} fanout_seconds={seconds:.1f} "
+        f"fanout_peak_mb={peak_mb:.1f} fanout_idle_mb={idle_mb:.1f}"
+    )
+    return 1 if problems else 0
+
+
+def _idle(service: Service, workers: Workers) -> float:
+    """A tick while nobody is registered: the functions are built, and the shards have come here."""
+    service.tick(datetime.now(UTC))
+    service.wait_until_drained("shard")
+    workers.look()
+    return workers.peak_mb
+
+
+def _fill(service: Service, readers: int, slot: datetime, progress: Progress) -> dict[str, str]:
+    """Readers who are due in the slot, and an event for each: where it leads, by user id."""
+    at = datetime.now(UTC)
+    numbers = range(readers)
+    service.put_events("subscriber.changed", (_profile(number, slot, at) for number in numbers))
+    service.wait_until_drained("ingest", within=_WITHIN)
+    progress(f"{readers} readers registered")
+    events = [_event(number, at) for number in numbers]
+    service.put_lists("event.created", events)
+    service.wait_until_drained("ingest", within=_WITHIN)
+    time.sleep(SETTLE_SECONDS)
+    progress(f"an event for each, due in the slot of {slot:%H:%M} UTC")
+    return {event["user_id"]: event["entity"]["url"] for event in events}
+
+
+def _profile(number: int, slot: datetime, at: datetime) -> dict[str, Any]:
+    return {
+        "user_id": f"reader{number}",
+        "email": f"reader{number}@example.com",
+        "name": f"Reader {number}",
+        "time_zone": "UTC",
+        "changed_at": at.isoformat(),
+        "digest": {"hour": slot.hour, "minute": slot.minute + number % 10},
+    }
+
+
+def _event(number: int, at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"comment{number}",
+        "user_id": f"reader{number}",
+        "category": "comment",
+        "entity": {
+            "type": "post",
+            "id": f"post{number}",
+            "title": f"Post {number}",
+            "url": f"https://example.com/posts/{number}/",
+        },
+        "actor": {"id": "bo", "name": "Bo"},
+        "occurred_at": at.isoformat(),
+    }
+
+
+def _tick(
+    service: Service, slot: datetime, workers: Workers, ses: StandIn, progress: Progress
+) -> float:
+    """One tick, until every queue is empty. Returns the seconds until fan-out had ended."""
+    began = time.monotonic()
+    service.tick(slot)
+    fanned_out = 0.0
+    shown = 0.0
+    while True:
+        shards, runs = service.messages_in("shard"), service.messages_in("generate")
+        workers.look()
+        passed = time.monotonic() - began
+        if not shards and not fanned_out:
+            fanned_out = passed
+            progress(f"fanned out; {len(ses.accepted)} emails so far, {runs} messages to go")
+        if fanned_out and not runs:
+            service.wait_until_drained("shard", "generate")
+            progress(f"{len(ses.accepted)} emails")
+            return fanned_out
+        if passed > _WITHIN:
+            raise ServiceError(f"Not done after {_WITHIN} s: {shards} shards and {runs} runs wait.")
+        if passed > shown + 10:
+            shown = passed
+            progress(f"{len(ses.accepted)} emails so far, {runs} messages to go")
+        time.sleep(0.3)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""What the tables, queues and logs of the deployed stage say of a slot."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+import boto3
+from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.schedules import DynamoSchedules
+from gazette.bootstrap.clock import now
+from gazette.domain.run import Reason, Status
+from gazette.settings import FanoutSettings
+from gazette.steps.batches import BatchView, view_batch
+
+from benchmarks.reckoning import Stored
+from demo.engine import Engine
+from demo.service import Service
+
+_DEAD = ("ingest-dead", "followers-dead", "shard-dead", "generate-dead", "quarantine")
+
+
+@contextmanager
+def as_client_of(engine: Engine) -> Iterator[None]:
+    """Let the adapters in this process speak to the engine, and to nobody else."""
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith("AWS_"):
+            del os.environ[name]
+    os.environ.update(engine.environment)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def look(service: Service, slot: datetime) -> tuple[list[Stored], BatchView]:
+    """Every run that is stored, of whatever slot, and the batch of this one."""
+    settings = FanoutSettings.from_env(service.settings("fanout"))
+    retention = timedelta(days=settings.run_retention_days)
+    view = view_batch(
+        DynamoBatches(settings.batches_table, retention=retention, clock=now).get(slot),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=retention),
+        shards=range(settings.shards),
+        clock=now,
+    )
+    pages = boto3.client("dynamodb").get_paginator("scan").paginate(TableName=settings.runs_table)
+    items = [item for page in pages for item in page["Items"]]
+    return [Stored(item["user_id"]["S"], item["status"]["S"]) for item in items], view
+
+
+def due_by_invocation() -> Iterator[int]:
+    """Of each invocation that fanned out, by its own metric: how many schedules it found due.
+
+    More invocations than shards: time was over, and the rest was handed on.
+    """
+    pages = boto3.client("logs").get_paginator("filter_log_events")
+    for page in pages.paginate(logGroupName="/aws/lambda/gazette-local-fanout"):
+        for event in page["events"]:
+            if event["message"].startswith('{"_aws"'):
+                yield int(sum(json.loads(event["message"]).get("due", [])))
+
+
+def batch_problems(view: BatchView, readers: int) -> list[str]:
+    """What the batch of the slot says that it should not."""
+    expected: Mapping[tuple[Status, Reason], int] = {(Status.SENT, Reason.ACCEPTED): readers}
+    if view.not_started or view.counts != expected:
+        counts = {f"{status} ({why})": number for (status, why), number in view.counts.items()}
+        return [f"the batch counts {counts}, and {view.not_started} that were not started"]
+    return []
+
+
+def queue_problems(service: Service) -> list[str]:
+    """Queues that should be empty and are not."""
+    counted = {queue: service.messages_in(queue) for queue in _DEAD}
+    return [f"{number} messages are in {queue}" for queue, number in counted.items() if number]

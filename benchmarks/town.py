@@ -1,0 +1,113 @@
+"""A slot in which as many readers as wanted are due, on our own fakes."""
+
+from collections import Counter
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+
+from gazette.domain.cadence import DigestTimes
+from gazette.domain.calendar import SLOT, slot_of
+from gazette.domain.frequency import Frequency
+from gazette.domain.identity import shard_of
+from gazette.domain.model import DAILY
+from gazette.steps.fanout import FannedOut, fan_out, tick
+from gazette.steps.scheduling import set_schedule
+from gazette.steps.starting import Departures, FanoutLimits
+
+from benchmarks.ledger import Ledger
+from infra.stages import Stage
+from tests.builders import NOW, SettableClock, a_subscriber, an_event
+from tests.fake_stores import FakeBatches, FakeSubscribers
+from tests.fakes import FakeGenerateQueue, FakeShardQueue
+from tests.indexed import IndexedEvents, IndexedRuns, IndexedSchedules
+from tests.world import World
+
+SHARDS = 4
+"""So few that also the fewest readers fill pages."""
+
+_WEIGHED = 0
+"""The shard of which memory is taken: each is an invocation of its own."""
+
+WAITING = 3
+"""Something waits for every third reader of a shard."""
+
+_STAGE = Stage(name="prod", sender="", list_id="")
+_LIMITS = FanoutLimits(
+    shards=SHARDS,
+    lookback=_STAGE.lookback_slots,
+    settle_lag=timedelta(seconds=_STAGE.settle_lag),
+    max_lateness=timedelta(seconds=_STAGE.max_lateness),
+    spread=timedelta(seconds=_STAGE.spread),
+    check_after=timedelta(seconds=_STAGE.check_after),
+    sunset=timedelta(days=_STAGE.sunset_days),
+)
+
+
+class Town:
+    """So many readers, all of them due in the slot of `NOW`, and the ports as fan-out sees them."""
+
+    def __init__(self, readers: int, *, page: int = 100) -> None:
+        self.clock = SettableClock(NOW - timedelta(hours=20))
+        self.schedules = IndexedSchedules(shards=SHARDS, page=page)
+        self.runs = IndexedRuns()
+        self.events = IndexedEvents(self.clock, self.runs, self.schedules)
+        self.batches = FakeBatches(self.clock)
+        self.generate_queue = FakeGenerateQueue()
+        self.slot = slot_of(NOW)
+        self._register(readers)
+        for shard in range(SHARDS):
+            self.batches.save_checkpoint(shard, self.slot - SLOT)
+        self.clock.now = NOW
+
+    def _register(self, readers: int) -> None:
+        places = replace(
+            World(self.clock).places,
+            schedules=self.schedules,
+            runs=self.runs,
+            sunset=_LIMITS.sunset,
+        )
+        in_shard: Counter[int] = Counter()
+        for number in range(readers):
+            user_id = f"reader{number:06d}"
+            reader = a_subscriber(
+                user_id, changed_at=self.clock(), times=DigestTimes(hour=8, minute=number % 10)
+            )
+            set_schedule(reader, Frequency.DAILY, places=places, current=None, is_new=True)
+            shard = shard_of(user_id, SHARDS)
+            if in_shard[shard] % WAITING == 0:
+                self.events.store(an_event(user_id=user_id), DAILY)
+            in_shard[shard] += 1
+
+    def fan_out(self, ledger: Ledger, *, weighs: bool) -> Counter[str]:
+        """One tick, and all that it leads to."""
+        shard_queue = FakeShardQueue()
+        asked = ledger.port("shard_queue", shard_queue)
+        departures = Departures(
+            subscribers=ledger.port("subscribers", FakeSubscribers()),
+            schedules=ledger.port("schedules", self.schedules),
+            runs=ledger.port("runs", self.runs),
+            events=ledger.port("events", self.events),
+            batches=ledger.port("batches", self.batches),
+            generate_queue=ledger.port("generate_queue", self.generate_queue),
+            clock=self.clock,
+            random=Random(1).random,
+            limits=_LIMITS,
+        )
+        tick(self.slot, batches=departures.batches, shard_queue=asked, limits=_LIMITS)
+        done: Counter[str] = Counter()
+        for shard in shard_queue.sent:
+            with ledger.weighing() if weighs and shard.number == _WEIGHED else nullcontext():
+                ended = fan_out(
+                    shard, departures=departures, shard_queue=asked, time_left=_all_the_time
+                )
+            done.update(_counts(ended))
+        return done
+
+
+def _all_the_time() -> timedelta:
+    return timedelta(seconds=120)
+
+
+def _counts(done: FannedOut) -> dict[str, int]:
+    return {name: getattr(done, name) for name in FannedOut.__dataclass_fields__}

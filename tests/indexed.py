@@ -1,0 +1,81 @@
+"""Our fakes with an index each: for many readers, where a call may cost no more than for one."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gazette.domain.calendar import slot_of
+from gazette.domain.model import Placed, Retracted, RunKey, Schedule
+from gazette.domain.run import Run
+
+from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
+
+Place = tuple[datetime, int]
+"""A slot and a shard."""
+
+
+@dataclass
+class IndexedSchedules(FakeSchedules):
+    """Knows what is due by slot and shard. Rows are put, never set."""
+
+    due_in: dict[Place, dict[tuple[str, str], None]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    place_of: dict[tuple[str, str], Place] = field(default_factory=dict)
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        stored = super().put(schedule, replacing=replacing)
+        if stored:
+            key = (schedule.user_id, schedule.name)
+            self.due_in[self.place_of.get(key, (schedule.next_due_at, -1))].pop(key, None)
+            self.place_of[key] = slot_of(schedule.next_due_at), self.shard_of[key]
+            self.due_in[self.place_of[key]][key] = None
+        return stored
+
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+        page: list[Schedule] = []
+        for key in sorted(self.due_in.get((slot, shard), ())):
+            schedule = self.rows.get(key)
+            if schedule and schedule.listed and self.place_of[key] == (slot, shard):
+                page.append(schedule)
+            if len(page) == self.page:
+                yield page
+                page = []
+        if page:
+            yield page
+
+
+@dataclass
+class IndexedRuns(FakeRuns):
+    """Knows the runs of each schedule. Rows are created, never set."""
+
+    keys_of: dict[tuple[str, str], list[RunKey]] = field(default_factory=lambda: defaultdict(list))
+
+    def create(self, run: Run) -> Run:
+        if run.key not in self.rows:
+            self.keys_of[run.key.user_id, run.key.schedule].append(run.key)
+        return super().create(run)
+
+    def chain(self, key: RunKey) -> Sequence[Run]:
+        own = self.keys_of.get((key.user_id, key.schedule), ())
+        return FakeRuns({each: self.rows[each] for each in own}).chain(key)
+
+
+@dataclass
+class IndexedEvents(FakeEvents):
+    """Knows the events of each user."""
+
+    keys_of: dict[str, dict[tuple[str, str], None]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+        own = {key: self.rows[key] for key in self.keys_of.get(user_id, ()) if key in self.rows}
+        return FakeEvents(
+            self.clock, self.runs, self.schedules, rows=own, expires_at=self.expires_at
+        ).placed(user_id, schedule, after=after)
+
+    def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
+        self.keys_of[key[0]][key] = None
+        super()._keep(key, row)

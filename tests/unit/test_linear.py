@@ -1,0 +1,75 @@
+"""A short seed of `make linear`, and proof that it can fail."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.ledger import Ledger
+from benchmarks.linear import Measured, calls_a_reader, measure, problems
+from benchmarks.town import Town
+from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
+
+FEW, MANY = 1_000, 4_000
+
+
+@pytest.fixture(scope="module")
+def slot() -> Mapping[str, int]:
+    return measure(0).calls
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Measured]:
+    return [measure(readers) for readers in (FEW, MANY)]
+
+
+def test_a_reader_costs_as_many_calls_and_fan_out_holds_as_much_whatever_their_number(
+    found: list[Measured], slot: Mapping[str, int]
+) -> None:
+    assert problems(found, slot) == []
+    assert 3.7 < calls_a_reader(found[-1], slot) < 3.9
+    assert [each.messages for each in found] == [336, 1336]
+
+
+def test_a_page_of_everybody_is_found(found: list[Measured], slot: Mapping[str, int]) -> None:
+    wrong = problems([found[0], measure(MANY, page=MANY)], slot)
+    assert wrong[-1].startswith("fan-out holds")
+
+
+def test_a_call_that_grows_with_the_number_is_found(
+    found: list[Measured], slot: Mapping[str, int]
+) -> None:
+    calls = Counter(found[1].calls) + Counter({"runs.chain": MANY // 100})
+    wrong = problems([found[0], replace(found[1], calls=calls)], slot)
+    assert wrong == ["runs.chain: 0.3440 calls a reader of 4000, 0.3360 of 1000"]
+
+
+def test_a_reader_who_is_left_out_or_takes_longer_is_found(
+    found: list[Measured], slot: Mapping[str, int]
+) -> None:
+    left_out = replace(found[1], done=found[1].done - Counter(quiet=1))
+    assert problems([found[0], left_out], slot)[0].startswith("3999 of 4000")
+    slow = [replace(each, seconds=each.readers**1.9) for each in found]
+    assert problems(slow, slot)[-1].endswith("times as long")
+
+
+def test_the_fakes_with_an_index_and_without_one_come_to_the_same() -> None:
+    indexed, plain = Town(60), Town(60)
+    plain.schedules = FakeSchedules(  # type: ignore[assignment]
+        shards=plain.schedules.shards, rows=plain.schedules.rows, shard_of=plain.schedules.shard_of
+    )
+    plain.runs = FakeRuns()  # type: ignore[assignment]
+    plain.events = FakeEvents(  # type: ignore[assignment]
+        plain.clock, plain.runs, plain.schedules, plain.events.rows, plain.events.expires_at
+    )
+    ledgers = [Ledger(), Ledger()]
+    done = [
+        town.fan_out(book, weighs=False)
+        for town, book in zip((indexed, plain), ledgers, strict=True)
+    ]
+    assert done[0] == done[1]
+    assert ledgers[0].calls == ledgers[1].calls
+    assert indexed.runs.rows == plain.runs.rows
+    assert indexed.schedules.rows == plain.schedules.rows
+    assert indexed.generate_queue.sent == plain.generate_queue.sent
