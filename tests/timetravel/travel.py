@@ -1,15 +1,15 @@
 """The real fan-out on fakes, in virtual time, held against an oracle of the calendar."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
 from gazette.domain.cadence import Cadence, Days, DigestTimes
-from gazette.domain.calendar import SLOT, slot_of
+from gazette.domain.calendar import SLOT
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import RunKey, Schedule, Window
+from gazette.domain.model import RunKey, Window
 from gazette.domain.ports import QueuedRun
 from gazette.domain.run import Run
 from gazette.domain.subscriber import Reader
@@ -18,8 +18,9 @@ from gazette.steps.scheduling import set_schedule
 from gazette.steps.starting import Departures, FanoutLimits
 
 from tests.builders import SettableClock, a_subscriber
-from tests.fake_stores import FakeBatches, FakeRuns, FakeSchedules, FakeSubscribers
+from tests.fake_stores import FakeBatches, FakeRuns, FakeSubscribers
 from tests.fakes import FakeGenerateQueue, FakeShardQueue
+from tests.indexed import IndexedSchedules
 from tests.world import World
 from tests.zones import FIRST, expected, periods_of, zones_that_differ
 
@@ -77,31 +78,6 @@ class Tally:
 
 
 @dataclass
-class _Schedules(FakeSchedules):
-    """By slot, because each is looked for many times."""
-
-    by_slot: dict[tuple[datetime, int], dict[str, Schedule]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
-    where: dict[str, tuple[datetime, int]] = field(default_factory=dict)
-
-    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        stored = super().put(schedule, replacing=replacing)
-        if stored:
-            user_id = schedule.user_id
-            if replacing:
-                del self.by_slot[self.where[user_id]][user_id]
-            self.where[user_id] = slot_of(schedule.next_due_at), int(user_id) % self.shards
-            self.by_slot[self.where[user_id]][user_id] = schedule
-        return stored
-
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
-        found = list(self.by_slot.get((slot, shard), {}).values())
-        if found:
-            yield found
-
-
-@dataclass
 class _Runs(FakeRuns):
     """Remembers whose is due when, and gives the last run for all."""
 
@@ -148,7 +124,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     """Let so many days pass for so many readers, tick by tick."""
     random = Random(seed)
     clock = SettableClock(_BEGIN)
-    schedules, runs = _Schedules(shards=LIMITS.shards), _Runs()
+    schedules, runs = IndexedSchedules(shards=LIMITS.shards), _Runs()
     places = replace(World(clock).places, schedules=schedules, runs=runs)
     zones = sorted(zones_that_differ().values())
     zones = [zones[number * len(zones) // ZONES] for number in range(ZONES)]
