@@ -144,8 +144,9 @@ REASON: Mapping[Reason, Words] = {
         "Nothing: its events go with the digest of the new hour.",
     ),
     Reason.DAILY_CAP: Words(
-        "the day's cap of a new sending domain was used up (warmup_daily)",
-        "Its events go with the next; `gazette batch show` shows the cap.",
+        "the cap of a new sending domain (warmup_daily), or what the account may send in 24 hours, "
+        "was used up",
+        "Its events go with the next; `gazette batch show` shows both.",
     ),
     Reason.DORMANT: Words(
         "nothing had been seen of them for long",

@@ -126,7 +126,11 @@ def pace_text(pace: PaceReading) -> str:
     """How fast email goes out, in all batches and at once together."""
     of = "" if pace.rate == pace.full_rate else f" of {pace.full_rate:g}"
     cap = "" if pace.cap is None else f" of {pace.cap}, the cap of a new sending domain"
-    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC)"
+    quota = ""
+    if pace.quota and pace.quota.daily is not None and pace.quota.left is not None:
+        sent = pace.quota.daily - pace.quota.left
+        quota = f"; {sent:,} of the account's {pace.quota.daily:,} in 24 hours"
+    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
 
 
 def _by_status(view: BatchView) -> list[tuple[str, str, int]]:

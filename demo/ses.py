@@ -69,6 +69,7 @@ class StandIn:
         self.accepted: list[Accepted] = []
         self.requests = 0
         self.max_send_rate = 14.0
+        self.max_24_hour_send = 50_000.0
         self.script: deque[Answer] = deque()
         self.forward: Forward | None = None
         self._lock = threading.Lock()
@@ -127,7 +128,7 @@ class StandIn:
                 "ProductionAccessEnabled": True,
                 "SendingEnabled": True,
                 "SendQuota": {
-                    "Max24HourSend": 50_000.0,
+                    "Max24HourSend": self.max_24_hour_send,
                     "MaxSendRate": self.max_send_rate,
                     "SentLast24Hours": sent,
                 },

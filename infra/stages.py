@@ -8,6 +8,8 @@ from email.headerregistry import Address
 from email.utils import parseaddr
 from typing import Any, get_origin
 
+from gazette.settings import MAX_EMAILS_PER_SECOND
+
 from infra.topology import GENERATE
 
 
@@ -25,8 +27,8 @@ class Stage:
     nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
     `max_lateness` is how late a digest may still go out; `sunset_days` is how long after the last
     sign of life a reader is still written to (0: for ever);
-    `emails_per_second` is how fast email goes out, 0 for the account's SES quota; `ramp_from` is
-    how fast after a pause, 0 for no ramp, and it doubles at most each `ramp_every`;
+    `emails_per_second` is how fast email goes out, 0 for nine tenths of the account's SES quota;
+    `ramp_from` is how fast after a pause, 0 for no ramp, and it doubles at most each `ramp_every`;
     `warmup_daily` is how many emails a new sending domain may send on `warmup_from`, a date of
     UTC or empty, and the number doubles each day after;
     `ticks` lets the clock start digests; `host_layers` builds for this machine instead of
@@ -122,6 +124,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     if not 2 <= stage.concurrency <= 1000:
         raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")
+    if not 0 <= stage.emails_per_second <= MAX_EMAILS_PER_SECOND:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: emails_per_second must be 0 to {MAX_EMAILS_PER_SECOND}: "
+            "each email is a write of one row of DynamoDB, which takes little more."
+        )
     if stage.mail_provider == "smtp" and not stage.smtp_host:
         raise StageError(f"Stage {name!r} in cdk.json: mail_provider smtp needs smtp_host.")
     if stage.mail_provider == "smtp" and not stage.emails_per_second:

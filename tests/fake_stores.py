@@ -9,7 +9,7 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.following import Activity, Follow
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
-from gazette.domain.pace import KEPT_FOR, NoTurn, Pace, PacePlan, PaceReading, read, take
+from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, read, take
 from gazette.domain.ports import Clock
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
@@ -314,8 +314,8 @@ class FakePaceRow:
 
     pace: Pace = field(default_factory=Pace)
 
-    def set_quota(self, rate: float) -> None:
-        self.pace = replace(self.pace, quota=rate)
+    def set_quota(self, quota: Quota, at: datetime) -> None:
+        self.pace = replace(self.pace, quota=quota, quota_at=at)
 
 
 @dataclass
@@ -324,17 +324,13 @@ class FakePacer:
 
     plan: PacePlan
     row: FakePaceRow = field(default_factory=FakePaceRow)
-    kept: list[datetime] = field(default_factory=list)
 
     def reserve(self, now: datetime, latest: datetime) -> datetime | NoTurn:
-        self.kept = [turn for turn in self.kept if turn >= now - KEPT_FOR]
-        if not self.kept:
-            wanted = take(self.row.pace, self.plan, now=now, latest=latest)
-            if isinstance(wanted, NoTurn):
-                return wanted
-            self.row.pace = wanted.from_(self.row.pace)
-            self.kept = wanted.turns
-        return self.kept.pop(0) if self.kept[0] <= latest else NoTurn.BUSY
+        wanted = take(self.row.pace, self.plan, now=now, latest=latest)
+        if isinstance(wanted, NoTurn):
+            return wanted
+        self.row.pace = wanted.from_(self.row.pace)
+        return wanted.at
 
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from gazette.domain.compose import Digest
 from gazette.domain.errors import Unavailable
 from gazette.domain.model import Edition, Mail
+from gazette.domain.pace import Quota
 from gazette.domain.ports import FollowerPage, Links, QueuedRun, Shard, Walk
 from gazette.domain.signals import Accepted, SendOutcome
 from gazette.domain.subscriber import Subscriber
@@ -92,11 +93,11 @@ class FakeMailer:
 
 @dataclass
 class FakeAccount:
-    """The port `Account`; a `rate` of None cannot be told."""
+    """The port `Account`; what is None cannot be told."""
 
-    rate: float | None
+    told: Quota | None
 
-    def send_rate(self) -> float:
-        if self.rate is None:
+    def quota(self) -> Quota:
+        if self.told is None:
             raise Unavailable("The provider did not answer.")
-        return self.rate
+        return self.told

@@ -8,6 +8,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_tick
 from gazette.bootstrap.quota import build as build_learn_quota
+from gazette.domain.errors import Unavailable
 from gazette.observability import TimeLeft, count, each_message, logger, observed
 
 
@@ -23,12 +24,15 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _learn_quota() -> None:
-    learned = build_learn_quota()()
-    if isinstance(learned, float):
-        logger().info("quota learned", emails_per_second=learned)
-    elif learned:
+    """Nobody waits for it: the tick is done, also where the account does not answer."""
+    try:
+        quota = build_learn_quota()()
+    except Unavailable as why:
         count("quota_not_learned")
-        logger().warning("quota not learned", why=learned.why)
+        logger().warning("quota not learned", why=str(why))
+    else:
+        if quota:
+            logger().info("quota learned", **asdict(quota))
 
 
 def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:

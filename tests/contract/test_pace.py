@@ -1,5 +1,6 @@
 """What the pace promises, held against our fake and the real adapter on moto."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -10,7 +11,7 @@ import pytest
 from gazette.adapters.dynamo import update_or_current
 from gazette.adapters.pace import DynamoPacer
 from gazette.domain.errors import Unavailable
-from gazette.domain.pace import NoTurn, PacePlan
+from gazette.domain.pace import NoTurn, PacePlan, Quota
 from gazette.domain.ports import Pacer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -82,29 +83,81 @@ def test_a_rate_that_is_no_divisor_of_a_second_is_never_exceeded(paced: Paced) -
     assert SECOND < found[7] < SECOND + timedelta(microseconds=10)
 
 
-def test_without_a_rate_it_is_the_quota_and_until_that_is_known_one_a_second(paced: Paced) -> None:
+def cost(rate: float) -> timedelta:
+    """From one turn to the next."""
+    return timedelta(microseconds=math.ceil(1_000_000 / rate))
+
+
+def test_without_a_rate_it_is_nine_tenths_of_the_quota_or_until_that_is_known_of_one_a_second(
+    paced: Paced,
+) -> None:
     plan = PacePlan()
     one, other = paced.worker(plan), paced.worker(plan)
-    assert [after(turn(worker)) for worker in (one, other)] == [0 * SECOND, SECOND]
-    assert one.read(NOW).full_rate == 1
-    paced.quota_store.set_quota(20.0)
-    found = [after(turn(worker)) for worker in (one, other, one)]
-    assert found == [2 * SECOND, 2.05 * SECOND, 2.1 * SECOND]
-    paced.quota_store.set_quota(2.5)
-    assert [after(turn(worker)) for worker in (other, other)] == [2.15 * SECOND, 2.55 * SECOND]
+    found = [turn(worker) for worker in (one, other)]
+    assert one.read(NOW).full_rate == 0.9
+    paced.quota_store.set_quota(Quota(rate=20), NOW)
+    found += [turn(worker) for worker in (one, other, one)]
+    paced.quota_store.set_quota(Quota(rate=2.5), NOW + SECOND)
+    found += [turn(worker) for worker in (other, other)]
+    gaps = [later - earlier for earlier, later in pairwise(found)]
+    assert gaps == [cost(0.9), cost(0.9), cost(18), cost(18), cost(18), cost(2.25)]
 
 
 def test_a_quota_may_be_known_before_anything_was_sent(paced: Paced) -> None:
-    paced.quota_store.set_quota(4.0)
+    paced.quota_store.set_quota(Quota(rate=4, daily=200, left=150), NOW)
     worker = paced.worker(PacePlan())
-    assert [after(turn(worker)) for _ in range(2)] == [0 * SECOND, SECOND / 4]
-    assert worker.read(NOW).taken == 2
+    assert [after(turn(worker)) for _ in range(2)] == [0 * SECOND, cost(3.6)]
+    reading = worker.read(NOW)
+    assert (reading.taken, reading.quota) == (2, Quota(rate=4, daily=200, left=148))
 
 
 def test_a_chosen_rate_goes_before_the_quota(paced: Paced) -> None:
-    paced.quota_store.set_quota(1.0)
+    paced.quota_store.set_quota(Quota(rate=1), NOW)
     worker = paced.worker(TEN)
     assert [after(turn(worker)) for _ in range(2)] == [0 * SECOND, SECOND / 10]
+
+
+def left(number: int) -> Quota:
+    return Quota(rate=14, daily=200, left=number)
+
+
+def test_what_is_left_of_the_day_of_the_account_is_shared_until_a_tick_tells_of_room(
+    paced: Paced,
+) -> None:
+    """Also by whoever knows that nothing was left, or that there was no end to it."""
+    workers = one, other, third = [paced.worker(TEN) for _ in range(3)]
+    turn(one)
+    paced.quota_store.set_quota(left(3), NOW)
+    for worker in (one, other, other):
+        turn(worker)
+    for worker in workers * 2:
+        assert worker.reserve(NOW, NOW + WAIT) is NoTurn.DAILY_CAP
+    assert third.read(NOW).quota == left(0)
+    paced.quota_store.set_quota(left(2), NOW + SECOND)
+    for worker in (one, third):
+        turn(worker, NOW + SECOND)
+    assert {worker.reserve(NOW + SECOND, NOW + WAIT) for worker in workers} == {NoTurn.DAILY_CAP}
+
+
+def test_an_account_whose_day_has_no_end_any_more_stops_nobody(paced: Paced) -> None:
+    one, other = paced.worker(TEN), paced.worker(TEN)
+    paced.quota_store.set_quota(left(2), NOW)
+    turn(one)
+    paced.quota_store.set_quota(Quota(rate=14), NOW + SECOND)
+    for worker in (one, other, one, other):
+        turn(worker, NOW + SECOND)
+    assert one.read(NOW + SECOND).quota is None
+
+
+def test_an_answer_that_is_an_hour_old_stops_nobody(paced: Paced) -> None:
+    one, other = paced.worker(TEN), paced.worker(TEN)
+    paced.quota_store.set_quota(left(1), NOW)
+    turn(one)
+    hour_later = NOW + timedelta(hours=1)
+    assert one.reserve(hour_later - SECOND, hour_later) is NoTurn.DAILY_CAP
+    for worker in (one, other, one):
+        turn(worker, hour_later)
+    assert one.read(hour_later).quota is None
 
 
 WARMUP = PacePlan(rate=100, warmup_from=NOW.date(), warmup_daily=3)
@@ -218,37 +271,17 @@ def test_a_trickle_does_not_make_a_ramp_rise(paced: Paced) -> None:
     assert worker.read(now).rate == 10
 
 
-def test_above_five_hundred_a_second_several_turns_are_taken_at_once(paced: Paced) -> None:
-    plan = PacePlan(rate=2000)
-    one, other = paced.worker(plan), paced.worker(plan)
-    found = sorted(after(turn(worker)) for worker in (one, other) * 4)
-    assert found == [SECOND * nth / 2000 for nth in range(8)]
-    assert one.read(NOW).taken == 8
-
-
-def test_turns_that_were_taken_together_are_not_used_much_later(paced: Paced) -> None:
-    worker = paced.worker(PacePlan(rate=2000))
-    turn(worker)
-    assert after(turn(worker, NOW + 0.2 * SECOND)) == SECOND / 2000
-    later = NOW + 0.3 * SECOND
-    assert turn(worker, later) == later
-
-
-def test_turns_that_are_taken_at_once_stay_within_the_cap(paced: Paced) -> None:
-    plan = PacePlan(rate=2000, warmup_from=NOW.date(), warmup_daily=6)
-    one, other = paced.worker(plan), paced.worker(plan)
-    for worker in (one, other, other, one, one, one):
-        turn(worker)
-    assert {worker.reserve(NOW, NOW + WAIT) for worker in (one, other)} == {NoTurn.DAILY_CAP}
-
-
 @dataclass(frozen=True)
 class Ask:
-    """A worker asks, some time after the last one did, and waits so long."""
+    """A worker asks, some time after the last one did, and waits so long.
+
+    Before it, a tick may learn how many emails the account may still send.
+    """
 
     worker: int
     pause: timedelta
     wait: timedelta
+    tick: int | None
 
 
 def milliseconds(most: int) -> st.SearchStrategy[timedelta]:
@@ -260,6 +293,7 @@ asks = st.builds(
     worker=st.integers(0, 3),
     pause=st.one_of(st.just(timedelta(0)), milliseconds(300), milliseconds(40_000)),
     wait=milliseconds(5000),
+    tick=st.one_of(st.none(), st.none(), st.none(), st.integers(0, 12)),
 )
 plans = st.builds(
     PacePlan,
@@ -303,19 +337,25 @@ def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
     workers = [paced.worker(plan) for _ in range(4)]
     now = NEXT_DAY - 10 * SECOND
     soonest = latest = now
+    still: int | None = None
     turns: list[datetime] = []
     days: Counter[date] = Counter()
     for ask in said:
         now += ask.pause
+        if ask.tick is not None:
+            now, still = now + MICROSECOND, ask.tick
+            paced.quota_store.set_quota(left(ask.tick), now)
         rate = workers[ask.worker].read(now).rate
         _is_what_the_ramp_allows(rate, plan, turns, now)
         found = workers[ask.worker].reserve(now, now + ask.wait)
         if found is NoTurn.DAILY_CAP:
-            assert days[now.date()] == plan.cap_on(now.date())
+            assert still == 0 or days[now.date()] == plan.cap_on(now.date())
         elif found is NoTurn.BUSY:
             assert latest > now + ask.wait
         else:
             assert isinstance(found, datetime)
+            assert still != 0
+            still = still and still - 1
             assert max(now, soonest) <= found <= min(max(now, latest), now + ask.wait)
             soonest = found + timedelta(seconds=1 / rate)
             slowest = min(rate, plan.ramp_from or rate)
@@ -333,7 +373,7 @@ def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
 def _is_what_the_ramp_allows(
     rate: float, plan: PacePlan, turns: list[datetime], now: datetime
 ) -> None:
-    """Doubled from its beginning, to the power of two that is next to twice what went out."""
+    """Doubled from its beginning, to the power of two that is next to twice what was taken."""
     assert plan.rate
     if not plan.ramp_from:
         assert rate == plan.rate

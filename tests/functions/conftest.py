@@ -81,13 +81,12 @@ class Context(LambdaContext):
 class Cloud:
     """An account on moto with everything that the functions need.
 
-    `send_rate` holds the emails a second that SES says it may send; where it is empty, SES does
-    not answer.
+    `send_quota` is what SES says that it may send; where it is empty, SES does not answer.
     """
 
     meter: Meter
     queues: dict[str, str]
-    send_rate: list[float]
+    send_quota: dict[str, float]
 
     def invoke(self, step: str, event: dict[str, Any]) -> dict[str, Any]:
         """One invocation of a function, as Lambda makes it."""
@@ -205,34 +204,34 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
             for build in builds:
                 build.cache_clear()
         parameters.clear_caches()  # type: ignore[no-untyped-call]
-        with quoted(monkeypatch) as send_rate, metered(monkeypatch) as meter:
-            yield Cloud(meter, queues, send_rate)
+        with quoted(monkeypatch) as send_quota, metered(monkeypatch) as meter:
+            yield Cloud(meter, queues, send_quota)
         for step, granted in GRANTED.items():
             assert meter.actions[step] <= granted, step
 
 
 @contextmanager
-def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, float]]:
     """GetAccount, which moto does not know."""
-    send_rate: list[float] = []
+    send_quota: dict[str, float] = {}
     real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
         if operation != "GetAccount":
             return real(client, operation, request)
-        if not send_rate:
+        if not send_quota:
             raise ConnectTimeoutError(endpoint_url="sesv2")
-        return {"SendQuota": {"MaxSendRate": send_rate[0]}}
+        return {"SendQuota": send_quota}
 
     with monkeypatch.context() as patch:
         patch.setattr(BaseClient, "_make_api_call", answered)
-        yield send_rate
+        yield send_quota
 
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fan-out and generate read their clocks an hour after the others wrote."""
-    for joined in (fanout, generate):
+    for joined in (fanout, generate, quota):
         monkeypatch.setattr(joined, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 

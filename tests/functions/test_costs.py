@@ -384,7 +384,7 @@ def test_a_digest_costs_seven_calls_and_four_write_units(ann: Cloud, events: int
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_put_off_costs_four_calls_and_one_write_unit(
+def test_a_digest_that_is_put_off_costs_five_calls_and_one_write_unit(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The refusal brings the row; who remembers it asks no more, and pays nothing."""
@@ -393,23 +393,39 @@ def test_a_digest_that_is_put_off_costs_four_calls_and_one_write_unit(
     take_all_turns(now() + timedelta(hours=2))
     ann.meter.clear()
     ann.work("generate", message)
-    assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter(pace=1)
     (entry,) = ann.queued("generate")
     assert 60 <= entry["DelaySeconds"] <= 900
     ann.meter.clear()
     ann.work("generate", entry["MessageBody"])
-    assert ann.meter.calls == calls(Query=2, GetItem=2, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter()
     assert not ann.sent()
     assert stored_run().status is Status.PENDING
 
 
-def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_one_write_unit(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("later")
+def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_turn_and_its_end(
+    ann: Cloud,
 ) -> None:
-    monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
-    cloud.send_rate.append(14.0)
+    """Also for a worker that found nothing left before: a tick may have told of room since."""
+    ann.say("subscriber.changed", profile("bo"))
+    ann.send_quota.update(MaxSendRate=500.0, Max24HourSend=200.0, SentLast24Hours=200.0)
+    for user_id in ("ann", "bo"):
+        ann.say("event.created", event(1, user_id=user_id))
+        (message,) = fan_out(ann, user_id)
+        ann.meter.clear()
+        ann.work("generate", message)
+        assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, PutItem=1)
+        assert ann.meter.write_units == Counter(runs=3, pace=1)
+    assert stored_run().reason is Reason.DAILY_CAP
+
+
+def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_one_write_unit(
+    cloud: Cloud,
+) -> None:
+    cloud.send_quota.update(MaxSendRate=14.0, Max24HourSend=200.0, SentLast24Hours=3.0)
     cloud.warm_up("fanout")
     for _ in range(2):
         cloud.invoke("fanout", {"time": ago()})
@@ -422,10 +438,14 @@ def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_one_write_unit(
         }
     )
     assert cloud.meter.write_units == Counter(pace=2)
-    assert [row["quota"] for row in cloud.rows("pace")] == [14]
+    (row,) = cloud.rows("pace")
+    assert (row["quota"], row["daily"], row["left"]) == (14, 200, 197)
 
 
-def test_a_tick_asks_for_no_quota_where_a_rate_was_chosen(cloud: Cloud) -> None:
+def test_a_tick_asks_for_no_quota_where_the_provider_is_not_ses(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_MAIL_PROVIDER", "smtp")
     cloud.warm_up("fanout")
     cloud.invoke("fanout", {"time": ago()})
     assert cloud.meter.calls == calls(Query=1, SendMessageBatch=1)
@@ -456,7 +476,7 @@ def test_a_digest_that_is_due_costs_fan_out_six_write_units(ann: Cloud) -> None:
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(runs=3, schedules=3, batches=2)
-    assert ann.meter.calls == calls(Query=1 + 3, PutItem=2, UpdateItem=2, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2 + 3, PutItem=2, UpdateItem=2, SendMessageBatch=1)
 
 
 @pytest.mark.usefixtures("later")
@@ -467,7 +487,7 @@ def test_a_reader_for_whom_nothing_waits_costs_five_write_units_and_no_message(
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(runs=2, schedules=3, batches=2)
-    assert ann.meter.calls == calls(Query=1 + 1, PutItem=2, UpdateItem=2)
+    assert ann.meter.calls == calls(Query=2 + 1, PutItem=2, UpdateItem=2)
 
 
 def test_a_reader_rests_for_five_write_units_and_wakes_for_four(
@@ -481,7 +501,7 @@ def test_a_reader_rests_for_five_write_units_and_wakes_for_four(
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.calls == calls(
-        Query=1 + 1,  # what is due in the slot, and all schedules of the reader
+        Query=2 + 1,  # what is due in the slot and the one before, and all schedules of the reader
         GetItem=1 + 1,  # the reader, before resting and before each is withdrawn
         UpdateItem=1 + 1 + 1 + 1,  # the reader, the schedule, the batch, the checkpoint
         PutItem=1,

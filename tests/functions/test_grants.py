@@ -159,7 +159,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     cloud: Cloud, meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
-    cloud.send_rate.append(500.0)
+    cloud.send_quota.update(MaxSendRate=500.0, Max24HourSend=50_000.0)
     a_day_of_a_reader(cloud)
     choices_that_change(cloud)
     followers_of_every_kind(cloud, meanwhile)

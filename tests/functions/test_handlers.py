@@ -269,15 +269,28 @@ def test_a_digest_beyond_the_cap_of_a_new_domain_is_skipped_with_its_reason(
     assert {row["reason"] for row in cloud.rows("runs")} == {"accepted", "daily_cap"}
 
 
-def test_a_tick_goes_on_where_ses_does_not_name_the_quota(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
-) -> None:
-    monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
+def test_a_tick_goes_on_where_ses_does_not_name_the_quota(cloud: Cloud, logs: io.StringIO) -> None:
     assert cloud.invoke("fanout", {"time": ago()}) == {"shards": 1}
     assert "quota not learned" in logs.getvalue()
-    cloud.send_rate.append(14.0)
+    cloud.send_quota.update(MaxSendRate=14.0, Max24HourSend=200.0, SentLast24Hours=3.0)
     assert cloud.invoke("fanout", {"time": ago()}) == {"shards": 1}
-    assert '"emails_per_second":14.0' in logs.getvalue()
+    assert '"rate":14.0,"daily":200,"left":197' in logs.getvalue()
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_beyond_what_the_account_may_send_today_is_skipped_with_its_reason(
+    cloud: Cloud,
+) -> None:
+    """SES would refuse it, again and again, until it has no attempts left."""
+    cloud.send_quota.update(MaxSendRate=500.0, Max24HourSend=200.0, SentLast24Hours=199.0)
+    messages = []
+    for user_id in ("ann", "bo"):
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("event.created", event(1, user_id=user_id))
+        messages += fan_out(cloud, user_id)
+    cloud.work("generate", *messages)
+    assert len(cloud.sent()) == 1
+    assert {row["reason"] for row in cloud.rows("runs")} == {"accepted", "daily_cap"}
 
 
 def test_a_message_that_names_no_run_ends_there(cloud: Cloud) -> None:

@@ -10,7 +10,7 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Event, RunKey, Window
-from gazette.domain.pace import NoTurn, PacePlan
+from gazette.domain.pace import NoTurn, PacePlan, Quota
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
     RefusedAccount,
@@ -539,13 +539,24 @@ def test_a_run_that_was_put_off_is_sent_when_its_message_comes(ready: World) -> 
 
 
 def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: World) -> None:
-    """Fifteen seconds are needed, and two are left for waiting."""
+    """Fifteen seconds are needed, and two are left for waiting.
+
+    Another invocation has more: the run is not put off for minutes.
+    """
     ready.left = timedelta(seconds=17)
     reserve_all(ready, 2.5)
-    assert ready.deliver().status is Status.PENDING
-    assert len(ready.generate_queue.sent) == 1
+    with pytest.raises(NotYet, match="Too little time"):
+        ready.deliver()
+    assert not ready.generate_queue.sent
+    assert ready.runs.rows[KEY] == a_run()
     reserve_all(ready, 2)
     assert ready.deliver().status is Status.SENT
+
+
+def test_with_no_time_to_wait_a_turn_that_is_free_now_is_taken(ready: World) -> None:
+    ready.left = timedelta(seconds=15)
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.taken == 1
 
 
 def test_a_message_that_cannot_be_put_off_is_kept(
@@ -592,6 +603,17 @@ def test_a_digest_for_which_the_day_has_no_turn_left_is_skipped_with_its_reason(
     ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
     assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
     assert "post1: 1" in ready.texts()[0]
+
+
+def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room_again(
+    ready: World,
+) -> None:
+    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
+    run = ready.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
+    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=1), ready.clock())
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
 
 
 def test_a_run_that_may_have_been_sent_is_put_off_rather_than_skipped(ready: World) -> None:

@@ -4,7 +4,17 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from gazette.domain.pace import NoTurn, Pace, PacePlan, Taking, full_rate, rate_at, read, take
+from gazette.domain.pace import (
+    NoTurn,
+    Pace,
+    PacePlan,
+    Quota,
+    Taking,
+    full_rate,
+    rate_at,
+    read,
+    take,
+)
 
 from tests.builders import NOW
 
@@ -14,12 +24,24 @@ FIRST = date(2026, 11, 22)
 
 
 @pytest.mark.parametrize(
-    ("rate", "quota", "expected"), [(5, 14, 5), (None, 14, 14), (None, None, 1), (5, None, 5)]
+    ("rate", "quota", "expected"),
+    [
+        (5, None, 5),
+        (5, 4, 5),
+        (500, 14, 500),
+        (None, 14, 12.6),
+        (None, None, 0.9),
+        (None, 555, 499.5),
+        (None, 556, 500),
+        (None, 20_000, 500),
+    ],
 )
-def test_the_full_rate_is_what_was_chosen_or_the_quota_or_that_of_the_sandbox(
+def test_the_full_rate_is_what_was_chosen_or_nine_tenths_of_the_quota_or_of_the_sandbox(
     rate: float | None, quota: float | None, expected: float
 ) -> None:
-    assert full_rate(Pace(quota=quota), PacePlan(rate=rate)) == expected
+    """And never more than one row takes."""
+    pace = Pace(quota=Quota(rate=quota) if quota else None)
+    assert full_rate(pace, PacePlan(rate=rate)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +63,7 @@ def test_without_a_new_domain_there_is_no_cap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("went_out", "rate"),
+    ("taken", "rate"),
     [
         (0, 10),
         (1, 10),
@@ -56,11 +78,11 @@ def test_without_a_new_domain_there_is_no_cap() -> None:
         (100_000, 100),
     ],
 )
-def test_a_stretch_may_have_twice_what_the_one_before_it_had(went_out: int, rate: float) -> None:
-    """Ten, twenty, forty, …, also where a little less or more went out than that."""
-    pace = Pace(stretch_at=NOW, last_taken=went_out)
+def test_a_stretch_may_have_twice_what_the_one_before_it_had(taken: int, rate: float) -> None:
+    """Ten, twenty, forty, …, also where a little less or more was taken than that."""
+    pace = Pace(stretch_at=NOW, last_taken=taken)
     assert rate_at(pace, RAMP, NOW) == rate
-    over = Pace(stretch_at=NOW, stretch_taken=went_out, last_taken=3000)
+    over = Pace(stretch_at=NOW, stretch_taken=taken, last_taken=3000)
     assert rate_at(over, RAMP, NOW + EVERY) == rate
 
 
@@ -87,13 +109,6 @@ def taken(pace: Pace, plan: PacePlan) -> Taking:
     return found
 
 
-@pytest.mark.parametrize(("rate", "number"), [(0.5, 1), (499, 1), (500, 1), (501, 2), (2500, 5)])
-def test_a_row_is_written_five_hundred_times_a_second_at_most(rate: float, number: int) -> None:
-    found = taken(Pace(), PacePlan(rate=rate))
-    assert found.number == number == len(found.turns)
-    assert found.cost >= timedelta(seconds=number / rate)
-
-
 def test_a_stretch_counts_its_turns_and_the_next_remembers_them() -> None:
     pace = Pace()
     for _ in range(3):
@@ -106,10 +121,13 @@ def test_a_stretch_counts_its_turns_and_the_next_remembers_them() -> None:
 
 def test_what_is_read_is_of_today() -> None:
     plan = replace(RAMP, warmup_from=FIRST)
-    pace = Pace(day=FIRST, taken=17)
+    account = Quota(rate=100, daily=500, left=400)
+    pace = Pace(day=FIRST, taken=17, quota=account, quota_at=NOW)
+    assert read(pace, plan, NOW).quota == account
     assert (read(pace, plan, NOW).taken, read(pace, plan, NOW).cap) == (17, 200)
     later = read(pace, plan, NOW + timedelta(days=1))
     assert (later.taken, later.cap, later.rate, later.full_rate) == (0, 400, 10, 100)
+    assert later.quota is None
 
 
 def test_a_day_that_is_used_up_is_told_whatever_the_turn() -> None:
@@ -117,3 +135,15 @@ def test_a_day_that_is_used_up_is_told_whatever_the_turn() -> None:
     pace = Pace(day=FIRST, taken=200, next_at=NOW + EVERY)
     assert take(pace, plan, now=NOW, latest=NOW) is NoTurn.DAILY_CAP
     assert take(replace(pace, taken=199), plan, now=NOW, latest=NOW) is NoTurn.BUSY
+
+
+def test_an_answer_that_is_an_hour_old_holds_nobody_up() -> None:
+    """Its rate holds on: that seldom changes, and never by our own turns."""
+    told = Pace(quota=Quota(rate=20, daily=200, left=0), quota_at=NOW)
+    hour = timedelta(hours=1)
+    late = NOW + hour - timedelta.resolution
+    assert take(told, PacePlan(), now=late, latest=late) is NoTurn.DAILY_CAP
+    found = take(told, PacePlan(), now=NOW + hour, latest=NOW + hour)
+    assert isinstance(found, Taking)
+    assert found.from_(told).quota == told.quota
+    assert full_rate(told, PacePlan()) == 18

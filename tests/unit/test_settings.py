@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from gazette.domain.frequency import Frequency
+from gazette.domain.pace import MAX_RATE
 from gazette.settings import (
+    MAX_EMAILS_PER_SECOND,
     FanoutSettings,
     FollowersSettings,
     GenerateSettings,
@@ -149,7 +151,7 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (GenerateSettings, {"smtp_security": "TLS"}),
         (GenerateSettings, {"smtp_security": "none", "smtp_secret": "login"}),
         (GenerateSettings, {"emails_per_second": -1}),
-        (GenerateSettings, {"emails_per_second": 10_001}),
+        (GenerateSettings, {"emails_per_second": 501}),
         (GenerateSettings, {"emails_per_second": 0, "mail_provider": "smtp"}),
         (GenerateSettings, {"ramp_from": -1}),
         (GenerateSettings, {"ramp_every": 14}),
@@ -184,6 +186,13 @@ def test_a_setting_that_would_undo_a_guarantee_is_refused(
 ) -> None:
     with pytest.raises(InvalidSetting, match=f"GAZETTE_{next(iter(given)).upper()}"):
         build(kind, **given)
+
+
+def test_no_rate_may_be_chosen_that_one_row_does_not_take() -> None:
+    assert MAX_EMAILS_PER_SECOND == MAX_RATE
+    build(GenerateSettings, emails_per_second=MAX_RATE)
+    with pytest.raises(InvalidSetting, match=r"is 501; .+ 0 to 500: .+ one row of DynamoDB"):
+        build(GenerateSettings, emails_per_second=501)
 
 
 def test_without_a_rate_or_a_warm_up_there_is_the_quota_and_no_cap() -> None:

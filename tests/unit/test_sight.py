@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.batch import Batch
 from gazette.domain.calendar import slot_of
-from gazette.domain.pace import PaceReading
+from gazette.domain.pace import PaceReading, Quota
 from gazette.domain.run import Reason, Status
 from gazette.steps.batches import BatchView
 from rich.console import Console
@@ -14,7 +14,7 @@ from rich.console import Console
 from cli.sight import Sight, pace_text, row, stands
 from tests.builders import NOW
 
-PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None)
+PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None)
 BEGAN = NOW - timedelta(seconds=100)
 
 
@@ -61,6 +61,10 @@ def test_what_is_over_has_nothing_left() -> None:
         (
             replace(PACE, rate=1.5, full_rate=1.5, cap=200),
             "at most 1.5 emails a second; 7 of 200, the cap of a new sending domain today (UTC)",
+        ),
+        (
+            replace(PACE, rate=50, quota=Quota(rate=50, daily=50_000, left=48_766)),
+            "at most 50 emails a second; 7 today (UTC); 1,234 of the account's 50,000 in 24 hours",
         ),
     ],
 )

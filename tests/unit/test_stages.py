@@ -38,6 +38,12 @@ def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> No
     assert read_stage("prod", {"prod": smtp | {"emails_per_second": 5}}).emails_per_second == 5
 
 
+@pytest.mark.parametrize("rate", [-1, 501])
+def test_a_rate_that_one_row_does_not_take_is_refused_with_the_reason(rate: int) -> None:
+    text = refusal(VALID | {"emails_per_second": rate})
+    assert "emails_per_second must be 0 to 500: each email is a write of one row" in text
+
+
 def test_frequencies_by_category_are_an_object() -> None:
     chosen = {"comment": "weekly", "mention": "immediate"}
     stage = read_stage("prod", {"prod": VALID | {"default_frequencies": chosen}})

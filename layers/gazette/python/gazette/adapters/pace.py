@@ -1,7 +1,5 @@
 """The pace in DynamoDB: one row, of which every worker takes turns under conditions."""
 
-from collections import deque
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -12,7 +10,17 @@ from pynamodb.expressions.update import Action
 from gazette.adapters.dynamo import bind, translated, update_or_current
 from gazette.adapters.tables import PaceRow
 from gazette.domain.errors import Unavailable
-from gazette.domain.pace import KEPT_FOR, NoTurn, Pace, PacePlan, PaceReading, Taking, read, take
+from gazette.domain.pace import (
+    NoTurn,
+    Pace,
+    PacePlan,
+    PaceReading,
+    Quota,
+    Taking,
+    is_used_up,
+    read,
+    take,
+)
 
 EMAIL = "email"
 """The row of all email of this installation."""
@@ -32,10 +40,13 @@ class DynamoQuota:
         bind(PaceRow, table_name)
         self._name = name
 
-    def set_quota(self, rate: float) -> None:
+    def set_quota(self, quota: Quota, at: datetime) -> None:
         """One UpdateItem."""
+        changes: list[Action] = [PaceRow.quota.set(quota.rate), PaceRow.quota_at.set(_number(at))]
+        for attribute, value in ((PaceRow.daily, quota.daily), (PaceRow.left, quota.left)):
+            changes.append(attribute.remove() if value is None else attribute.set(value))
         with translated():
-            PaceRow(self._name).update(actions=[PaceRow.quota.set(rate)])
+            PaceRow(self._name).update(actions=changes)
 
 
 class DynamoPacer:
@@ -44,10 +55,8 @@ class DynamoPacer:
     Remembers the row as it last saw it. What it remembers decides which change it asks for; the
     conditions of the change hold only where that is right, whatever others did meanwhile, and a
     refusal brings the row. A turn beyond one that is remembered is never nearer than that, so
-    `BUSY` and `DAILY_CAP` need no call.
-
-    Above 500 emails a second it takes several turns in one call and keeps them for a moment:
-    then a second may have a quarter more than the rate, and the next ones have it less.
+    `BUSY` and the cap of a new domain need no call. That nothing is left of the account's day is
+    not remembered: the next tick may have said otherwise.
     """
 
     def __init__(self, table_name: str, plan: PacePlan, *, name: str = EMAIL) -> None:
@@ -55,14 +64,11 @@ class DynamoPacer:
         self._plan = plan
         self._name = name
         self._known = Pace()
-        self._kept: deque[datetime] = deque()
 
     def reserve(self, now: datetime, latest: datetime) -> datetime | NoTurn:
         """One UpdateItem, and one more where what it remembered was not so any more."""
-        while self._kept and self._kept[0] < now - KEPT_FOR:
-            self._kept.popleft()
-        if self._kept:
-            return self._kept.popleft() if self._kept[0] <= latest else NoTurn.BUSY
+        if is_used_up(self._known, now):
+            self._known = Pace()
         for _ in range(_TRIES):
             wanted = take(self._known, self._plan, now=now, latest=latest)
             if isinstance(wanted, NoTurn):
@@ -74,9 +80,7 @@ class DynamoPacer:
             )
             self._known = _pace(row)
             if won and self._known.next_at:
-                first, *others = replace(wanted, first=self._known.next_at - wanted.cost).turns
-                self._kept.extend(others)
-                return first
+                return self._known.next_at - wanted.cost
         raise Unavailable(f"The row {self._name!r} of the pace kept changing; ask again.")
 
     def read(self, now: datetime) -> PaceReading:
@@ -91,40 +95,43 @@ class DynamoPacer:
 
 def _changes(known: Pace, wanted: Taking) -> list[Action]:
     """What to write: additions where others may add at the same time."""
-    number, cost = wanted.number, wanted.cost // _MICROSECOND
-    is_queued = known.next_at == wanted.first
-    next_at = PaceRow.next_at + cost if is_queued else _number(wanted.first) + cost
+    cost = wanted.cost // _MICROSECOND
+    is_queued = known.next_at == wanted.at
+    next_at = PaceRow.next_at + cost if is_queued else _number(wanted.at) + cost
     changes: list[Action] = [PaceRow.next_at.set(next_at)]
     if wanted.stretch_at == known.stretch_at:
-        changes.append(PaceRow.stretch_taken.set(PaceRow.stretch_taken + number))
+        changes.append(PaceRow.stretch_taken.set(PaceRow.stretch_taken + 1))
     else:
         changes += [
             PaceRow.stretch_at.set(_number(wanted.stretch_at)),
             PaceRow.last_taken.set(PaceRow.stretch_taken if wanted.last_taken else 0),
-            PaceRow.stretch_taken.set(number),
+            PaceRow.stretch_taken.set(1),
         ]
     if wanted.day == known.day:
-        changes.append(PaceRow.taken.set(PaceRow.taken + number))
+        changes.append(PaceRow.taken.set(PaceRow.taken + 1))
     else:
-        changes += [PaceRow.day.set(wanted.day.isoformat()), PaceRow.taken.set(number)]
+        changes += [PaceRow.day.set(wanted.day.isoformat()), PaceRow.taken.set(1)]
+    if wanted.is_of_quota:
+        changes.append(PaceRow.left.set(PaceRow.left - 1))
     return changes
 
 
 def _still(known: Pace, wanted: Taking, *, now: datetime, latest: datetime) -> Condition:
-    """The row is of the kind that is remembered: waited for or idle, this stretch, this day."""
+    """The row is of the kind that is remembered: waited for or idle, this stretch, day, quota."""
     condition: Condition
     if known.next_at is None:
         condition = PaceRow.next_at.does_not_exist()
-    elif known.next_at == wanted.first:
+    elif known.next_at == wanted.at:
         condition = PaceRow.next_at.between(_number(now), _number(latest))
     else:
         condition = PaceRow.next_at < _number(now)
-    stretch_at = None if known.stretch_at is None else _number(known.stretch_at)
-    condition &= _is(PaceRow.quota, known.quota)
-    condition &= _is(PaceRow.stretch_at, stretch_at)
+    condition &= _is(PaceRow.quota_at, known.quota_at and _number(known.quota_at))
+    condition &= _is(PaceRow.stretch_at, known.stretch_at and _number(known.stretch_at))
     condition &= _is(PaceRow.day, known.day and known.day.isoformat())
     if wanted.cap is not None and wanted.day == known.day:
-        condition &= PaceRow.taken <= wanted.cap - wanted.number
+        condition &= PaceRow.taken < wanted.cap
+    if wanted.is_of_quota:
+        condition &= PaceRow.left > 0
     return condition
 
 
@@ -145,7 +152,8 @@ def _pace(row: PaceRow | None) -> Pace:
     if row is None:
         return Pace()
     return Pace(
-        quota=row.quota,
+        quota=None if row.quota is None else _quota(row),
+        quota_at=_instant(row.quota_at),
         next_at=_instant(row.next_at),
         stretch_at=_instant(row.stretch_at),
         stretch_taken=int(row.stretch_taken or 0),
@@ -153,3 +161,8 @@ def _pace(row: PaceRow | None) -> Pace:
         day=date.fromisoformat(row.day) if row.day else None,
         taken=int(row.taken or 0),
     )
+
+
+def _quota(row: PaceRow) -> Quota:
+    daily, left = (None if number is None else int(number) for number in (row.daily, row.left))
+    return Quota(rate=row.quota, daily=daily, left=left)

@@ -17,6 +17,7 @@ from botocore.exceptions import (
 
 from gazette.domain.errors import Unavailable
 from gazette.domain.model import Mail
+from gazette.domain.pace import Quota
 from gazette.domain.signals import (
     Accepted,
     RefusedAccount,
@@ -112,10 +113,11 @@ class SesAccount:
     def __init__(self, client: "SESV2Client") -> None:
         self._client = client
 
-    def send_rate(self) -> float:
+    def quota(self) -> Quota:
         """One GetAccount. The older GetSendQuota, which it replaces, is for once a second.
 
-        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
+        A `Max24HourSend` of -1 is no limit; SES need not name one.
+        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendQuota.html
         https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
         """
         try:
@@ -125,7 +127,11 @@ class SesAccount:
         rate = quota.get("MaxSendRate", 0)
         if rate <= 0:
             raise Unavailable(f"SES named no rate at which the account may send: {quota}")
-        return rate
+        daily = int(quota.get("Max24HourSend", -1))
+        if daily <= 0:
+            return Quota(rate=rate)
+        sent = int(quota.get("SentLast24Hours", 0))
+        return Quota(rate=rate, daily=daily, left=max(0, daily - sent))
 
 
 def _refusal(err: ClientError, attempt: int) -> SendOutcome:

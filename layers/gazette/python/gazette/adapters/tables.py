@@ -268,8 +268,9 @@ class BatchRow(Model):
 class PaceRow(Model):
     """Table `pace`, one row for everything that is paced together.
 
-    `next_at` and `stretch_at` are microseconds since 1970, so that they can be added to; `day`
-    is a date of UTC.
+    `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that they can be added
+    to; `day` is a date of UTC. `quota`: emails a second. `daily` and `left`: of the account's 24
+    hours, absent where they have no end.
     """
 
     class Meta:
@@ -277,6 +278,9 @@ class PaceRow(Model):
 
     name = UnicodeAttribute(hash_key=True)
     quota = NumberAttribute(null=True)
+    quota_at = NumberAttribute(null=True)
+    daily = NumberAttribute(null=True)
+    left = NumberAttribute(null=True)
     next_at = NumberAttribute(null=True)
     stretch_at = NumberAttribute(null=True)
     stretch_taken = NumberAttribute(null=True)

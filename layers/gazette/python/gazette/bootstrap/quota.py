@@ -6,24 +6,27 @@ from functools import cache, partial
 
 from gazette.adapters.pace import DynamoQuota
 from gazette.adapters.ses import SesAccount, ses_client
+from gazette.bootstrap.clock import now
+from gazette.domain.pace import Quota
 from gazette.settings import FanoutSettings
-from gazette.steps.quota import NotLearned, learn_quota
+from gazette.steps.quota import learn_quota
 
 _TIMEOUT = timedelta(seconds=5)
 
 
 @cache
-def build() -> Callable[[], float | NotLearned | None]:
-    """Emails a second, or why they could not be learned; None: they were chosen.
+def build() -> Callable[[], Quota | None]:
+    """What it is; None: the provider is not SES.
 
     Once a tick, and not in each worker: SES takes such questions once a second. Built once per
     process.
     """
     settings = FanoutSettings.from_env()
-    if settings.emails_per_second:
+    if settings.mail_provider != "ses":
         return lambda: None
     return partial(
         learn_quota,
         account=SesAccount(ses_client(_TIMEOUT)),
         quota_store=DynamoQuota(settings.pace_table),
+        clock=now,
     )

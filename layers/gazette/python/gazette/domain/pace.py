@@ -9,18 +9,20 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
+MAX_RATE = 500
+"""Emails a second: each is a write of one row, which takes 1,000 a second, and some are refused.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
+
 SANDBOX_RATE = 1.0
 """Emails a second that every account may send: what SES allows in its sandbox.
 https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
 
-CALLS_A_SECOND = 500
-"""Turns are taken one by one up to this rate, and above it several at once.
+QUOTA_SHARE = 0.9
+"""Of the account's rate: others send from it too, and SES may accept less than it names.
+https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html"""
 
-A row takes 1,000 writes a second, and some are refused.
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
-
-KEPT_FOR = timedelta(milliseconds=250)
-"""How long after its instant a turn that was taken together with others is still used."""
+_BELIEVED_FOR = timedelta(hours=1)
+"""How long an answer tells what is left of the account's day: six ticks without another one."""
 
 _WARMUP_DAYS = 30
 """After so many doublings a cap is none."""
@@ -37,7 +39,7 @@ class NoTurn(StrEnum):
 class PacePlan:
     """What was chosen.
 
-    `rate`: emails a second; None: what the account may send. `ramp_from`: emails a second with
+    `rate`: emails a second; None: by the account's quota. `ramp_from`: emails a second with
     which a cold downstream is begun, 0 for none; the ramp looks back at each `ramp_every`, which
     must be three times as long as anybody waits for a turn. `warmup_daily`: what a new sending
     domain may send on `warmup_from` (UTC), and before; it doubles each day after.
@@ -58,15 +60,29 @@ class PacePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """What the account may send: `rate` emails a second, and `left` of `daily` in 24 hours.
+
+    Both are None where it may send any number in 24 hours.
+    """
+
+    rate: float
+    daily: int | None = None
+    left: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
     """Where it stands, for all workers together.
 
     `next_at`: the first free turn. `stretch_at`: when the present stretch of the ramp began,
     and how many turns it has had, and the one before it. `day`: of UTC, and how many turns it
-    has had. `quota`: emails a second that the account may send, where it is known.
+    has had. `quota`: of the account, where it is known, as it was told at `quota_at`, less the
+    turns since.
     """
 
-    quota: float | None = None
+    quota: Quota | None = None
+    quota_at: datetime | None = None
     next_at: datetime | None = None
     stretch_at: datetime | None = None
     stretch_taken: int = 0
@@ -77,94 +93,100 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """`number` turns from `first` on, after whose `cost` the next one is free.
+    """The turn `at`, after whose `cost` the next one is free.
 
     In the stretch that began at `stretch_at`, after one that had `last_taken`; of those that
-    `day` has, `cap` in all.
+    `day` has, `cap` in all; of those that are left of the account's day, where `is_of_quota`.
     """
 
-    first: datetime
-    number: int
+    at: datetime
     cost: timedelta
     stretch_at: datetime
     last_taken: int
     day: date
     cap: int | None
-
-    @property
-    def turns(self) -> list[datetime]:
-        """The instants, evenly spaced."""
-        return [self.first + self.cost * nth / self.number for nth in range(self.number)]
+    is_of_quota: bool
 
     def from_(self, pace: Pace) -> Pace:
-        """Where it stands once these are taken."""
+        """Where it stands once it is taken."""
         is_same_stretch = self.stretch_at == pace.stretch_at
         is_same_day = self.day == pace.day
+        quota = pace.quota
+        if self.is_of_quota and quota and quota.left is not None:
+            quota = replace(quota, left=quota.left - 1)
         return replace(
             pace,
-            next_at=self.first + self.cost,
+            quota=quota,
+            next_at=self.at + self.cost,
             stretch_at=self.stretch_at,
-            stretch_taken=self.number + (pace.stretch_taken if is_same_stretch else 0),
+            stretch_taken=1 + (pace.stretch_taken if is_same_stretch else 0),
             last_taken=self.last_taken,
             day=self.day,
-            taken=self.number + (pace.taken if is_same_day else 0),
+            taken=1 + (pace.taken if is_same_day else 0),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaceReading:
-    """For people: emails a second now and at most, turns taken today, and how many there are."""
+    """For people: emails a second now and at most, turns taken today, and how many there are.
+
+    `quota`: of the account, None where its day is not known, or has no end.
+    """
 
     rate: float
     full_rate: float
     taken: int
     cap: int | None
+    quota: Quota | None
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
     """Emails a second once nothing is cold."""
-    return plan.rate or pace.quota or SANDBOX_RATE
+    account = pace.quota.rate if pace.quota else SANDBOX_RATE
+    return min(MAX_RATE, plan.rate or QUOTA_SHARE * account)
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
-    """Emails a second: `ramp_from` doubled as often as what went out lately calls for.
+    """Emails a second: `ramp_from` doubled as often as the turns taken lately call for.
 
     Each stretch may have twice what the one before it had, in steps of the ramp: so it rises
-    while there is work, and whoever was idle, or sent little, begins low.
+    while there is work, and whoever was idle, or took few, begins low.
     """
     full = full_rate(pace, plan)
     if not plan.ramp_from:
         return full
-    went_out = _went_out(pace, plan, now) / plan.ramp_every.total_seconds()
-    doublings = round(math.log2(2 * went_out / plan.ramp_from)) if went_out else 0
+    taken = _last_taken(pace, plan, now) / plan.ramp_every.total_seconds()
+    doublings = round(math.log2(2 * taken / plan.ramp_from)) if taken else 0
     return min(full, plan.ramp_from * 2.0 ** max(0, doublings))
 
 
 def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taking | NoTurn:
-    """The next turns, if the first of them lies at or before `latest`."""
+    """The next turn, if it lies at or before `latest`."""
     day, taken = _today(pace, now)
     cap = plan.cap_on(day)
-    if cap is not None and taken >= cap:
+    if (cap is not None and taken >= cap) or is_used_up(pace, now):
         return NoTurn.DAILY_CAP
-    first = now if pace.next_at is None else max(now, pace.next_at)
-    if first > latest:
+    at = now if pace.next_at is None else max(now, pace.next_at)
+    if at > latest:
         return NoTurn.BUSY
-    rate = rate_at(pace, plan, now)
-    number = math.ceil(rate / CALLS_A_SECOND)
-    if cap is not None:
-        number = min(number, cap - taken)
     stretch_at = pace.stretch_at
     if stretch_at is None or now - stretch_at >= plan.ramp_every:
         stretch_at = now
     return Taking(
-        first=first,
-        number=number,
-        cost=timedelta(microseconds=math.ceil(number * 1_000_000 / rate)),
+        at=at,
+        cost=timedelta(microseconds=math.ceil(1_000_000 / rate_at(pace, plan, now))),
         stretch_at=stretch_at,
-        last_taken=_went_out(pace, plan, now),
+        last_taken=_last_taken(pace, plan, now),
         day=day,
         cap=cap,
+        is_of_quota=_day_of_account(pace, now) is not None,
     )
+
+
+def is_used_up(pace: Pace, now: datetime) -> bool:
+    """Whether nothing is left of the day of the account."""
+    quota = _day_of_account(pace, now)
+    return quota is not None and not quota.left
 
 
 def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
@@ -175,6 +197,7 @@ def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
         full_rate=full_rate(pace, plan),
         taken=taken,
         cap=plan.cap_on(day),
+        quota=_day_of_account(pace, now),
     )
 
 
@@ -186,7 +209,18 @@ def _today(pace: Pace, now: datetime) -> tuple[date, int]:
     return pace.day, pace.taken
 
 
-def _went_out(pace: Pace, plan: PacePlan, now: datetime) -> int:
+def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
+    """The quota that turns count for; None: they may be any number, or the answer is too old.
+
+    SES may then refuse an email; else nobody would get any until it can be asked again.
+    """
+    quota, at = pace.quota, pace.quota_at
+    if quota is None or quota.left is None or at is None or now - at >= _BELIEVED_FOR:
+        return None
+    return quota
+
+
+def _last_taken(pace: Pace, plan: PacePlan, now: datetime) -> int:
     """Turns of the stretch before this instant's."""
     if pace.stretch_at is None or now - pace.stretch_at >= 2 * plan.ramp_every:
         return 0

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from gazette.domain.compose import Digest
 from gazette.domain.model import Edition, Mail, RunKey
-from gazette.domain.pace import NoTurn, PaceReading
+from gazette.domain.pace import NoTurn, PaceReading, Quota
 from gazette.domain.signals import SendOutcome
 from gazette.domain.subscriber import Subscriber
 
@@ -160,15 +160,15 @@ class PaceGauge(Protocol):
 class QuotaStore(Protocol):
     """Where all workers look up what the account may send."""
 
-    def set_quota(self, rate: float) -> None:
-        """Emails a second, from now on."""
+    def set_quota(self, quota: Quota, at: datetime) -> None:
+        """What it was at that instant: each turn from now on leaves one less of its day."""
 
 
 class Account(Protocol):
     """The account with the mail provider."""
 
-    def send_rate(self) -> float:
-        """Emails a second that it may send. Raises Unavailable where that cannot be told."""
+    def quota(self) -> Quota:
+        """What it may send now. Raises Unavailable where that cannot be told."""
 
 
 class Pages(Protocol):

@@ -3,7 +3,12 @@
 Durations are whole seconds unless the name says otherwise. Nothing is read at import.
 """
 
-from gazette.settings.digests import FanoutSettings, GenerateSettings, PacingSettings
+from gazette.settings.digests import (
+    MAX_EMAILS_PER_SECOND,
+    FanoutSettings,
+    GenerateSettings,
+    PacingSettings,
+)
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.events import (
     EVENT_WRITE_TIMEOUT_MS,
@@ -15,6 +20,7 @@ from gazette.settings.readers import PreferencesSettings
 
 __all__ = [
     "EVENT_WRITE_TIMEOUT_MS",
+    "MAX_EMAILS_PER_SECOND",
     "FanoutSettings",
     "FollowersSettings",
     "GenerateSettings",

@@ -6,6 +6,10 @@ from datetime import date
 from gazette.settings.environment import InvalidSetting, Settings, check, check_choice
 from gazette.settings.events import EVENT_WRITE_TIMEOUT_MS
 
+MAX_EMAILS_PER_SECOND = 500
+"""Each is a write of one row, which takes 1,000 a second, and some are refused.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FanoutSettings(Settings):
@@ -13,7 +17,7 @@ class FanoutSettings(Settings):
 
     `max_lateness`: what was due longer ago is not sent; its events go with the next digest.
     `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
-    `emails_per_second` is 0 where the account's quota has to be asked for.
+    `mail_provider`: of `ses`, the account's quota is asked for.
     """
 
     subscribers_table: str
@@ -32,7 +36,7 @@ class FanoutSettings(Settings):
     sunset_days: int
     run_retention_days: int
     pace_table: str
-    emails_per_second: int
+    mail_provider: str
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting. SQS hides a message for 900 s at most."""
@@ -52,9 +56,9 @@ class FanoutSettings(Settings):
 class PacingSettings(Settings):
     """What everybody needs who paces email or shows how fast it goes.
 
-    `emails_per_second`: 0 for the account's quota. `ramp_from`: emails a second for a cold
-    downstream, doubled at most each `ramp_every`; 0 for no ramp. `warmup_daily`: the cap of
-    `warmup_from`, a date of UTC or empty, doubled each day after.
+    `emails_per_second`: 0 for nine tenths of the account's quota. `ramp_from`: emails a second
+    for a cold downstream, doubled at most each `ramp_every`; 0 for no ramp. `warmup_daily`: the
+    cap of `warmup_from`, a date of UTC or empty, doubled each day after.
     """
 
     pace_table: str
@@ -68,11 +72,16 @@ class PacingSettings(Settings):
         """Raises InvalidSetting. A stretch of the ramp is three waits of five seconds."""
         check(
             self,
-            emails_per_second=(0, 10_000),
             ramp_from=(0, 10_000),
             ramp_every=(15, 3600),
             warmup_daily=(1, 1_000_000),
         )
+        if not 0 <= self.emails_per_second <= MAX_EMAILS_PER_SECOND:
+            raise InvalidSetting(
+                f"GAZETTE_EMAILS_PER_SECOND is {self.emails_per_second}; it must be 0 to "
+                f"{MAX_EMAILS_PER_SECOND}: each email is a write of one row of DynamoDB, which "
+                "takes little more."
+            )
         try:
             if self.warmup_from:
                 date.fromisoformat(self.warmup_from)

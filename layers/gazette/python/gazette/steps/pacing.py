@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gazette.domain.errors import NotYet
 from gazette.domain.identity import is_immediate
 from gazette.domain.pace import NoTurn
 from gazette.domain.ports import Clock, GenerateQueue, Pacer, QueuedRun
@@ -32,9 +33,14 @@ class Pacing:
 
 
 def wait_for_turn(pacing: Pacing, *, spare: timedelta) -> NoTurn | None:
-    """Take a turn and wait for it, no longer than `spare`; else say why there is none."""
+    """Take a turn and wait for it, no longer than `spare`; else say why there is none.
+
+    Raises NotYet where there is none only because `spare` is so short.
+    """
     now = pacing.clock()
     turn = pacing.pacer.reserve(now, now + min(_LONGEST_WAIT, spare))
+    if turn is NoTurn.BUSY and spare < _LONGEST_WAIT:
+        raise NotYet("Too little time is left of this invocation to wait for a turn to send.")
     if isinstance(turn, NoTurn):
         return turn
     if turn > now:
