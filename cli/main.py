@@ -7,7 +7,7 @@ import typer
 
 from cli.batch import batch
 from cli.event import event
-from cli.explain import explain
+from cli.explaining.command import explain
 from cli.quarantine import quarantine
 
 app = typer.Typer(

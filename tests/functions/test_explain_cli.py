@@ -14,8 +14,8 @@ from gazette.settings import IngestSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli import explain
-from cli.explaining import RUN
+from cli.explaining import command as explain
+from cli.explaining.sections import RUN
 from cli.main import app
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy

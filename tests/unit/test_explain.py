@@ -16,7 +16,7 @@ from gazette.domain.signals import Uncertain
 from gazette.domain.subscriber import Erased, SubscriberStatus
 from gazette.steps.explain import LAST
 
-from cli.verdict import verdict
+from cli.explaining.verdict import verdict
 from tests import world as worlds
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
 from tests.explained import explained

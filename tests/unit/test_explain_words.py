@@ -15,10 +15,10 @@ from gazette.domain.run import Reason, Status
 from gazette.domain.signals import RefusedForGood, Uncertain
 from gazette.domain.subscriber import SubscriberStatus
 
-from cli.explaining import Section, sections
-from cli.reasons import DUE, OFTEN, REASON, STANDING, STATUS, Words, words_for
-from cli.timetable import local, recurring, utc
-from cli.verdict import verdict
+from cli.explaining.reasons import DUE, OFTEN, REASON, STANDING, STATUS, Words, words_for
+from cli.explaining.sections import Section, sections
+from cli.explaining.timetable import local, recurring, utc
+from cli.explaining.verdict import verdict
 from tests.builders import NOW, a_run, a_subscriber, a_window, an_event
 from tests.explained import explained
 from tests.world import World

@@ -8,9 +8,9 @@ from gazette.domain.identity import run_id
 from gazette.domain.run import BEGINNING
 from gazette.domain.subscriber import SubscriberStatus
 
-from cli.reasons import DUE, OFTEN, STANDING, words_for
-from cli.timetable import bare_utc, counted, local, name_of, recurring, utc
-from cli.verdict import verdict
+from cli.explaining.reasons import DUE, OFTEN, STANDING, words_for
+from cli.explaining.timetable import bare_utc, counted, local, name_of, recurring, utc
+from cli.explaining.verdict import verdict
 
 
 @dataclass(frozen=True, slots=True)

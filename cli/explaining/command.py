@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cli.console import NotPossible, one_line_errors, printable, say
 from cli.deployed import StageName, settings_of
-from cli.explaining import RUN, Section, sections
+from cli.explaining.sections import RUN, Section, sections
 from cli.refusals import refusals_in_words
 
 _FIRST_YEAR, _LAST_YEAR = 2000, 2999

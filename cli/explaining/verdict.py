@@ -8,9 +8,9 @@ from gazette.domain.model import Window
 from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.subscriber import SubscriberStatus
 
-from cli.expectations import expected, following, late
-from cli.reasons import STANDING, STATUS, words_for
-from cli.timetable import clock_time, counted, local, name_of, sentence, utc
+from cli.explaining.expectations import expected, following, late
+from cli.explaining.reasons import STANDING, STATUS, words_for
+from cli.explaining.timetable import clock_time, counted, local, name_of, sentence, utc
 from cli.wording import listed
 
 _MOST = 3

@@ -1,0 +1,1 @@
+"""`gazette explain`: the command, and the words in which it answers."""
