@@ -124,6 +124,7 @@ INGEST = Step(
             ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
         ),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
+        ("batches", ("UpdateItem",)),
         ("suppressions", ("GetItem", "PutItem")),
     ),
 )
@@ -144,6 +145,7 @@ FOLLOWERS = Step(
         ("activities", ("GetItem", "UpdateItem")),
         ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
+        ("batches", ("UpdateItem",)),
     ),
 )
 FANOUT = Step(

@@ -284,6 +284,7 @@ class FakeBatches:
     clock: Clock
     rows: dict[datetime, Batch] = field(default_factory=dict)
     done: dict[int, datetime] = field(default_factory=dict)
+    shards: dict[int, datetime] = field(default_factory=dict)
 
     def begin(self, slot: datetime) -> Batch:
         batch = self.get(slot)
@@ -300,6 +301,12 @@ class FakeBatches:
 
     def latest(self, number: int) -> Sequence[Batch]:
         return [self.rows[slot] for slot in sorted(self.rows, reverse=True)[:number]]
+
+    def announce(self, shards: int) -> None:
+        self.shards.setdefault(shards, slot_of(self.clock()))
+
+    def announced(self) -> Mapping[int, datetime]:
+        return dict(self.shards)
 
     def checkpoints(self) -> Mapping[int, datetime]:
         return dict(self.done)

@@ -85,3 +85,14 @@ def test_a_batch_counts_a_run_as_it_stands(runs: Runs) -> None:
     assert then(claimed, unknown.status, unknown.reason).status is Status.UNKNOWN
     sent = Counted(run.key, Status.SENT, Reason.EVIDENCE)
     assert then(unknown, sent.status, sent.reason) == sent
+
+
+def test_a_number_of_shards_is_announced_once(batches: Batches, clock: SettableClock) -> None:
+    assert batches.announced() == {}
+    batches.announce(16)
+    clock.now = NOW + timedelta(hours=1)
+    batches.announce(16)
+    batches.announce(256)
+    assert batches.announced() == {16: FIRST, 256: slot_of(NOW + timedelta(hours=1))}
+    assert batches.checkpoints() == {}
+    assert batches.latest(5) == []

@@ -153,6 +153,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         limits = replace(LIMITS, shards=SHARDS[stretch % len(SHARDS)])
         is_tried = timedelta(days=2) < passed < timedelta(days=2) + _TAKEN_BACK[1]
         schedules.shards = _TAKEN_BACK[0] if is_tried else limits.shards
+        departures.batches.announce(schedules.shards)
         tick(slot, batches=departures.batches, shard_queue=shards, limits=limits)
         for shard in shards.sent:  # what is handed on comes behind
             for _ in range(_times_delivered(random)):

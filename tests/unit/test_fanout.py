@@ -60,11 +60,9 @@ class World:
         self.events.store(event, schedule.name)
         self.clock.now = before
 
-    def fan_out(
-        self, slot: datetime = SLOT, until: datetime | None = None, *, in_use: bool = True
-    ) -> FannedOut:
+    def fan_out(self, slot: datetime = SLOT, until: datetime | None = None) -> FannedOut:
         return fan_out(
-            Shard(0, slot, until or slot, in_use),
+            Shard(0, slot, until or slot),
             departures=Departures(
                 subscribers=self.subscribers,
                 schedules=self.schedules,
@@ -109,39 +107,23 @@ def test_a_tick_queues_every_shard_from_where_it_was_done_last_and_a_little_befo
     }
 
 
-def test_after_an_outage_every_shard_there_can_be_is_searched_from_before_it(world: World) -> None:
-    for number in range(4):
-        world.batches.save_checkpoint(number, SLOT - timedelta(days=3))
-    queued = ticked(world, SLOT)
-    assert queued.keys() == set(range(256))
-    assert queued[0] == (SLOT - timedelta(days=3, minutes=10), SLOT)
-    assert queued[200] == (SLOT - timedelta(days=7, minutes=10), SLOT)
+def test_a_shard_that_never_finished_begins_where_it_was_announced(world: World) -> None:
+    """Nobody writes a schedule to a shard before that."""
+    world.clock.now = SLOT - timedelta(days=9)
+    world.batches.announce(3)
+    world.clock.now = SLOT - timedelta(days=2)
+    world.batches.announce(6)
+    world.batches.save_checkpoint(0, SLOT - timedelta(minutes=10))
+    again = timedelta(minutes=20)
+    assert ticked(world, SLOT) == {
+        0: (SLOT - again, SLOT),
+        **dict.fromkeys((1, 2), (SLOT - timedelta(days=9) - again, SLOT)),
+        **dict.fromkeys((3, 4, 5), (SLOT - timedelta(days=2) - again, SLOT)),
+    }
 
 
-def test_a_shard_that_never_finished_looks_back_four_days(world: World) -> None:
-    """What it holds may be older than its first checkpoint: the number of shards has grown."""
-    since = SLOT - timedelta(days=4, minutes=10)
-    assert ticked(world, SLOT) == dict.fromkeys(range(4), (since, SLOT))
-
-
-def test_once_a_day_every_shard_there_can_be_is_searched(world: World) -> None:
-    """More shards, taken back before a tick ran with them: nobody remembers that they were."""
-    midnight = SLOT.replace(hour=0)
-    world.batches.save_checkpoint(17, midnight)
-    assert ticked(world, midnight).keys() == set(range(256))
-    in_use = {shard.number for shard in world.shard_queue.sent if shard.in_use}
-    assert in_use == {0, 1, 2, 3, 17}
-
-
-@pytest.mark.parametrize(("found", "done"), [(False, {}), (True, {0: SLOT})])
-def test_a_shard_that_is_only_searched_is_remembered_once_something_was_in_it(
-    clock: SettableClock, found: bool, done: dict[int, datetime]
-) -> None:
-    world = World(clock)
-    if found:
-        world.make_due(a_schedule())
-    world.fan_out(in_use=False)
-    assert world.batches.done == done
+def test_a_shard_of_which_only_the_setting_knows_begins_now(world: World) -> None:
+    assert ticked(world, SLOT)[3] == (SLOT - timedelta(minutes=20), SLOT)
 
 
 def test_a_shard_that_is_no_longer_in_use_is_queued_as_long_as_it_may_hold_something(
@@ -149,7 +131,7 @@ def test_a_shard_that_is_no_longer_in_use_is_queued_as_long_as_it_may_hold_somet
 ) -> None:
     """There were more shards; what lies in them is put into those of now as it moves on."""
     world.batches.save_checkpoint(17, SLOT - timedelta(minutes=10))
-    assert ticked(world, SLOT).keys() == {0, 1, 2, 3, 17}
+    assert ticked(world, SLOT).keys() == set(range(18))
 
 
 def test_a_tick_that_comes_late_queues_what_it_stands_for(world: World) -> None:

@@ -8,11 +8,12 @@ from pynamodb.expressions.update import Action
 from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.tables import BatchRow
 from gazette.domain.batch import Batch
-from gazette.domain.calendar import slot_id
+from gazette.domain.calendar import slot_id, slot_of
 from gazette.domain.ports import Clock
 
 _BATCH = "batch"
 _CHECKPOINT = "checkpoint"
+_ANNOUNCED = "shards"
 
 
 class DynamoBatches:
@@ -47,11 +48,19 @@ class DynamoBatches:
             rows = BatchRow.query(_BATCH, scan_index_forward=False, limit=number)
             return [_batch(row) for row in rows]
 
+    def announce(self, shards: int) -> None:
+        """One UpdateItem."""
+        opened = BatchRow.slot.set(BatchRow.slot | slot_of(self._clock()))
+        with translated():
+            BatchRow(_ANNOUNCED, f"{shards:03d}").update(actions=[opened])
+
+    def announced(self) -> Mapping[int, datetime]:
+        """One strongly consistent Query."""
+        return self._slots(_ANNOUNCED)
+
     def checkpoints(self) -> Mapping[int, datetime]:
         """One strongly consistent Query."""
-        with translated():
-            rows = BatchRow.query(_CHECKPOINT, consistent_read=True)
-            return {int(row.id): row.slot for row in rows}
+        return self._slots(_CHECKPOINT)
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
         """One conditional UpdateItem."""
@@ -60,6 +69,10 @@ class DynamoBatches:
             actions=[BatchRow.slot.set(slot)],
             condition=BatchRow.slot.does_not_exist() | (BatchRow.slot < slot),
         )
+
+    def _slots(self, kind: str) -> Mapping[int, datetime]:
+        with translated():
+            return {int(row.id): row.slot for row in BatchRow.query(kind, consistent_read=True)}
 
     def _remember(self, slot: datetime, action: Action) -> Batch:
         row = BatchRow(_BATCH, slot_id(slot))

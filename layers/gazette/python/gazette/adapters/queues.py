@@ -123,7 +123,6 @@ def encode_shard(shard: Shard) -> str:
             "shard": shard.number,
             "since": shard.since.isoformat(),
             "until": shard.until.isoformat(),
-            "in_use": shard.in_use,
         }
     )
 
@@ -133,11 +132,11 @@ def decode_shard(body: str) -> Shard:
     try:
         fields = json.loads(body)
         since, until = (datetime.fromisoformat(fields[name]) for name in ("since", "until"))
-        return Shard(int(fields["shard"]), since, until, in_use=bool(fields["in_use"]))
+        return Shard(int(fields["shard"]), since, until)
     except (ValueError, KeyError, TypeError) as err:
         raise InvalidEvent(
-            "A message on the shard queue must be a JSON object with shard, since, until and "
-            f"in_use: {err!r}"
+            "A message on the shard queue must be a JSON object with shard, since and until: "
+            f"{err!r}"
         ) from err
 
 

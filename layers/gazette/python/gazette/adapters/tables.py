@@ -252,6 +252,7 @@ class BatchRow(Model):
     """Table `batches`. Of kind `batch`: one row a slot, `id` its name.
 
     Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
+    Of kind `shards`: one row for each number of shards that there ever was, and since when.
     """
 
     class Meta:

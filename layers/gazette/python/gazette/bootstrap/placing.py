@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gazette.adapters.activities import DynamoActivities
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEvents
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.queues import SqsGenerateQueue
@@ -23,9 +24,14 @@ _ROUNDING = timedelta(seconds=1)
 
 
 def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
-    """The tables and queues that events are placed with."""
+    """The tables and queues that events are placed with.
+
+    Before the first schedule is written to a shard, fan-out hears that there is one.
+    """
     retention = timedelta(days=settings.event_retention_days)
     run_retention = timedelta(days=settings.run_retention_days)
+    batches = DynamoBatches(settings.batches_table, retention=run_retention, clock=now)
+    batches.announce(settings.shards)
     defaults = json.loads(settings.default_frequencies)
     return Places(
         subscribers=DynamoSubscribers(settings.subscribers_table),

@@ -102,6 +102,12 @@ class Batches(Protocol):
     def latest(self, number: int) -> Sequence[Batch]:
         """The last `number` batches, newest first. Eventually consistent."""
 
+    def announce(self, shards: int) -> None:
+        """Say that schedules may be written to so many shards, before the first one is."""
+
+    def announced(self) -> Mapping[int, datetime]:
+        """Every number of shards that was ever announced, and the slot in which that was."""
+
     def checkpoints(self) -> Mapping[int, datetime]:
         """Of each shard that ever finished, the last slot that it is done with."""
 

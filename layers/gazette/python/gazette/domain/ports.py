@@ -36,15 +36,11 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard's share of the slots from `since` to `until`, both of them with it.
-
-    Where it is not `in_use`, it is only searched.
-    """
+    """One shard's share of the slots from `since` to `until`, both of them with it."""
 
     number: int
     since: datetime
     until: datetime
-    in_use: bool = True
 
 
 class GenerateQueue(Protocol):

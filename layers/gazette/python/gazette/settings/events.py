@@ -28,6 +28,7 @@ class PlacingSettings(Settings):
     activities_table: str
     events_table: str
     runs_table: str
+    batches_table: str
     generate_queue_url: str
     followers_queue_url: str
     shards: int

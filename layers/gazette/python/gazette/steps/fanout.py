@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 
 from gazette.domain.calendar import SLOT, next_occurrence, slot_of
@@ -16,17 +16,6 @@ from gazette.steps.starting import Departures, FanoutLimits, Occurrence, Started
 
 _ENOUGH = timedelta(seconds=30)
 """The longest that ten schedules take, and more."""
-
-_FIRST_LOOK = timedelta(days=4)
-"""How far back a shard is searched that never finished: schedules may be older than it."""
-
-_MIDNIGHT = time()
-
-_OUTAGE = timedelta(hours=1)
-
-_ALL_SHARDS = frozenset(range(256))
-"""Also what nobody uses may hold something: of a deployment with more shards that was taken back
-before a tick ran with it. So all are searched once a day, and after an outage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +47,17 @@ _ENDED_AS = {
 def tick(at: datetime, *, batches: Batches, shard_queue: ShardQueue, limits: FanoutLimits) -> int:
     """Queue every shard, from where it was done last to the slot that `at` lies in.
 
-    Also every other that ever held something: schedules may be in it from when there were more;
-    and now and then all that there can be. Returns the number of shards. A tick that is missing,
-    comes twice or late does no harm.
+    Also every other that somebody ever wrote schedules for: they may be in it from when there
+    were more, or from a deployment that was taken back. Returns the number of shards. A tick
+    that is missing, comes twice or late does no harm.
     """
     slot = slot_of(at)
-    done = batches.checkpoints()
-    newest = max(done.values(), default=slot)
-    in_use = done.keys() | set(range(limits.shards))
-    searches = slot.time() == _MIDNIGHT or slot - newest > _OUTAGE
+    done, announced = batches.checkpoints(), batches.announced()
     shards = []
-    for number in sorted(_ALL_SHARDS | in_use if searches else in_use):
-        behind = done.get(number, newest - _FIRST_LOOK)
-        since = min(behind + SLOT, slot) - SLOT * limits.lookback
-        shards.append(Shard(number, since, slot, in_use=number in in_use))
+    for number in range(max((limits.shards, *announced, *(number + 1 for number in done)))):
+        since = min((at for shards, at in announced.items() if shards > number), default=slot)
+        behind = done.get(number, since - SLOT)
+        shards.append(Shard(number, min(behind + SLOT, slot) - SLOT * limits.lookback, slot))
     shard_queue.send(shards)
     return len(shards)
 
@@ -92,7 +78,8 @@ def fan_out(
     done: Counter[str] = Counter()
     for slot, ten in _tens(shard, departures):
         if time_left() < _ENOUGH:
-            _save(replace(shard, until=slot - SLOT), done, departures)
+            if slot > shard.since:
+                departures.batches.save_checkpoint(shard.number, slot - SLOT)
             shard_queue.send([replace(shard, since=slot)])
             return FannedOut(**done, handed_on=1)
         open_slot = max(shard.until, slot_of(departures.clock()))
@@ -110,14 +97,8 @@ def fan_out(
             advanced = [_advance(each, departures) for each in started]
             done.update(_tally(started, advanced))
             due = [each for each in advanced if each and slot_of(each.next_due_at) <= open_slot]
-    _save(shard, done, departures)
+    departures.batches.save_checkpoint(shard.number, shard.until)
     return FannedOut(**done)
-
-
-def _save(shard: Shard, done: Counter[str], departures: Departures) -> None:
-    """Of a shard that is only searched nothing is remembered, unless something was in it."""
-    if shard.until >= shard.since and (shard.in_use or any(done.values())):
-        departures.batches.save_checkpoint(shard.number, shard.until)
 
 
 def _tens(shard: Shard, departures: Departures) -> Iterator[tuple[datetime, Sequence[Schedule]]]:
