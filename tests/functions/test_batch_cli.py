@@ -28,6 +28,7 @@ READERS = ("ann", "bo", "cy")
 READS = {
     ("schedules", "Query"),
     ("runs", "Query"),
+    ("runs", "GetItem"),
     ("batches", "Query"),
     ("batches", "GetItem"),
     ("pace", "GetItem"),

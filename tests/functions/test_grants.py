@@ -94,6 +94,14 @@ def choices_that_change(cloud: Cloud) -> None:
         )
 
 
+def a_reader_whose_leaving_broke_off(cloud: Cloud) -> None:
+    """The status is written, and the schedule is still in the due index."""
+    cloud.say("subscriber.changed", profile("ida"))
+    with cloud.meter.acting("somebody else"):
+        leave("ida")
+    cloud.say("subscriber.changed", profile("ida", changed_at=ago(days=1)))
+
+
 def a_reader_who_rests(cloud: Cloud) -> None:
     """Nothing was seen of hal for long, and fan-out has to ask."""
     cloud.say("subscriber.changed", profile("hal"))
@@ -163,6 +171,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_day_of_a_reader(cloud)
     choices_that_change(cloud)
     followers_of_every_kind(cloud, meanwhile)
+    a_reader_whose_leaving_broke_off(cloud)
     a_reader_who_rests(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions
