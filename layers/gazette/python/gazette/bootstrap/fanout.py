@@ -36,8 +36,13 @@ def build_tick() -> Callable[[datetime], int]:
 
 @cache
 def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
-    """Takes the body of a message and what is left of the invocation. Built once per process."""
+    """Takes the body of a message and what is left of the invocation. Built once per process.
+
+    It moves schedules to the shards of its own setting, and says so first.
+    """
     settings = FanoutSettings.from_env()
+    batches = _batches(settings)
+    batches.announce(settings.shards)
     sqs = boto3.client("sqs")
     shard_queue = SqsShardQueue(sqs, settings.shard_queue_url)
     departures = Departures(
@@ -45,7 +50,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
-        batches=_batches(settings),
+        batches=batches,
         generate_queue=SqsGenerateQueue(sqs, settings.generate_queue_url),
         clock=now,
         random=random.random,
