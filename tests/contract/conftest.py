@@ -154,13 +154,13 @@ class Paced:
         self.row = FakePaceRow()
 
     def worker(self, plan: PacePlan) -> FakePacer | DynamoPacer:
-        if self.engine == "fake":
+        if self.engine != "moto":
             return FakePacer(plan, self.row)
         return DynamoPacer("pace", plan, name=self.name)
 
     @property
     def quota_store(self) -> QuotaStore:
-        return self.row if self.engine == "fake" else DynamoQuota("pace", name=self.name)
+        return self.row if self.engine != "moto" else DynamoQuota("pace", name=self.name)
 
 
 @pytest.fixture

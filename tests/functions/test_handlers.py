@@ -300,6 +300,7 @@ def test_a_message_that_names_no_run_ends_there(cloud: Cloud) -> None:
 
 def test_a_message_that_names_no_activity_ends_there(cloud: Cloud) -> None:
     walk = {"entity": "post#p1", "activity_id": "a1", "side": "post#p1", "after": ""}
+    cloud.warm_up("followers")
     cloud.work("followers", json.dumps(walk), json.dumps(walk | {"through": "z"}))
     assert not cloud.meter.write_units
 
