@@ -1,15 +1,18 @@
 """`gazette batch`: watch the digests of a slot as one, and stop them."""
 
 import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime
+from itertools import islice
 from typing import Annotated
 
 import typer
 from gazette.bootstrap.support import BatchDesk, build_batches, build_pace
 from gazette.domain.calendar import slot_id, slot_of
-from gazette.domain.run import Status
+from gazette.domain.model import RunKey
+from gazette.domain.run import Run, Status
 from gazette.settings import FanoutSettings, GenerateSettings
 from gazette.steps.batches import BatchView, ForEach
 from rich.console import Console
@@ -24,8 +27,8 @@ from cli.sight import Sight, listing, row
 _BETWEEN_LOOKS = 2.0
 """Seconds, at least: a large batch is looked at for a quarter of the time and no more."""
 
-_AT_ONCE = 16
-"""Runs that are stopped at the same time."""
+_AT_ONCE, _A_TIME = 16, 500
+"""Runs that are stopped at the same time, of so many that are held in memory."""
 
 _ROUNDS = 90
 """Looks after a cancel, at most: a run that was claimed has ended when its worker has."""
@@ -103,7 +106,15 @@ def cancel(
 def _cancel(slot: datetime, stage: str) -> BatchView:
     """Go through the runs until none is pending; many at a time, from one machine."""
     with ThreadPoolExecutor(_AT_ONCE) as workers:
-        desk = _desk(stage, each=workers.map)
+
+        def many_at_a_time(
+            stop: Callable[[RunKey], Run | None], keys: Iterable[RunKey]
+        ) -> Iterator[Run | None]:
+            remaining = iter(keys)
+            while some := list(islice(remaining, _A_TIME)):
+                yield from workers.map(stop, some)
+
+        desk = _desk(stage, each=many_at_a_time)
         for _ in range(_ROUNDS):
             for _ in track(desk.cancel(slot), "stopping", console=Console(stderr=True)):
                 pass

@@ -268,6 +268,6 @@ def test_a_subscriber_is_let_rest_only_as_read(subscribers: Subscribers) -> None
 
 
 def test_when_somebody_registered_and_woke_is_kept(subscribers: Subscribers) -> None:
-    given = replace(a_subscriber(), registered_on=NOW.date(), awake_since=NOW)
+    given = replace(a_subscriber(), registered_on=NOW.date(), paused_last=TOMORROW, awake_since=NOW)
     subscribers.put(given, replacing=None)
     assert subscribers.get("ann") == given

@@ -176,14 +176,15 @@ def test_each_occurrence_that_was_missed_has_its_run_also_where_the_hour_changes
     assert runs(world)[-1] == (HOUR + timedelta(days=3, hours=12), Reason.ACCEPTED)
 
 
-def test_a_schedule_that_is_overdue_beyond_every_tick_is_mended_by_any_profile() -> None:
-    """Whatever has left it there: more shards, taken back before a tick ran with them."""
-    world = World()
-    world.choose()
-    world.create(an_event())
-    world.clock.now = HOUR + timedelta(days=3, hours=1)
-    world.choose(at=HOUR)
-    assert daily(world).next_due_at == HOUR + timedelta(days=4)
-    assert [reason for _, reason in runs(world)] == [Reason.SUPERSEDED] * 4
-    world.send_digest()
-    assert len(world.emails()) == 1
+@pytest.mark.parametrize("days", [1, 3, 30])
+def test_a_profile_that_comes_again_in_an_outage_gives_nothing_up(days: int) -> None:
+    """Services put profiles every night, also while nobody ticks."""
+    world = due(minutes=0)
+    world.deliver_queued()
+    world.clock.pass_time(days=days, hours=1)
+    world.create(an_event("e2"))
+    world.choose(at=HOUR + timedelta(days=days))
+    world.clock.pass_time(minutes=1)
+    world.fan_out(slot_of(HOUR + timedelta(days=1)))
+    world.deliver_queued()
+    assert len(world.emails()) == 2

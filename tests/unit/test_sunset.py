@@ -179,6 +179,25 @@ def test_a_pause_that_is_longer_than_the_sunset_ends_with_a_digest() -> None:
     assert len(world.emails()) == 1
 
 
+@pytest.mark.parametrize("lifted_first", [False, True])
+def test_a_pause_that_is_lifted_early_does_not_end_in_sleep(lifted_first: bool) -> None:
+    """In whichever order the two profiles come."""
+    world = World(sunset=SUNSET)
+    world.choose()
+    times = [DigestTimes(minute=0, paused_until=NOW.date() + timedelta(weeks=12)), DigestTimes()]
+    said = [
+        ChangeSubscriber(a_subscriber(changed_at=NOW + timedelta(days=day), times=each))
+        for day, each in zip((1, 61), times, strict=True)
+    ]
+    world.clock.pass_time(days=61)
+    for command in reversed(said) if lifted_first else said:
+        world.say(command)
+    world.create(an_event())
+    world.send_digest()
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert len(world.emails()) == 1
+
+
 def test_who_has_left_is_found_also_where_nobody_ever_rests() -> None:
     """A crash may have kept them in the index."""
     world = registered()

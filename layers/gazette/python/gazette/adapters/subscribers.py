@@ -60,6 +60,8 @@ class DynamoSubscribers:
         ]
         if subscriber.registered_on:
             actions.append(SubscriberRow.registered_on.set(subscriber.registered_on.isoformat()))
+        if subscriber.paused_last:
+            actions.append(SubscriberRow.paused_last.set(subscriber.paused_last.isoformat()))
         if subscriber.awake_since:
             actions.append(SubscriberRow.awake_since.set(subscriber.awake_since))
         return written(row.update, actions=actions, condition=_unchanged(replacing))
@@ -160,6 +162,7 @@ def _reader(row: SubscriberRow) -> Reader:
         ),
         choices=read_choices(row.choices),
         registered_on=read_date(row.registered_on),
+        paused_last=read_date(row.paused_last),
         active_on=read_date(row.active_on),
         awake_since=row.awake_since,
         placed=row.placed or "",

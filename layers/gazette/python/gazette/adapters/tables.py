@@ -47,6 +47,7 @@ class SubscriberRow(Model):
     paused_until = UnicodeAttribute(null=True)
     choices = UnicodeAttribute(null=True)
     registered_on = UnicodeAttribute(null=True)
+    paused_last = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)
     awake_since = InstantAttribute(null=True)
     placed = UnicodeAttribute(null=True)

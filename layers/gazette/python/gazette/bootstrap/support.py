@@ -21,6 +21,7 @@ from gazette.domain.run import Run
 from gazette.settings import FanoutSettings, PacingSettings, PlacingSettings
 from gazette.steps.batches import BatchView, ForEach, cancel_batch, view_batch
 from gazette.steps.explain import explain
+from gazette.steps.fanout import shards_in_use
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def build_batches(settings: FanoutSettings, *, each: ForEach = map) -> BatchDesk
         view_batch,
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=runs,
-        shards=batches.checkpoints().keys() | set(range(settings.shards)),
+        shards=range(shards_in_use(settings.shards, batches.checkpoints(), batches.announced())),
         clock=now,
     )
     return BatchDesk(

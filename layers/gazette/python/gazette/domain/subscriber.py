@@ -24,7 +24,8 @@ class Subscriber:
 
     `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
     by category, as they were chosen over time. `registered_on` and `active_on` are the UTC dates
-    of the first profile and of the last sign of life; `awake_since` is when one ended a rest.
+    of the first profile and of the last sign of life, `paused_last` the latest end of a pause of
+    any profile; `awake_since` is when one ended a rest.
     `placed` says for which choices the waiting events were last put in their place, and
     `revision` counts the changes of profile and status. `erased_at` is set where somebody with
     this id was erased before.
@@ -40,6 +41,7 @@ class Subscriber:
     times: DigestTimes = AT_EIGHT
     choices: History[Frequencies] = ()
     registered_on: date | None = None
+    paused_last: date | None = None
     active_on: date | None = None
     awake_since: datetime | None = None
     placed: str = ""
@@ -72,7 +74,7 @@ class Subscriber:
 
         Who pauses is not expected to show any sign of life meanwhile.
         """
-        dates = (self.active_on, self.registered_on, self.times.paused_until)
+        dates = (self.active_on, self.registered_on, self.paused_last)
         seen = max(filter(None, dates), default=self.changed_at.date())
         return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
 

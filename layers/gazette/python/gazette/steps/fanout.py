@@ -1,7 +1,7 @@
 """From a tick to one message per due run: tick, then shards, then runs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -54,12 +54,20 @@ def tick(at: datetime, *, batches: Batches, shard_queue: ShardQueue, limits: Fan
     slot = slot_of(at)
     done, announced = batches.checkpoints(), batches.announced()
     shards = []
-    for number in range(max((limits.shards, *announced, *(number + 1 for number in done)))):
+    for number in range(shards_in_use(limits.shards, done, announced)):
         since = min((at for shards, at in announced.items() if shards > number), default=slot)
         behind = done.get(number, since - SLOT)
         shards.append(Shard(number, min(behind + SLOT, slot) - SLOT * limits.lookback, slot))
     shard_queue.send(shards)
     return len(shards)
+
+
+def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) -> int:
+    """How many shards may hold a schedule: as many as are set now, or ever were.
+
+    `done` are the shards that have a checkpoint, `announced` the numbers of shards.
+    """
+    return max((shards, *announced, *(number + 1 for number in done)))
 
 
 def fan_out(

@@ -59,7 +59,13 @@ def _merged(
             if erased_at and given.changed_at <= erased_at:
                 return None
             status = _status(SubscriberStatus.ACTIVE, suppressed=suppressed)
-            return replace(given, status=status, registered_on=today, erased_at=erased_at)
+            return replace(
+                given,
+                status=status,
+                registered_on=today,
+                paused_last=given.times.paused_until,
+                erased_at=erased_at,
+            )
         case Subscriber():
             if current.erased_at and given.changed_at <= current.erased_at:
                 return None
@@ -70,6 +76,9 @@ def _merged(
         status=current.status if kept_status else _status(current.status, suppressed=suppressed),
         choices=remember(current.choices, given.changed_at, given.chosen),
         registered_on=current.registered_on,
+        paused_last=max(
+            filter(None, (current.paused_last, given.times.paused_until)), default=None
+        ),
         active_on=current.active_on,
         awake_since=current.awake_since,
         placed=current.placed,

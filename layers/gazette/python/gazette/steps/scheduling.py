@@ -1,7 +1,7 @@
 """Keep a subscriber's schedules as the profile wants them."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeGuard
 
 from gazette.domain.cadence import Cadence
@@ -17,9 +17,6 @@ from gazette.steps.places import Places
 from gazette.steps.rescheduling import give_up, stop_pending
 
 _CONFLICTS = 5
-
-_LONG_OVERDUE = timedelta(days=3)
-"""Longer than fan-out takes to search every shard there can be."""
 
 
 def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places) -> None:
@@ -157,20 +154,18 @@ def _new(subscriber: Subscriber, digest: Frequency, *, places: Places, is_new: b
 def _moved(current: Schedule, wanted: Cadence, changed_at: datetime, *, places: Places) -> Schedule:
     """`current` as it is wanted now; equal to it where there is nothing to change.
 
-    What was due while it was out of the due index is not made up for, nor what is overdue for
-    longer than any tick: whatever has left it there, a profile mends it.
+    What was due while it was out of the due index is not made up for. What is in it and overdue
+    is left to fan-out, which comes to it after any outage.
     """
-    now = places.clock()
-    is_seen = current.listed and now - current.next_due_at < _LONG_OVERDUE
-    if current.wanted == wanted and is_seen:
+    if current.wanted == wanted and current.listed:
         return replace(current, changed_at=changed_at)
 
     def change(given_up: Schedule) -> Schedule:
         next_due_at = next_after_change(
             wanted,
-            after=last_instant_of_slot(now),
+            after=last_instant_of_slot(places.clock()),
             last=given_up.last_due_at,
-            pending=current.next_due_at if is_seen else None,
+            pending=current.next_due_at if current.listed else None,
         )
         return replace(
             given_up,
