@@ -53,13 +53,13 @@ def tick(at: datetime, *, batches: Batches, shard_queue: ShardQueue, limits: Fan
     """
     slot = slot_of(at)
     done, announced = batches.checkpoints(), batches.announced()
-    shards = []
+    queued = []
     for number in range(shards_in_use(limits.shards, done, announced)):
-        since = min((at for shards, at in announced.items() if shards > number), default=slot)
-        behind = done.get(number, since - SLOT)
-        shards.append(Shard(number, min(behind + SLOT, slot) - SLOT * limits.lookback, slot))
-    shard_queue.send(shards)
-    return len(shards)
+        begun = min((when for shards, when in announced.items() if shards > number), default=slot)
+        behind = done.get(number, begun - SLOT)
+        queued.append(Shard(number, min(behind + SLOT, slot) - SLOT * limits.lookback, slot))
+    shard_queue.send(queued)
+    return len(queued)
 
 
 def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) -> int:
