@@ -5,11 +5,11 @@ import signal
 import sys
 import time
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import boto3
-from gazette.domain.calendar import SLOT, slot_of
+from gazette.domain.calendar import slot_of
 from rich.console import Console
 from rich.table import Table
 
@@ -22,7 +22,6 @@ from demo.ses import StandIn
 
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10
-_SLOTS_A_DAY = 144
 
 
 def main() -> int:
@@ -134,9 +133,8 @@ def _keep(console: Console, engine: Engine, ses: StandIn, service: Service) -> N
     )
     slot = slot_of(datetime.now(UTC))
     for _ in sys.stdin:
-        for _ in range(_SLOTS_A_DAY):
-            slot += SLOT
-            service.tick(slot)
+        slot += timedelta(days=1)
+        service.tick(slot)
         service.wait_until_drained("shard", "generate")
         console.print(f"it is {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
     signal.pause()

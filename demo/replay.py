@@ -67,7 +67,7 @@ def replay(
     """Put each day's messages, then tick until every student was due once. Returns events put.
 
     No one waits for a clock: a tick carries the time that it stands for, and the days of the
-    replay begin today.
+    replay begin today. One tick a day is enough: it goes on from the slot that is done.
     """
     first_day = registered[0].date()
     followed = campus.mutual(messages)
@@ -92,8 +92,7 @@ def replay(
         )
         service.wait_until_drained("ingest", "followers")
         wait(SETTLE_SECONDS)
-        for slot in due_slots(day, registered):
-            service.tick(slot)
+        service.tick(due_slots(day, registered)[-1])
         service.wait_until_drained("shard", "generate")
         progress(f"day {day + 1}: {len(today)} messages")
     return put
