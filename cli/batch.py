@@ -14,7 +14,7 @@ from gazette.domain.calendar import slot_id, slot_of
 from gazette.domain.model import RunKey
 from gazette.domain.run import Run, Status
 from gazette.settings import FanoutSettings, GenerateSettings
-from gazette.steps.batches import BatchView, ForEach
+from gazette.steps.batches import BatchView
 from rich.console import Console
 from rich.live import Live
 from rich.progress import track
@@ -99,11 +99,11 @@ def cancel(
         before = _known(desk, slot)
         if not yes:
             typer.confirm(_question(before), abort=True)
-        after = _cancel(slot, stage)
+        after = _cancel(slot, desk)
     _report(after)
 
 
-def _cancel(slot: datetime, stage: str) -> BatchView:
+def _cancel(slot: datetime, desk: BatchDesk) -> BatchView:
     """Go through the runs until none is pending; many at a time, from one machine."""
     with ThreadPoolExecutor(_AT_ONCE) as workers:
 
@@ -114,22 +114,21 @@ def _cancel(slot: datetime, stage: str) -> BatchView:
             while some := list(islice(remaining, _A_TIME)):
                 yield from workers.map(stop, some)
 
-        desk = _desk(stage, each=many_at_a_time)
         for _ in range(_ROUNDS):
-            for _ in track(desk.cancel(slot), "stopping", console=Console(stderr=True)):
+            stopped = desk.cancel(slot, many_at_a_time)
+            for _ in track(stopped, "stopping", console=Console(stderr=True)):
                 pass
             after = desk.look(slot)
-            if not after.number(Status.PENDING, Status.RETRYING):
+            if not after.pending:
                 break
             _pause(_BETWEEN_LOOKS)
     return after
 
 
 def _question(before: BatchView) -> str:
-    waiting = before.not_started + before.number(Status.PENDING, Status.RETRYING)
     return (
-        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} have gone, {waiting} "
-        "are to come. Stop those?"
+        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} have gone, "
+        f"{before.to_come} are to come. Stop those?"
     )
 
 
@@ -143,16 +142,16 @@ def _report(after: BatchView) -> None:
     )
     if after.not_started:
         note(f"{after.not_started} not started: they will be cancelled as their turn comes.")
-    if on_their_way := after.number(Status.PENDING, Status.RETRYING):
-        note(f"{on_their_way} still on their way: run it again in a minute.")
+    if after.pending:
+        note(f"{after.pending} still on their way: run it again in a minute.")
 
 
 def _refusals(stage: str) -> AbstractContextManager[None]:
     return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
-def _desk(stage: str, *, each: ForEach = map) -> BatchDesk:
-    return build_batches(settings_of(stage, "fanout", FanoutSettings), each=each)
+def _desk(stage: str) -> BatchDesk:
+    return build_batches(settings_of(stage, "fanout", FanoutSettings))
 
 
 def _known(desk: BatchDesk, slot: datetime) -> BatchView:

@@ -49,10 +49,9 @@ class Sight:
     @property
     def left(self) -> timedelta | None:
         """How long it takes until all have ended, at this rate."""
-        to_come = self.view.not_started + self.view.number(Status.PENDING, Status.RETRYING)
-        if not to_come or not self.per_second:
+        if self.view.is_over or not self.per_second:
             return None
-        return timedelta(seconds=math.ceil(to_come / self.per_second))
+        return timedelta(seconds=math.ceil(self.view.to_come / self.per_second))
 
     def lines(self) -> list[tuple[str, ...]]:
         """For programs: a name and a value each; runs by status and reason."""
@@ -102,7 +101,7 @@ def row(view: BatchView) -> tuple[str, ...]:
     """A batch in the list; the columns are COLUMNS."""
     numbers = (
         view.expected,
-        view.not_started + view.number(Status.PENDING, Status.RETRYING),
+        view.to_come,
         view.number(Status.SENT),
         view.number(Status.SKIPPED),
         view.number(Status.FAILED),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from gazette.domain.cadence import Cadence
-from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence, slot_of
+from gazette.domain.calendar import last_instant_of_slot, next_occurrence, slot_of
 
 from demo import campus
 from demo.service import Service
@@ -39,21 +39,14 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
     return slot_of(began), slot_of(datetime.now(UTC))
 
 
-def due_slots(day: int, registered: tuple[datetime, datetime]) -> list[datetime]:
-    """The slots in which the digests of the replay's `day` are due, in order.
+def last_slot(day: int, registered: tuple[datetime, datetime]) -> datetime:
+    """The slot in which the last digests of the replay's `day` are due.
 
-    That is each zone's next occurrence but `day` after the last student was registered. For the
-    first day also those that fell due while students were being registered.
+    Of each zone's next occurrence but `day` after the last student was registered the latest.
     """
-    began, ended = registered
-    slots: set[datetime] = set()
-    while day == 0 and began < ended:
-        began += SLOT
-        slots.add(began)
-    for zone in campus.ZONES:
-        due = _occurrences(Cadence(campus.DIGEST_HOUR, 0, zone), after=ended)
-        slots.add(slot_of(next(islice(due, day, None))))
-    return sorted(slots)
+    _, ended = registered
+    wanted = (Cadence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
+    return slot_of(max(next(islice(_occurrences(each, after=ended), day, None)) for each in wanted))
 
 
 def replay(
@@ -92,7 +85,7 @@ def replay(
         )
         service.wait_until_drained("ingest", "followers")
         wait(SETTLE_SECONDS)
-        service.tick(due_slots(day, registered)[-1])
+        service.tick(last_slot(day, registered))
         service.wait_until_drained("shard", "generate")
         progress(f"day {day + 1}: {len(today)} messages")
     return put

@@ -11,7 +11,7 @@ from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Event, RunKey, Window
 from gazette.domain.pace import NoTurn, PacePlan, Quota
-from gazette.domain.run import Reason, Run, Status
+from gazette.domain.run import Reason, Run, Status, why_not_sent
 from gazette.domain.signals import (
     RefusedAccount,
     RefusedForGood,
@@ -703,3 +703,8 @@ def test_a_run_reads_only_the_events_of_its_own_schedule(ready: World) -> None:
     ready.clock.pass_time(minutes=5)
     ready.deliver()
     assert "post2" not in ready.texts()[0]
+
+
+@pytest.mark.parametrize("status", sorted(set(SubscriberStatus) - {SubscriberStatus.ACTIVE}))
+def test_every_status_but_active_is_a_reason_of_the_same_name(status: SubscriberStatus) -> None:
+    assert why_not_sent(replace(a_subscriber(), status=status)).value == status.value

@@ -26,15 +26,15 @@ from gazette.steps.fanout import shards_in_use
 
 @dataclass(frozen=True, slots=True)
 class BatchDesk:
-    """`latest`: the last so many batches; `look`: the one of a slot; `cancel`: yields its runs."""
+    """`latest`: the last so many batches; `look`: the one of a slot; `cancel`: as the step does."""
 
     latest: Callable[[int], Sequence[BatchView]]
     look: Callable[[datetime], BatchView]
-    cancel: Callable[[datetime], Iterator[Run]]
+    cancel: Callable[[datetime, ForEach], Iterator[Run]]
 
 
-def build_batches(settings: FanoutSettings, *, each: ForEach = map) -> BatchDesk:
-    """What the commands on batches need, from the settings of fan-out. `each`: as in a cancel."""
+def build_batches(settings: FanoutSettings) -> BatchDesk:
+    """What the commands on batches need, from the settings of fan-out."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
     runs = DynamoRuns(settings.runs_table, retention=retention)
@@ -48,7 +48,7 @@ def build_batches(settings: FanoutSettings, *, each: ForEach = map) -> BatchDesk
     return BatchDesk(
         latest=lambda number: [view(batch) for batch in batches.latest(number)],
         look=lambda slot: view(batches.get(slot)),
-        cancel=partial(cancel_batch, batches=batches, runs=runs, each=each),
+        cancel=lambda slot, each: cancel_batch(slot, batches=batches, runs=runs, each=each),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from gazette.domain.model import RunKey, Window
+from gazette.domain.subscriber import Erased, Reader, Subscriber
 
 
 class Status(StrEnum):
@@ -55,6 +56,17 @@ class Reason(StrEnum):
     DORMANT = "dormant"
     ERASED = "erased"
     UNKNOWN_SUBSCRIBER = "unknown_subscriber"
+
+
+def why_not_sent(reader: Reader) -> Reason:
+    """Why nothing is sent to somebody who is not an active subscriber."""
+    match reader:
+        case Subscriber():
+            return Reason(reader.status.value)
+        case Erased():
+            return Reason.ERASED
+        case None:
+            return Reason.UNKNOWN_SUBSCRIBER
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,19 @@ class BatchView:
         return self.number(*(status for status in Status if status.is_final))
 
     @property
+    def pending(self) -> int:
+        """How many were started and are still to be sent, again or for the first time."""
+        return self.number(*_STOPPABLE)
+
+    @property
+    def to_come(self) -> int:
+        """How many are still to be sent, started or not."""
+        return self.not_started + self.pending
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing moves any more by itself: what is unknown waits for evidence."""
-        return self.not_started == self.number(*_STOPPABLE) == 0
+        return not self.to_come
 
 
 def view_batch(

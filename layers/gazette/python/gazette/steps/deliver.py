@@ -12,20 +12,15 @@ from gazette.domain.identity import is_immediate, run_id
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import Edition, Mail, RunKey, Window
 from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, Renderer, TimeLeft
-from gazette.domain.run import Reason, Run, Status, sent_until
+from gazette.domain.run import Reason, Run, Status, sent_until, why_not_sent
 from gazette.domain.signals import Cancel, Claim, DeadlinePassed, NotAttempted, Signal, Skip
 from gazette.domain.stores import EventReader, Subscribers
-from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Subscriber
 from gazette.steps.applying import apply
 from gazette.steps.pacing import Pacing, wait_for_turn, without_turn
 
 _OVERTAKEN = 3
 """Times that a run is prepared anew where something stopped or changed it before the claim."""
-
-_STOPS = {
-    SubscriberStatus.UNSUBSCRIBED: Reason.UNSUBSCRIBED,
-    SubscriberStatus.SUPPRESSED: Reason.SUPPRESSED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +92,8 @@ def deliver(
             return _end(run, Skip(Reason.EMPTY), runs=runs)
 
         subscriber = subscribers.get(key.user_id)
-        if not isinstance(subscriber, Subscriber) or subscriber.status in _STOPS:
-            return _end(run, Skip(_why_not(subscriber)), runs=runs)
+        if not isinstance(subscriber, Subscriber) or subscriber.has_left:
+            return _end(run, Skip(why_not_sent(subscriber)), runs=runs)
         links = link_maker.links(key.user_id)
         edition = renderer.render(digest, subscriber, links, key.schedule)
 
@@ -144,17 +139,6 @@ def _is_cancelled(run: Run, *, batches: Batches) -> bool:
     if slot is None or run.uncertain:
         return False
     return batches.get(slot).cancelled_at is not None
-
-
-def _why_not(reader: Reader) -> Reason:
-    """Why nothing is sent to somebody who is not an active subscriber."""
-    match reader:
-        case Subscriber():
-            return _STOPS[reader.status]
-        case Erased():
-            return Reason.ERASED
-        case None:
-            return Reason.UNKNOWN_SUBSCRIBER
 
 
 def _claim(run: Run, claim: Claim, *, runs: Runs) -> Run:

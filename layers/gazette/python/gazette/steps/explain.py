@@ -6,7 +6,7 @@ Nothing is written, and no address or content of an event is in what comes out.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence
 from gazette.domain.explanation import (
@@ -26,8 +26,9 @@ from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import Clock
 from gazette.domain.run import Run, sent_until
 from gazette.domain.stores import Follows, Subscribers
-from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Reader, Subscriber
 from gazette.domain.zone import zone_of
+from gazette.steps.scheduling import is_active
 
 LAST = 10
 """Runs that are shown where no date is asked for, beside those that have not ended."""
@@ -108,20 +109,16 @@ def _outlook(schedule: Schedule, reader: Reader, on: date | None, now: datetime)
     due = _due(schedule, reader, now)
     comes = due in {Due.PLANNED, Due.OVERDUE}
     following: list[datetime] = [schedule.next_due_at] if comes else []
-    try:
-        while 0 < len(following) < _AHEAD:
-            # As fan-out goes on from an occurrence.
-            after = last_instant_of_slot(max(following[-1], now))
-            following.append(next_occurrence(schedule.wanted, after=after))
-        on_date = _occurrence_on(on, schedule) if on else None
-    except ZoneInfoNotFoundError:
-        on_date = None
-    return Outlook(schedule, due, tuple(following), on_date)
+    while 0 < len(following) < _AHEAD:
+        # As fan-out goes on from an occurrence.
+        after = last_instant_of_slot(max(following[-1], now))
+        following.append(next_occurrence(schedule.wanted, after=after))
+    return Outlook(schedule, due, tuple(following), _occurrence_on(on, schedule) if on else None)
 
 
 def _due(schedule: Schedule, reader: Reader, now: datetime) -> Due:
     """Overdue is what two ticks should have seen."""
-    if not isinstance(reader, Subscriber) or reader.status is not SubscriberStatus.ACTIVE:
+    if not is_active(reader):
         return Due.OFF
     if not schedule.listed:
         return Due.UNLISTED

@@ -6,22 +6,16 @@ from datetime import datetime, timedelta
 from gazette.domain.errors import NotYet
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import Clock
-from gazette.domain.run import Reason
+from gazette.domain.run import Reason, why_not_sent
 from gazette.domain.stores import Subscribers
 from gazette.domain.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
-from gazette.steps.scheduling import set_schedules, withdraw_if_left
+from gazette.steps.scheduling import is_active, set_schedules, withdraw_if_left
 
 _CONFLICTS = 5
 
 _ASK_AGAIN = timedelta(days=45)
 """How long a reader counts as active where nobody ever rests."""
-
-_NOT_VISITED = {
-    SubscriberStatus.UNSUBSCRIBED: Reason.UNSUBSCRIBED,
-    SubscriberStatus.SUPPRESSED: Reason.SUPPRESSED,
-    SubscriberStatus.DORMANT: Reason.DORMANT,
-}
 
 
 def active_until(
@@ -35,10 +29,8 @@ def active_until(
     """
     for _ in range(_CONFLICTS):
         reader = subscribers.get(user_id)
-        if not isinstance(reader, Subscriber):
-            return Reason.ERASED if reader else Reason.UNKNOWN_SUBSCRIBER
-        if reader.status in _NOT_VISITED:
-            return _NOT_VISITED[reader.status]
+        if not is_active(reader):
+            return why_not_sent(reader)
         until = reader.rests_at(sunset) if sunset else clock() + _ASK_AGAIN
         if clock() < until:
             return until
