@@ -19,7 +19,7 @@ from benchmarks.ledger import Ledger
 from infra.stages import Stage
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeSubscribers
-from tests.fakes import FakeGenerateQueue, FakeShardQueue
+from tests.fakes import FakeRunQueue, FakeShardQueue
 from tests.indexed import IndexedEvents, IndexedRuns, IndexedSchedules
 from tests.world import World
 
@@ -34,8 +34,6 @@ WAITING = 3
 
 _STAGE = Stage(name="prod", sender="", list_id="")
 _LIMITS = FanoutLimits(
-    shards=SHARDS,
-    lookback=_STAGE.lookback_slots,
     settle_lag=timedelta(seconds=_STAGE.settle_lag),
     max_lateness=timedelta(seconds=_STAGE.max_lateness),
     spread=timedelta(seconds=_STAGE.spread),
@@ -53,7 +51,7 @@ class Town:
         self.runs = IndexedRuns()
         self.events = IndexedEvents(self.clock, self.runs, self.schedules)
         self.batches = FakeBatches(self.clock)
-        self.generate_queue = FakeGenerateQueue()
+        self.generate_queue = FakeRunQueue()
         self.slot = slot_of(NOW)
         self._register(readers)
         for shard in range(SHARDS):
@@ -94,7 +92,13 @@ class Town:
             random=Random(1).random,
             limits=_LIMITS,
         )
-        tick(self.slot, batches=departures.batches, shard_queue=asked, limits=_LIMITS)
+        tick(
+            self.slot,
+            batches=departures.batches,
+            shard_queue=asked,
+            shards=SHARDS,
+            lookback=_STAGE.lookback_slots,
+        )
         done: Counter[str] = Counter()
         for shard in shard_queue.sent:
             with ledger.weighing() if weighs and shard.number == _WEIGHED else nullcontext():

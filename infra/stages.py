@@ -31,8 +31,12 @@ class Stage:
     `ramp_from` is how fast after a pause, 0 for no ramp, and it doubles at most each `ramp_every`;
     `warmup_daily` is how many emails a new sending domain may send on `warmup_from`, a date of
     UTC or empty, and the number doubles each day after;
-    `ticks` lets the clock start digests; `host_layers` builds for this machine instead of
-    Lambda's.
+    `unknown_policy` says what becomes of an email of which nobody knows whether it went out, once
+    SES has reported nothing for `evidence_grace`: `resend` (once more, as soon as reports are
+    known to come in, and for `longest_doubt` at most), `carry_over` (its events come again with the
+    next one) or `assume_sent`;
+    `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
+    instead of Lambda's.
     """
 
     name: str
@@ -64,6 +68,9 @@ class Stage:
     send_timeout: int = 10
     commit_margin: int = 8
     clock_skew: int = 5
+    evidence_grace: int = 900
+    longest_doubt: int = 21600
+    unknown_policy: str = "resend"
     max_groups: int = 20
     event_retention_days: int = 90
     run_retention_days: int = 180

@@ -38,6 +38,7 @@ class Table:
 class Step:
     """A function. `queue` feeds it; `tables` are DynamoDB actions by table.
 
+    `max_receives`: after so many a message goes to the dead-letter queue.
     `may_recurse`: it may put messages on its own queue more than 16 times in a row, where
     Lambda would otherwise end it as a loop.
     https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
@@ -49,6 +50,7 @@ class Step:
     memory: int
     queue: str | None
     batch_size: int = 10
+    max_receives: int = MAX_RECEIVES
     may_recurse: bool = False
     tables: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -171,11 +173,41 @@ GENERATE = Step(
     queue="generate",
     may_recurse=True,  # a run for which there is no turn is put off by a message of its own
     tables=(
-        ("runs", ("Query", "PutItem")),
+        ("runs", ("Query", "PutItem", "ConditionCheckItem")),
         ("subscribers", ("GetItem",)),
-        ("events", ("Query",)),
+        ("events", ("Query", "UpdateItem")),
         ("batches", ("GetItem",)),
         ("pace", ("UpdateItem",)),
+    ),
+)
+RESEND = Step(
+    name="resend",
+    timeout=GENERATE.timeout,
+    memory=GENERATE.memory,
+    queue="resend",
+    max_receives=20,  # each attempt is one, and so is each time that a worker dies meanwhile
+    may_recurse=True,
+    tables=GENERATE.tables,
+)
+FEEDBACK = Step(
+    name="feedback",
+    timeout=30,
+    memory=512,
+    queue="feedback",
+    tables=(
+        ("runs", ("GetItem", "PutItem")),
+        ("batches", ("UpdateItem",)),
+    ),
+)
+SWEEP = Step(
+    name="sweep",
+    timeout=120,
+    memory=512,
+    queue="sweep",
+    batch_size=1,
+    tables=(
+        ("runs", ("Query", "BatchGetItem", "PutItem")),
+        ("batches", ("GetItem", "Query")),
     ),
 )
 PREFERENCES = Step(
@@ -190,4 +222,4 @@ PREFERENCES = Step(
         ("suppressions", ("PutItem",)),
     ),
 )
-STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, PREFERENCES)
+STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, RESEND, FEEDBACK, SWEEP, PREFERENCES)

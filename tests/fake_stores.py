@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.calendar import slot_of
 from gazette.domain.following import Activity, Follow
-from gazette.domain.identity import shard_of
+from gazette.domain.identity import ASIDE, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, read, take
 from gazette.domain.ports import Clock
@@ -16,6 +16,9 @@ from gazette.domain.stores import Guard
 from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 
 _RETENTION = timedelta(days=90)
+
+PARTITIONS = 16
+"""Of the open runs."""
 
 
 @dataclass
@@ -240,6 +243,7 @@ class FakeRuns:
     """The port `Runs` in memory."""
 
     rows: dict[RunKey, Run] = field(default_factory=dict)
+    tokens: set[str] = field(default_factory=set)
 
     def create(self, run: Run) -> Run:
         return self.rows.setdefault(run.key, run)
@@ -266,6 +270,25 @@ class FakeRuns:
 
     def of_batch(self, slot: datetime) -> Iterator[Counted]:
         return (counted(run) for run in list(self.rows.values()) if batch_of(run) == slot)
+
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]], *, token: str) -> bool:
+        if token in self.tokens:
+            return True
+        if any(_held(self.rows.get(before.key)) != _held(before) for before, _ in pairs):
+            return False
+        self.tokens.add(token)
+        self.rows |= {after.key: after for _, after in pairs}
+        return True
+
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+        found = [
+            run
+            for run in self.rows.values()
+            if run.is_open
+            and run.check_at <= at
+            and shard_of(run.key.user_id, PARTITIONS) == partition
+        ]
+        return iter(sorted(found, key=lambda run: run.check_at))
 
     def swap(self, before: Run, after: Run) -> Run:
         if after.key not in self.rows:
@@ -345,7 +368,7 @@ class FakePacer:
 
 @dataclass
 class FakeEvents:
-    """The ports `Events`, `EventReader` and `EventHistory` in memory.
+    """The ports `Events`, `EventReader`, `EventShelf` and `EventHistory` in memory.
 
     `runs` and `schedules` are its guards'.
     """
@@ -355,6 +378,7 @@ class FakeEvents:
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     rows: dict[tuple[str, str], Placed | Retracted] = field(default_factory=dict)
     expires_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
         key = (event.user_id, event.id)
@@ -456,6 +480,15 @@ class FakeEvents:
             if placed.stored_at <= window.until
         )
 
+    def set_aside(self, event: Event, schedule: str, why: str) -> bool:
+        key = (event.user_id, event.id)
+        current = self.rows.get(key)
+        if not isinstance(current, Placed) or current.schedule != schedule:
+            return False
+        self.rows[key] = Placed(current.event, ASIDE, self.clock())
+        self.reasons[key] = why
+        return True
+
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         return any(True for _ in self.read(user_id, schedule, window))
 
@@ -480,8 +513,8 @@ def _in_place(row: Placed | Retracted | None, placed: Placed) -> bool:
     )
 
 
-def _held(run: Run) -> tuple[Status, Reason, int, int]:
-    return run.status, run.reason, run.attempt, run.epoch
+def _held(run: Run | None) -> tuple[Status, Reason, int, int] | None:
+    return (run.status, run.reason, run.attempt, run.epoch) if run else None
 
 
 def _fixed(schedule: Schedule | None) -> tuple[datetime, int, int, datetime] | None:

@@ -4,10 +4,11 @@ import html
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from gazette.domain.compose import Digest
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import Edition, Mail
+from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import Quota
 from gazette.domain.ports import FollowerPage, Links, QueuedRun, Shard, Walk
 from gazette.domain.signals import Accepted, SendOutcome
@@ -20,8 +21,8 @@ def _within_a_call(messages: Sequence[object]) -> None:
 
 
 @dataclass
-class FakeGenerateQueue:
-    """The port `GenerateQueue`."""
+class FakeRunQueue:
+    """The port `RunQueue`."""
 
     sent: list[QueuedRun] = field(default_factory=list)
     calls: int = 0
@@ -30,6 +31,62 @@ class FakeGenerateQueue:
         _within_a_call(runs)
         self.calls += 1
         self.sent.extend(runs)
+
+
+@dataclass
+class FakeDeadLetters:
+    """The port `DeadLetters`."""
+
+    kept: list[RunKey] = field(default_factory=list)
+
+    def keep(self, key: RunKey) -> None:
+        self.kept.append(key)
+
+
+@dataclass
+class FakeSweepQueue:
+    """The port `SweepQueue`."""
+
+    sent: list[int] = field(default_factory=list)
+
+    def send(self, partitions: Iterable[int]) -> None:
+        self.sent.extend(partitions)
+
+
+@dataclass
+class FakeEvidenceLog:
+    """The port `EvidenceLog`."""
+
+    proven_until: datetime | None = None
+
+    def note(self, sent_at: datetime) -> None:
+        self.proven_until = max(sent_at, self.proven_until or sent_at)
+
+    def latest(self) -> datetime | None:
+        return self.proven_until
+
+
+@dataclass
+class FakeBacklog:
+    """The port `EvidenceBacklog`."""
+
+    clear: bool = True
+
+    def is_clear(self, grace: timedelta) -> bool:
+        return self.clear
+
+
+@dataclass
+class FakeCanary:
+    """The port `Canary`: counts what was sent; out of order where it is not `working`."""
+
+    sent: int = 0
+    working: bool = True
+
+    def send(self) -> None:
+        if not self.working:
+            raise Unavailable("The provider did not answer.")
+        self.sent += 1
 
 
 @dataclass

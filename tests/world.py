@@ -1,5 +1,6 @@
 """Gazette on fakes: the real steps, with everything that they touch in memory."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
@@ -17,24 +18,35 @@ from gazette.domain.commands import (
     EraseSubscriber,
 )
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
+from gazette.domain.feedback import MailReport
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequencies, Frequency
+from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
 from gazette.domain.pace import PacePlan
-from gazette.domain.ports import Links, Renderer, Shard
+from gazette.domain.ports import Links, QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
-from gazette.steps.deliver import DeliveryLimits, deliver
+from gazette.domain.signals import Policy
+from gazette.domain.stores import EventShelf
+from gazette.steps.deliver import Delivering, Delivery, DeliveryLimits, deliver
+from gazette.steps.doubts import Sweeping, SweepLimits, Swept
+from gazette.steps.editing import Desk
 from gazette.steps.fanout import FannedOut, fan_out
+from gazette.steps.feedback import take_note
 from gazette.steps.followers import bring
+from gazette.steps.generate import generate
 from gazette.steps.ingest import ingest
 from gazette.steps.pacing import Pacing
 from gazette.steps.places import Places
+from gazette.steps.resend import ResendMessage, resend
 from gazette.steps.starting import Departures, FanoutLimits
+from gazette.steps.sweep import sweep
 from gazette.steps.unsubscribe import unsubscribe
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (
+    PARTITIONS,
     FakeActivities,
     FakeBatches,
     FakeEvents,
@@ -46,11 +58,15 @@ from tests.fake_stores import (
     FakeSuppressions,
 )
 from tests.fakes import (
+    FakeBacklog,
+    FakeCanary,
+    FakeDeadLetters,
+    FakeEvidenceLog,
     FakeFollowersQueue,
-    FakeGenerateQueue,
     FakeMailer,
     FakeQuarantine,
     FakeRenderer,
+    FakeRunQueue,
     FakeShardQueue,
 )
 
@@ -58,9 +74,9 @@ SETTLE_LAG = timedelta(seconds=15)
 COLLAPSE = timedelta(seconds=20)
 HOLD = timedelta(seconds=21)
 
+GRACE = timedelta(minutes=15)
+
 FANOUT = FanoutLimits(
-    shards=1,
-    lookback=0,
     settle_lag=SETTLE_LAG,
     max_lateness=timedelta(days=60),
     spread=timedelta(0),
@@ -81,6 +97,12 @@ _PORTS = (
     "batches",
     "quarantine",
     "generate_queue",
+    "resend_queue",
+    "dead_letters",
+    "evidence_log",
+    "backlog",
+    "canary",
+    "shelf",
     "shard_queue",
     "followers_queue",
     "mailer",
@@ -137,7 +159,13 @@ class World:
     suppressions: FakeSuppressions = field(default_factory=FakeSuppressions)
     runs: FakeRuns = field(default_factory=FakeRuns)
     quarantine: FakeQuarantine = field(default_factory=FakeQuarantine)
-    generate_queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
+    generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
+    resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
+    dead_letters: FakeDeadLetters = field(default_factory=FakeDeadLetters)
+    evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
+    backlog: FakeBacklog = field(default_factory=FakeBacklog)
+    canary: FakeCanary = field(default_factory=FakeCanary)
+    policy: Policy = Policy.RESEND
     followers_queue: FakeFollowersQueue = field(default_factory=FakeFollowersQueue)
     shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
     mailer: FakeMailer = field(default_factory=FakeMailer)
@@ -148,6 +176,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
+        self.shelf: EventShelf = self.events
         self.batches = FakeBatches(self.clock)
         self.places = Places(
             subscribers=self.subscribers,
@@ -242,50 +271,127 @@ class World:
             done += 1
         return done
 
-    def deliver(self, key: RunKey) -> Run | None:
-        """One message on the generate queue."""
-        return deliver(
-            key,
+    def delivering(self) -> Delivering:
+        """What every worker that sends has."""
+        return Delivering(
             runs=self.runs,
             subscribers=self.subscribers,
             events=self.events,
             batches=self.batches,
-            renderer=self.renderer,
+            desk=Desk(renderer=self.renderer, shelf=self.shelf, max_groups=20),
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
                 pacer=self.pacer,
-                generate_queue=self.generate_queue,
                 clock=self.clock,
                 sleep=self.clock.sleep,
                 random=lambda: 0.5,
             ),
             clock=self.clock,
             draw_nonce=lambda: f"nonce{next(self.nonces)}",
-            time_left=lambda: timedelta(seconds=60),
+            random=lambda: 0.0,
             list_id="digest.example.com",
             limits=DeliveryLimits(
                 settle_lag=SETTLE_LAG,
                 send_timeout=timedelta(seconds=10),
                 commit_margin=timedelta(seconds=8),
                 clock_skew=timedelta(seconds=5),
+                evidence_grace=GRACE,
                 max_lateness=FANOUT.max_lateness,
-                max_groups=20,
             ),
         )
 
+    def deliver(self, key: RunKey) -> Delivery | None:
+        """The one step by which anything is sent."""
+        return deliver(key, by=self.delivering(), time_left=lambda: timedelta(seconds=60))
+
+    def generate(self, key: RunKey) -> Run | None:
+        """One message on the generate queue."""
+        done = generate(
+            key,
+            deliver=self.deliver,
+            generate_queue=self.generate_queue,
+            resend_queue=self.resend_queue,
+            clock=self.clock,
+        )
+        return done.run if done else None
+
+    def resend(
+        self,
+        key: RunKey,
+        *,
+        given_up: bool = False,
+        hide: Callable[[timedelta], None] = lambda _: None,
+    ) -> Run | None:
+        """One message on the resend queue."""
+        done = resend(
+            ResendMessage(key, given_up, hide),
+            deliver=self.deliver,
+            resend_queue=self.resend_queue,
+            dead_letters=self.dead_letters,
+            clock=self.clock,
+        )
+        return done.run if done else None
+
+    def sweep(self, *user_ids: str) -> Counter[Swept]:
+        """The sweep of the partitions of these readers; of all where none is named."""
+        partitions = {shard_of(user_id, PARTITIONS) for user_id in user_ids}
+        done: Counter[Swept] = Counter()
+        for partition in sorted(partitions) or range(PARTITIONS):
+            done.update(
+                sweep(partition, by=self.sweeping(), time_left=lambda: timedelta(seconds=60))
+            )
+        return done
+
+    def sweeping(self) -> Sweeping:
+        """What the sweep has."""
+        return Sweeping(
+            runs=self.runs,
+            generate_queue=self.generate_queue,
+            resend_queue=self.resend_queue,
+            evidence_log=self.evidence_log,
+            backlog=self.backlog,
+            canary=self.canary,
+            policy=self.policy,
+            clock=self.clock,
+            random=lambda: 0.0,
+            limits=SweepLimits(
+                evidence_grace=GRACE,
+                longest_doubt=timedelta(hours=6),
+                check_after=timedelta(hours=1),
+            ),
+        )
+
+    def report(self, report: MailReport) -> Run | None:
+        """One report of the provider."""
+        return take_note(report, runs=self.runs, evidence_log=self.evidence_log)
+
     def deliver_queued(self) -> list[Run | None]:
-        """Let the delays pass, then everything on the generate queue; NotYet stays queued."""
-        delays = [queued.delay for queued in self.generate_queue.sent]
-        self.clock.now += max(delays, default=timedelta(0))
+        """Let the delays pass, then everything that is queued to be sent; NotYet stays queued."""
         queued, self.generate_queue.sent = self.generate_queue.sent, []
+        again, self.resend_queue.sent = self.resend_queue.sent, []
+        delays = [message.delay for message in (*queued, *again)]
+        self.clock.now += max(delays, default=timedelta(0))
         done: list[Run | None] = []
         for message in queued:
             try:
-                done.append(self.deliver(message.key))
+                done.append(self.generate(message.key))
             except NotYet:
                 self.generate_queue.sent.append(message)
+        for message in again:
+            done += self._resend_queued(message.key)
         return done
+
+    def _resend_queued(self, key: RunKey) -> list[Run | None]:
+        """One message on the resend queue, which comes again where it is hidden."""
+
+        def hide(pause: timedelta) -> None:
+            self.resend_queue.sent.append(QueuedRun(key, pause))
+
+        try:
+            return [self.resend(key, hide=hide)]
+        except NotYet:
+            return []
 
     def fan_out(self, slot: datetime) -> FannedOut:
         """What is due in a slot becomes runs and messages, now."""

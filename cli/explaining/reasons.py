@@ -26,8 +26,8 @@ _ARRIVED = (
 )
 _LOOK = "Look for the run id among the provider's messages (the tag `run`)."
 _SETTLE = (
-    f"{_LOOK} Until it is settled, this one and the later ones of the schedule wait rather than go "
-    "out twice."
+    "A report of the provider settles it; without one the sweep does as `unknown_policy` says. The "
+    f"later ones of the schedule wait so long. {_LOOK}"
 )
 
 STANDING: Mapping[SubscriberStatus, Words] = {
@@ -61,12 +61,12 @@ STATUS: Mapping[Status, str] = {
 REASON: Mapping[Reason, Words] = {
     Reason.DUE: Words(
         "its message is queued, and no worker has claimed it",
-        "If it stays so for some minutes, look at the queues generate and generate-dead, and into "
-        "the log of generate.",
+        "If it stays so for some minutes, look at the queue generate and its log, and at "
+        "`gazette dlq show`. The sweep queues it again after an hour.",
     ),
     Reason.CLAIMED: Words(
         "a worker has claimed it to hand it to the provider",
-        "If it stays so for some minutes, that worker died: redrive generate-dead.",
+        "If it stays so for some minutes, that worker died: the sweep settles it.",
     ),
     Reason.ACCEPTED: Words(
         "the provider accepted it",
@@ -82,7 +82,8 @@ REASON: Mapping[Reason, Words] = {
     ),
     Reason.REFUSED_FOR_NOW: Words(
         "the provider refused it for the moment",
-        f"Nothing: it is tried again, {MAX_REFUSALS} times in all.",
+        f"Nothing: it is tried again after 1, 5 and 30 minutes, 2 and 8 hours, {MAX_REFUSALS} "
+        "times in all.",
     ),
     Reason.REFUSED_FOR_GOOD: Words(
         "the provider refused this message and would refuse it again",

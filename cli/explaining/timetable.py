@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from gazette.domain.cadence import EVERY_DAY, WORKDAYS, Cadence, Days
-from gazette.domain.identity import WAITING, is_immediate
+from gazette.domain.identity import ASIDE, WAITING, is_immediate
 
 from cli.wording import DAYS, listed
 
@@ -16,6 +16,8 @@ def name_of(schedule: str, about: str = "") -> str:
     """A schedule, or what goes out at once `about` an entity."""
     if schedule == WAITING:
         return "the profile"
+    if schedule == ASIDE:
+        return "set aside"
     if is_immediate(schedule):
         return f"the email at once about {about}" if about else "an email at once"
     return f"the {schedule} digest"

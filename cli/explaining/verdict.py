@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gazette.domain.explanation import Explanation, Story, Waiting
 from gazette.domain.frequency import DIGESTS, Frequency
+from gazette.domain.identity import ASIDE
 from gazette.domain.model import Window
 from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.subscriber import SubscriberStatus
@@ -101,6 +102,8 @@ def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str
     proof = f" (message id {run.message_id})" if run.message_id else ""
     code = f" ({run.detail})" if run.detail else ""
     said = f"{sentence(what)} {STATUS[run.status]}: {words.why}{proof}{code}."
+    if run.overtaken:
+        said += " A change that stops or alters it came after it had been claimed: too late."
     if run.status is Status.SENT and run.window:
         return f"{said} It covers {_window(run.window, found)}."
     if not run.status.is_final and found.now > run.check_at:
@@ -137,4 +140,6 @@ def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
 
 def _waits(place: tuple[str, str, int]) -> str:
     schedule, about, events = place
+    if schedule == ASIDE:
+        return f"{counted(events)} set aside, because no template could show them: put them again"
     return f"{counted(events)} for {name_of(schedule, about)}"

@@ -15,11 +15,11 @@ from gazette.settings import Settings
 from infra.assets.layers import ROOT
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stages import Stage
-from infra.topology import MAX_RECEIVES, VISIBILITY_FACTOR, Step
+from infra.topology import VISIBILITY_FACTOR, Step
 
 
 class StepConstruct(Construct):
-    """`queue` is None for a step that nothing feeds by message."""
+    """`queue`, and `dead` with its dead letters, are None where no message feeds the step."""
 
     def __init__(
         self,
@@ -34,7 +34,8 @@ class StepConstruct(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.step = step
-        self.queue = self._queue(stage, topic) if step.queue else None
+        self.dead = self._dead_letters(stage, topic) if step.queue else None
+        self.queue = self._queue(stage, self.dead) if self.dead else None
         name = f"gazette-{stage.name}-{step.name}"
         self.function = lambda_.Function(
             self,
@@ -76,19 +77,20 @@ class StepConstruct(Construct):
         for variable, value in settings.to_env().items():
             self.function.add_environment(variable, value)
 
-    def _queue(self, stage: Stage, topic: sns.ITopic) -> sqs.Queue:
-        name = f"gazette-{stage.name}-{self.step.queue}"
-        dead = WatchedQueue(
+    def _dead_letters(self, stage: Stage, topic: sns.ITopic) -> sqs.Queue:
+        return WatchedQueue(
             self,
             "Dead",
-            name=f"{name}-dead",
+            name=f"gazette-{stage.name}-{self.step.queue}-dead",
             topic=topic,
             meaning=f"Messages that {self.step.name} could not work off; redriving them is safe.",
         )
+
+    def _queue(self, stage: Stage, dead: sqs.Queue) -> sqs.Queue:
         return step_queue(
             self,
-            name=name,
+            name=f"gazette-{stage.name}-{self.step.queue}",
             visibility=Duration.seconds(self.step.timeout * VISIBILITY_FACTOR),
-            max_receives=MAX_RECEIVES,
+            max_receives=self.step.max_receives,
             dead=dead,
         )

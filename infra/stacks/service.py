@@ -20,11 +20,15 @@ from aws_cdk.aws_lambda_destinations import SqsDestination
 from constructs import Construct
 from gazette.settings import (
     FanoutSettings,
+    FeedbackSettings,
     FollowersSettings,
     GenerateSettings,
     IngestSettings,
     PreferencesSettings,
+    ResendSettings,
+    SendingSettings,
     Settings,
+    SweepSettings,
 )
 
 from infra.constructs.alarms import AlarmTopic
@@ -32,7 +36,17 @@ from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.stages import Stage
-from infra.topology import FANOUT, FOLLOWERS, GENERATE, INGEST, PREFERENCES, Step
+from infra.topology import (
+    FANOUT,
+    FEEDBACK,
+    FOLLOWERS,
+    GENERATE,
+    INGEST,
+    PREFERENCES,
+    RESEND,
+    SWEEP,
+    Step,
+)
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
@@ -60,20 +74,30 @@ class ServiceStack(Stack):
         followers = self._step(FOLLOWERS)
         fanout = self._step(FANOUT)
         generate = self._step(GENERATE)
+        resend = self._step(RESEND)
+        feedback = self._step(FEEDBACK)
+        sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
-        self._queues = {
-            str(built.step.queue): built.queue
-            for built in (ingest, followers, fanout, generate)
-            if built.queue
-        }
+        fed = (ingest, followers, fanout, generate, resend, feedback, sweep)
+        self._queues = {str(built.step.queue): built.queue for built in fed if built.queue}
+        self._queues |= {f"{built.step.queue}_dead": built.dead for built in fed if built.dead}
+        self._queues["reports_undelivered"] = self._watched(
+            "reports-undelivered", "Reports of SES that did not reach the feedback queue."
+        )
         url = preferences.function.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
 
         bus = self._receive_events(self._queues["ingest"])
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
-        self._configure_generate(generate, base_url=stage.base_url or url.url)
+        configuration_set = self._report_emails()
+        for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
+            self._configure_sending(
+                sending, kind, configuration_set, base_url=stage.base_url or url.url
+            )
+        feedback.configure(self._settings(FeedbackSettings))
+        self._configure_sweep(sweep, configuration_set)
         self._configure_preferences(preferences)
-        self._start_clock(fanout)
+        self._start_clocks(fanout, sweep)
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=url.url)
@@ -122,24 +146,77 @@ class ServiceStack(Stack):
             fanout.function.add_to_role_policy(_may_ask_for_the_quota())
         fanout.configure(self._settings(FanoutSettings))
 
-    def _configure_generate(self, generate: StepConstruct, *, base_url: str) -> None:
-        stage = self._stage
-        self._queues["generate"].grant_send_messages(generate.function)
-        self._links_secret.grant_read(generate.function)
-        configuration_set = ses.ConfigurationSet(
-            self, "Digest", configuration_set_name=f"gazette-{stage.name}-digest"
+    def _report_emails(self) -> ses.ConfigurationSet:
+        """What SES reports of this stage's emails, from the default bus, the only one that it
+        takes, to the feedback queue.
+
+        https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-ses-configurationseteventdestination-eventbridgedestination.html
+        """
+        name = f"gazette-{self._stage.name}-digest"
+        configuration_set = ses.ConfigurationSet(self, "Digest", configuration_set_name=name)
+        if self._stage.mail_provider != "ses":
+            return configuration_set
+        default_bus = events.EventBus.from_event_bus_name(self, "DefaultBus", "default")
+        configuration_set.add_event_destination(
+            "Reports", destination=ses.EventDestination.event_bus(default_bus)
         )
+        events.Rule(
+            self,
+            "ReportsOfEmails",
+            event_bus=default_bus,
+            event_pattern=events.EventPattern(
+                source=["aws.ses"],
+                detail_type=events.Match.prefix("Email "),
+                detail={"mail": {"tags": {"ses:configuration-set": [name]}}},
+            ),
+            targets=[
+                event_targets.SqsQueue(
+                    self._queues["feedback"], dead_letter_queue=self._queues["reports_undelivered"]
+                )
+            ],
+        )
+        return configuration_set
+
+    def _configure_sending(
+        self,
+        sending: StepConstruct,
+        kind: type[SendingSettings],
+        configuration_set: ses.ConfigurationSet,
+        *,
+        base_url: str,
+    ) -> None:
+        stage = self._stage
+        queues = ("generate", "resend") if kind is GenerateSettings else ("resend", "resend_dead")
+        for queue in queues:
+            self._queues[queue].grant_send_messages(sending.function)
+        self._links_secret.grant_read(sending.function)
         if stage.mail_provider == "ses":
-            generate.function.add_to_role_policy(_may_send(self, stage, configuration_set))
+            sending.function.add_to_role_policy(_may_send(self, stage, configuration_set))
         if stage.smtp_secret:
             secretsmanager.Secret.from_secret_name_v2(
-                self, "SmtpLogin", stage.smtp_secret
-            ).grant_read(generate.function)
-        generate.configure(
+                sending, "SmtpLogin", stage.smtp_secret
+            ).grant_read(sending.function)
+        sending.configure(
             self._settings(
-                GenerateSettings,
+                kind,
                 base_url=base_url,
                 configuration_set=configuration_set.configuration_set_name,
+            )
+        )
+
+    def _configure_sweep(
+        self, sweep: StepConstruct, configuration_set: ses.ConfigurationSet
+    ) -> None:
+        for queue in ("sweep", "shard", "generate", "resend"):
+            self._queues[queue].grant_send_messages(sweep.function)
+        for queue in ("feedback", "feedback_dead", "reports_undelivered"):
+            self._queues[queue].grant(sweep.function, "sqs:GetQueueAttributes")
+        sweep.function.add_to_role_policy(_may_ask_for_metrics())
+        if self._stage.mail_provider == "ses":
+            sweep.function.add_to_role_policy(_may_send(self, self._stage, configuration_set))
+        sweep.configure(
+            self._settings(
+                SweepSettings, configuration_set=configuration_set.configuration_set_name
             )
         )
 
@@ -151,6 +228,7 @@ class ServiceStack(Stack):
         """The settings of a function: tables, queues and what the stage says, each by its name."""
         known: dict[str, Any] = {
             **vars(self._stage),
+            "ticks": int(self._stage.ticks),
             "default_frequencies": json.dumps(self._stage.default_frequencies),
             "links_secret": self._links_secret.secret_arn,
             **{f"{name}_table": table.table_name for name, table in self._tables.items()},
@@ -159,31 +237,33 @@ class ServiceStack(Stack):
         }
         return kind(**{field.name: known[field.name] for field in fields(kind)})
 
-    def _start_clock(self, fanout: StepConstruct) -> None:
-        """Every ten minutes, on the slot; the tick carries the time that it stands for.
+    def _start_clocks(self, fanout: StepConstruct, sweep: StepConstruct) -> None:
+        """Fan-out every ten minutes, on the slot, the sweep every five; each tick carries the time
+        that it stands for.
 
         Scheduler hands a tick over and looks no further, so what fails in the function goes to
         the same queue as what never reached it.
         https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
         """
         undelivered = self._watched(
-            "ticks-undelivered", "Ticks of the clock that fanout could not work off."
+            "ticks-undelivered", "Ticks of the clock that fanout or sweep could not work off."
         )
-        fanout.function.configure_async_invoke(on_failure=SqsDestination(undelivered))
-        scheduler.Schedule(
-            self,
-            "Tick",
-            schedule=scheduler.ScheduleExpression.cron(minute="0/10"),
-            enabled=self._stage.ticks,
-            target=scheduler_targets.LambdaInvoke(
-                fanout.function,
-                input=scheduler.ScheduleTargetInput.from_object(
-                    {"time": scheduler.ContextAttribute.scheduled_time}
+        for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):
+            step.function.configure_async_invoke(on_failure=SqsDestination(undelivered))
+            scheduler.Schedule(
+                self,
+                name,
+                schedule=scheduler.ScheduleExpression.cron(minute=minutes),
+                enabled=self._stage.ticks,
+                target=scheduler_targets.LambdaInvoke(
+                    step.function,
+                    input=scheduler.ScheduleTargetInput.from_object(
+                        {"time": scheduler.ContextAttribute.scheduled_time}
+                    ),
+                    max_event_age=Duration.hours(24),
+                    dead_letter_queue=undelivered,
                 ),
-                max_event_age=Duration.hours(24),
-                dead_letter_queue=undelivered,
-            ),
-        )
+            )
 
     def _watched(self, name: str, meaning: str) -> WatchedQueue:
         return WatchedQueue(
@@ -201,6 +281,14 @@ def _may_ask_for_the_quota() -> iam.PolicyStatement:
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """
     return iam.PolicyStatement(actions=["ses:GetAccount"], resources=["*"])
+
+
+def _may_ask_for_metrics() -> iam.PolicyStatement:
+    """The action has no resources to name.
+
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
+    """
+    return iam.PolicyStatement(actions=["cloudwatch:GetMetricData"], resources=["*"])
 
 
 def _may_send(

@@ -9,8 +9,8 @@ import boto3
 import pytest
 from gazette.adapters.queues import (
     SqsFollowersQueue,
-    SqsGenerateQueue,
     SqsQuarantine,
+    SqsRunQueue,
     SqsShardQueue,
     decode_followers,
     decode_run_key,
@@ -21,7 +21,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.builders import KEY, NOW
-from tests.fakes import FakeFollowersQueue, FakeGenerateQueue, FakeQuarantine, FakeShardQueue
+from tests.fakes import FakeFollowersQueue, FakeQuarantine, FakeRunQueue, FakeShardQueue
 
 WALK = Walk("post#Größe \u202e#1\ufffe", 'a "1"', "post#p1")
 PAGE = FollowerPage("post#p1", "a1", "post#p1", after="", through="~!\\")
@@ -64,8 +64,8 @@ def test_walks_and_pages_of_followers_come_back_as_sent(queue: Queue | None) -> 
 
 def test_runs_come_back_as_sent(queue: Queue | None) -> None:
     sent = [QueuedRun(KEY, timedelta(0)), QueuedRun(RunKey("~!", "weekly", 2), timedelta(0))]
-    fake = FakeGenerateQueue()
-    port = SqsGenerateQueue(queue.client, queue.url) if queue else fake
+    fake = FakeRunQueue()
+    port = SqsRunQueue(queue.client, queue.url) if queue else fake
     port.send(sent)
     taken = [decode_run_key(each["Body"]) for each in queue.taken()] if queue else []
     assert (taken or [run.key for run in fake.sent]) == [run.key for run in sent]
@@ -78,7 +78,7 @@ def test_a_call_takes_one_to_ten_messages(queue: Queue | None, number: int) -> N
     with pytest.raises(refused):
         (SqsFollowersQueue(queue.client, queue.url) if queue else FakeFollowersQueue()).send(walks)
     with pytest.raises(refused):
-        (SqsGenerateQueue(queue.client, queue.url) if queue else FakeGenerateQueue()).send(
+        (SqsRunQueue(queue.client, queue.url) if queue else FakeRunQueue()).send(
             [QueuedRun(KEY, timedelta(0))] * number
         )
 

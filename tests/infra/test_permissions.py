@@ -86,10 +86,10 @@ def test_a_function_may_do_on_each_table_what_the_topology_says(
 @pytest.mark.parametrize(
     ("step", "queues"),
     [
-        ("ingest", {"Quarantine", "FollowersQueue", "GenerateQueue"}),
-        ("followers", {"FollowersQueue", "GenerateQueue"}),
-        ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
-        ("generate", {"GenerateQueue"}),
+        ("ingest", {"Quarantine", "FollowersQueue", "RunQueue"}),
+        ("followers", {"FollowersQueue", "RunQueue"}),
+        ("fanout", {"FanoutQueue", "RunQueue", "TicksUndelivered"}),
+        ("generate", {"RunQueue"}),
         ("preferences", set()),
     ],
 )

@@ -19,7 +19,7 @@ from gazette.steps.starting import Departures, FanoutLimits
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import FakeBatches, FakeRuns, FakeSubscribers
-from tests.fakes import FakeGenerateQueue, FakeShardQueue
+from tests.fakes import FakeRunQueue, FakeShardQueue
 from tests.indexed import IndexedSchedules
 from tests.world import World
 from tests.zones import FIRST, expected, periods_of, zones_that_differ
@@ -41,8 +41,6 @@ DELAY = timedelta(minutes=50)
 """The longest that one tick is late."""
 
 LIMITS = FanoutLimits(
-    shards=SHARDS[0],
-    lookback=2,
     settle_lag=timedelta(seconds=15),
     max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
@@ -108,8 +106,8 @@ class _Everybody(FakeSubscribers):
         return a_subscriber(user_id)
 
 
-class _Forgetful(FakeGenerateQueue):
-    """The port `GenerateQueue`; nobody reads it here."""
+class _Forgetful(FakeRunQueue):
+    """The port `RunQueue`; nobody reads it here."""
 
     def send(self, runs: Sequence[QueuedRun]) -> None:
         self.calls += 1
@@ -124,7 +122,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     """Let so many days pass for so many readers, tick by tick."""
     random = Random(seed)
     clock = SettableClock(_BEGIN)
-    schedules, runs = IndexedSchedules(shards=LIMITS.shards), _Runs()
+    schedules, runs = IndexedSchedules(shards=SHARDS[0]), _Runs()
     places = replace(World(clock).places, schedules=schedules, runs=runs)
     zones = sorted(zones_that_differ().values())
     zones = [zones[number * len(zones) // ZONES] for number in range(ZONES)]
@@ -150,11 +148,11 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         clock.now = instant
         stretch, passed = divmod(instant - _BEGIN, RESHARDED)
         shards = FakeShardQueue()
-        limits = replace(LIMITS, shards=SHARDS[stretch % len(SHARDS)])
+        shards_now = SHARDS[stretch % len(SHARDS)]
         is_tried = timedelta(days=2) < passed < timedelta(days=2) + _TAKEN_BACK[1]
-        schedules.shards = _TAKEN_BACK[0] if is_tried else limits.shards
+        schedules.shards = _TAKEN_BACK[0] if is_tried else shards_now
         departures.batches.announce(schedules.shards)
-        tick(slot, batches=departures.batches, shard_queue=shards, limits=limits)
+        tick(slot, batches=departures.batches, shard_queue=shards, shards=shards_now, lookback=2)
         for shard in shards.sent:  # what is handed on comes behind
             for _ in range(_times_delivered(random)):
                 left = iter(range(random.choice((5, 10_000)), 0, -1))

@@ -22,6 +22,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "gazette.adapters": frozenset({STDLIB, LIBRARIES, "gazette.domain", "gazette.adapters"}),
     "gazette.settings": frozenset({STDLIB, "gazette.settings"}),
     "gazette.observability": frozenset({STDLIB, LIBRARIES, "gazette.domain.errors"}),
+    "gazette.reporting": frozenset({STDLIB, "gazette.domain", "gazette.observability"}),
     "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
     "functions": frozenset(
         {
@@ -29,6 +30,7 @@ ALLOWED: dict[str, frozenset[str]] = {
             "aws_lambda_powertools",
             "gazette.bootstrap",
             "gazette.observability",
+            "gazette.reporting",
             "gazette.domain.errors",
             "gazette.domain.identity",
         }

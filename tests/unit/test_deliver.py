@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from gazette.adapters.links import SignedLinks
@@ -11,24 +12,27 @@ from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Event, RunKey, Window
 from gazette.domain.pace import NoTurn, PacePlan, Quota
+from gazette.domain.ports import QueuedRun, Renderer
 from gazette.domain.run import Reason, Run, Status, why_not_sent
 from gazette.domain.signals import (
     RefusedAccount,
     RefusedForGood,
     RefusedForNow,
-    SendOutcome,
     Uncertain,
 )
 from gazette.domain.subscriber import Erased, SubscriberStatus
-from gazette.steps.deliver import DeliveryLimits, deliver
+from gazette.steps.deliver import Delivering, DeliveryLimits, deliver
+from gazette.steps.editing import Desk
+from gazette.steps.generate import generate
 from gazette.steps.pacing import Pacing
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeEvents, FakePacer, FakeRuns, FakeSubscribers
-from tests.fakes import FakeGenerateQueue, FakeMailer, FakeRenderer
+from tests.fakes import FakeMailer, FakeRenderer, FakeRunQueue
 
 LAG = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
+GRACE = timedelta(minutes=15)
 
 
 @dataclass
@@ -41,7 +45,9 @@ class World:
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     mailer: FakeMailer = field(default_factory=FakeMailer)
     pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
-    generate_queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
+    generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
+    resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
+    renderer: Renderer = field(default_factory=FakeRenderer)
     nonces: int = 0
 
     def __post_init__(self) -> None:
@@ -57,38 +63,47 @@ class World:
     def deliver(
         self, key: RunKey = KEY, *, time_left: Callable[[], timedelta] | None = None
     ) -> Run:
-        run = deliver(
+        done = generate(
             key,
+            deliver=partial(
+                deliver, by=self.delivering(), time_left=time_left or (lambda: self.left)
+            ),
+            generate_queue=self.generate_queue,
+            resend_queue=self.resend_queue,
+            clock=self.clock,
+        )
+        assert done is not None
+        assert done.run == self.runs.rows[key]
+        return done.run
+
+    def delivering(self) -> Delivering:
+        return Delivering(
             runs=self.runs,
             subscribers=self.subscribers,
             events=self.events,
             batches=self.batches,
-            renderer=FakeRenderer(),
+            desk=Desk(renderer=self.renderer, shelf=self.events, max_groups=20),
             link_maker=SignedLinks(base_url="https://example.com", key=b"key"),
             mailer=self.mailer,
             pacing=Pacing(
                 pacer=self.pacer,
-                generate_queue=self.generate_queue,
                 clock=self.clock,
                 sleep=self.clock.sleep,
                 random=lambda: 0.5,
             ),
             clock=self.clock,
             draw_nonce=self.draw_nonce,
-            time_left=time_left or (lambda: self.left),
+            random=lambda: 0.0,
             list_id="digest.example.com",
             limits=DeliveryLimits(
                 settle_lag=LAG,
                 send_timeout=timedelta(seconds=10),
                 commit_margin=timedelta(seconds=5),
                 clock_skew=timedelta(seconds=5),
+                evidence_grace=GRACE,
                 max_lateness=timedelta(hours=6),
-                max_groups=20,
             ),
         )
-        assert run is not None
-        assert run == self.runs.rows[run.key]
-        return run
 
     def texts(self) -> list[str]:
         return [mail.edition.text for mail, _ in self.mailer.accepted]
@@ -233,14 +248,29 @@ def test_what_may_not_come_again_soon_is_never_too_late(world: World, name: str)
     assert world.deliver(key).status is Status.SENT
 
 
-def test_what_may_have_gone_out_is_neither_too_late_nor_cancelled(ready: World) -> None:
-    uncertain = replace(
-        a_run(), status=Status.RETRYING, attempt=1, uncertain=frozenset({1}), resent=True
-    )
-    ready.runs.rows[KEY] = replace(uncertain, reason=Reason.POLICY_RESEND)
+TO_RESEND = replace(
+    a_run(),
+    status=Status.RETRYING,
+    reason=Reason.POLICY_RESEND,
+    attempt=1,
+    uncertain=frozenset({1}),
+    resent=True,
+)
+"""It may have gone out, and its policy said to send it once more."""
+
+
+def test_what_would_be_sent_once_more_heeds_a_stop_and_its_hour_like_any_other(
+    ready: World,
+) -> None:
+    """It stays one that may have gone out: its successor takes that into account."""
+    ready.runs.rows[KEY] = TO_RESEND
     ready.batches.cancel(slot_of(NOW))
+    run = ready.deliver()
+    assert (run.reason, run.uncertain) == (Reason.BATCH_CANCELLED, TO_RESEND.uncertain)
+    ready.runs.rows[KEY] = TO_RESEND
     ready.clock.pass_time(hours=7)
-    assert ready.deliver().status is Status.SENT
+    assert ready.deliver().reason is Reason.TOO_LATE
+    assert ready.mailer.calls == 0
 
 
 def test_the_batch_is_looked_at_after_the_wait_for_a_turn(ready: World) -> None:
@@ -264,19 +294,40 @@ def test_what_a_failed_run_did_not_send_is_in_the_next(ready: World) -> None:
     assert "post1: 1" in ready.texts()[0]
 
 
-@pytest.mark.parametrize("outcome", [RefusedForNow(1, "slow"), RefusedAccount(1, "paused")])
-def test_a_refusal_for_now_keeps_the_message(ready: World, outcome: SendOutcome) -> None:
-    ready.mailer.script.append(outcome)
-    with pytest.raises(NotYet):
-        ready.deliver()
-    assert ready.runs.rows[KEY].status is Status.RETRYING
+def test_what_is_refused_for_now_goes_on_away_from_here(ready: World) -> None:
+    ready.mailer.script.append(RefusedForNow(1, "slow"))
+    run = ready.deliver()
+    assert (run.status, run.refusals) == (Status.RETRYING, 1)
+    assert ready.resend_queue.sent == [QueuedRun(KEY, timedelta(minutes=1))]
+    assert not ready.generate_queue.sent
+
+
+def test_what_is_refused_for_now_is_not_sent_before_its_pause_is_over(ready: World) -> None:
+    """By whatever message comes: a second one must not use up its attempts."""
+    ready.mailer.script.append(RefusedForNow(1, "slow"))
+    ready.deliver()
+    ready.clock.pass_time(seconds=59)
+    ready.deliver()
+    assert ready.mailer.calls == 1
+    ready.clock.pass_time(seconds=1)
     assert ready.deliver().attempt == 2
+
+
+def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready: World) -> None:
+    ready.mailer.script.append(RefusedAccount(1, "paused"))
+    run = ready.deliver()
+    assert (run.status, run.reason, run.refusals) == (
+        Status.RETRYING,
+        Reason.REFUSED_ACCOUNT,
+        0,
+    )
+    assert ready.generate_queue.sent == [QueuedRun(KEY, timedelta(minutes=1))]
+    assert not ready.resend_queue.sent
 
 
 def test_a_retry_sends_the_window_of_the_first_claim(ready: World) -> None:
     ready.mailer.script.append(RefusedForNow(1, "slow"))
-    with pytest.raises(NotYet):
-        ready.deliver()
+    ready.deliver()
     ready.events.store(an_event("later", entity_id="later"), DAILY)
     ready.clock.pass_time(minutes=10)
     ready.deliver()
@@ -286,10 +337,12 @@ def test_a_retry_sends_the_window_of_the_first_claim(ready: World) -> None:
 def test_an_uncertain_send_is_not_repeated(ready: World) -> None:
     ready.mailer.script.append(Uncertain(1, "read timeout"))
     for _ in range(3):
-        with pytest.raises(NotYet):
-            ready.deliver()
+        run = ready.deliver()
     assert ready.mailer.calls == 1
-    assert ready.runs.rows[KEY].status is Status.UNKNOWN
+    assert run.status is Status.UNKNOWN
+    assert run.deadline
+    assert run.check_at == run.deadline + GRACE
+    assert not ready.generate_queue.sent + ready.resend_queue.sent
 
 
 def test_a_second_worker_never_sends(ready: World) -> None:
@@ -298,10 +351,8 @@ def test_a_second_worker_never_sends(ready: World) -> None:
         a_run(), status=Status.SENDING, attempt=1, nonce="other", deadline=NOW + timedelta(hours=1)
     )
     ready.runs.rows[KEY] = claimed
-    with pytest.raises(NotYet):
-        ready.deliver()
+    assert ready.deliver() == claimed
     assert ready.mailer.calls == 0
-    assert ready.runs.rows[KEY] == claimed
 
 
 def test_a_claim_made_by_another_between_read_and_claim_wins(ready: World) -> None:
@@ -312,8 +363,7 @@ def test_a_claim_made_by_another_between_read_and_claim_wins(ready: World) -> No
         return original(before, after)
 
     ready.runs.swap = raced  # type: ignore[method-assign]
-    with pytest.raises(NotYet):
-        ready.deliver()
+    assert ready.deliver().nonce == "other"
     assert ready.mailer.calls == 0
 
 
@@ -399,11 +449,10 @@ def test_a_claimant_past_its_deadline_leaves_the_outcome_unknown(ready: World) -
     ready.runs.rows[KEY] = replace(
         a_run(), status=Status.SENDING, attempt=1, nonce="gone", deadline=NOW
     )
-    with pytest.raises(NotYet):
-        ready.deliver()
-    run = ready.runs.rows[KEY]
+    run = ready.deliver()
     assert (run.status, run.reason) == (Status.UNKNOWN, Reason.DEADLINE_PASSED)
     assert run.uncertain == {1}
+    assert run.check_at == NOW + GRACE
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
@@ -428,9 +477,9 @@ def test_a_run_waits_for_an_older_one_that_may_have_been_sent(ready: World, stat
         uncertain=frozenset({1}) if status is Status.UNKNOWN else frozenset(),
     )
     ready.runs.create(a_run(2))
-    with pytest.raises(NotYet):
-        ready.deliver(RunKey("ann", DAILY, 2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)) == a_run(2)
     assert ready.mailer.calls == 0
+    assert [queued.key.sequence for queued in ready.generate_queue.sent] == [2]
 
 
 def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
@@ -451,7 +500,7 @@ def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
     assert ready.mailer.calls == 1
 
 
-def test_a_skip_that_loses_to_a_claim_keeps_the_message(world: World) -> None:
+def test_a_skip_that_loses_to_a_claim_leaves_the_run_to_the_claimant(world: World) -> None:
     original = world.runs.swap
 
     def raced(before: Run, after: Run) -> Run:
@@ -460,8 +509,7 @@ def test_a_skip_that_loses_to_a_claim_keeps_the_message(world: World) -> None:
         return original(before, after)
 
     world.runs.swap = raced  # type: ignore[method-assign]
-    with pytest.raises(NotYet):
-        world.deliver()
+    assert world.deliver().status is Status.SENDING
 
 
 def test_why_the_provider_refused_is_kept(ready: World) -> None:
@@ -616,17 +664,6 @@ def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room
     assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
 
 
-def test_a_run_that_may_have_been_sent_is_put_off_rather_than_skipped(ready: World) -> None:
-    """Its policy said to send it once more: until that is settled, nothing follows it."""
-    uncertain = replace(
-        a_run(), status=Status.RETRYING, attempt=1, resent=True, uncertain=frozenset({1})
-    )
-    ready.runs.rows[KEY] = uncertain
-    use_up_the_day(ready)
-    assert ready.deliver() == uncertain
-    assert [queued.delay for queued in ready.generate_queue.sent] == [timedelta(seconds=900)]
-
-
 def test_an_email_waits_for_its_turn_no_more_than_five_seconds(ready: World) -> None:
     asked: list[timedelta] = []
 
@@ -657,9 +694,9 @@ def test_an_immediate_run_waits_until_all_that_it_collects_can_be_read(
     collecting: World, seconds: float
 ) -> None:
     collecting.clock.pass_time(seconds=seconds)
-    with pytest.raises(NotYet, match="still collects"):
-        collecting.deliver(AT_ONCE)
+    assert collecting.deliver(AT_ONCE).status is Status.PENDING
     assert collecting.mailer.calls == 0
+    assert collecting.generate_queue.sent == [QueuedRun(AT_ONCE, (80 - seconds) * SECOND)]
 
 
 def test_an_immediate_run_is_sent_from_then_on(collecting: World) -> None:

@@ -19,15 +19,13 @@ from gazette.steps.starting import Departures, FanoutLimits
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSchedules, FakeSubscribers
-from tests.fakes import FakeGenerateQueue, FakeShardQueue
+from tests.fakes import FakeRunQueue, FakeShardQueue
 from tests.world import World as Gazette
 
 SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 TOMORROW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
 LAG = timedelta(seconds=15)
 LIMITS = FanoutLimits(
-    shards=4,
-    lookback=2,
     settle_lag=LAG,
     max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
@@ -42,7 +40,7 @@ class World:
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     runs: FakeRuns = field(default_factory=FakeRuns)
-    queue: FakeGenerateQueue = field(default_factory=FakeGenerateQueue)
+    queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
     drawn: float = 0.5
     time_left: timedelta = timedelta(seconds=120)
@@ -89,7 +87,7 @@ def world(clock: SettableClock) -> World:
 def ticked(world: World, time: datetime) -> dict[int, tuple[datetime, datetime]]:
     """The first and the last slot of each shard that a tick queued."""
     world.shard_queue.sent.clear()
-    number = tick(time, batches=world.batches, shard_queue=world.shard_queue, limits=LIMITS)
+    number = tick(time, batches=world.batches, shard_queue=world.shard_queue, shards=4, lookback=2)
     assert number == len(world.shard_queue.sent)
     return {shard.number: (shard.since, shard.until) for shard in world.shard_queue.sent}
 
@@ -168,7 +166,7 @@ def test_a_crash_after_the_row_is_mended_by_the_message(world: World) -> None:
     def refuse(runs: Sequence[QueuedRun]) -> None:
         raise Unavailable("SQS")
 
-    queue, world.queue = world.queue, FakeGenerateQueue()
+    queue, world.queue = world.queue, FakeRunQueue()
     world.queue.send = refuse  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
         world.fan_out()

@@ -325,13 +325,13 @@ def test_assume_sent_says_that_it_only_assumed() -> None:
 # Rule 10 and the limit of refusals.
 
 
-def test_the_fifth_refusal_ends_the_run() -> None:
-    assert MAX_REFUSALS == 5
+def test_a_run_that_is_refused_after_every_pause_has_failed() -> None:
+    """One attempt, and five more after 1, 5 and 30 minutes, 2 and 8 hours."""
     run = PENDING
-    for attempt in range(1, 5):
+    for attempt in range(1, 6):
         run = moved(run, CLAIM, RefusedForNow(attempt))
         assert (run.status, run.refusals) == (Status.RETRYING, attempt)
-    run = moved(run, CLAIM, RefusedForNow(5))
+    run = moved(run, CLAIM, RefusedForNow(6))
     assert (run.status, run.reason) == (Status.FAILED, Reason.ATTEMPTS_EXHAUSTED)
 
 
@@ -348,8 +348,40 @@ def test_what_is_not_the_fault_of_the_attempt_is_not_counted(
 # Rules 11 and 12: stops, and the same day's new hour.
 
 
-def test_a_stop_raises_the_epoch_and_nothing_else() -> None:
-    assert moved(SENDING, Stop()) == replace(SENDING, epoch=1)
+@pytest.mark.parametrize("run", [PENDING, RETRYING])
+def test_a_stop_before_the_claim_raises_the_epoch_and_nothing_else(run: Run) -> None:
+    assert moved(run, Stop()) == replace(run, epoch=1)
+
+
+@pytest.mark.parametrize("run", [SENDING, UNKNOWN])
+def test_a_stop_after_the_claim_is_too_late_and_the_run_says_so(run: Run) -> None:
+    assert moved(run, Stop()) == replace(run, epoch=1, overtaken=True)
+    assert moved(run, Stop(), Accepted(1, "m1")).overtaken
+
+
+def test_a_refused_run_waits_until_its_next_attempt_and_the_sweep_a_little_longer() -> None:
+    later = NOON + timedelta(minutes=5)
+    run = moved(SENDING, RefusedForNow(1, "Throttling", retry_at=later))
+    assert run.retry_at == later
+    assert run.check_at == later + timedelta(minutes=15)
+    assert moved(run, CLAIM).retry_at is None
+
+
+@pytest.mark.parametrize("signal", [Uncertain(1, check_at=DEADLINE), DeadlinePassed(DEADLINE)])
+def test_who_may_have_been_sent_is_looked_at_when_its_grace_is_over(signal: Signal) -> None:
+    assert moved(SENDING, signal).check_at == DEADLINE
+
+
+@pytest.mark.parametrize(
+    ("run", "is_open"),
+    [
+        *((run, not run.status.is_final) for run in RUNS),
+        (replace(UNKNOWN, reason=Reason.CARRIED), False),
+    ],
+)
+def test_the_sweep_sees_every_run_that_somebody_has_to_act_on(run: Run, is_open: bool) -> None:
+    """What is carried waits for its successor, which finds it in its chain."""
+    assert run.is_open == is_open
 
 
 def test_a_reopened_run_is_due_again_under_a_new_epoch() -> None:

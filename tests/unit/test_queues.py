@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from gazette.adapters.queues import (
     SqsFollowersQueue,
-    SqsGenerateQueue,
     SqsQuarantine,
+    SqsRunQueue,
     SqsShardQueue,
     decode_followers,
     decode_run_key,
@@ -113,7 +113,7 @@ def test_a_delay_is_rounded_up_so_that_no_message_comes_too_early(
     delay: float, seconds: int
 ) -> None:
     sqs = RecordingSqs()
-    SqsGenerateQueue(sqs.client, "url").send([QueuedRun(KEY, timedelta(seconds=delay))])
+    SqsRunQueue(sqs.client, "url").send([QueuedRun(KEY, timedelta(seconds=delay))])
     assert sqs.batches[0][0]["DelaySeconds"] == seconds
 
 
@@ -136,7 +136,7 @@ def test_a_message_that_sqs_refused_is_not_lost_in_silence() -> None:
     with pytest.raises(Unavailable, match="1 of 1 messages: slow down"):
         SqsFollowersQueue(sqs.client, "url").send([Walk("post#p1", "a1", "post#p1")])
     with pytest.raises(Unavailable):
-        SqsGenerateQueue(sqs.client, "url").send([QueuedRun(KEY, timedelta(0))])
+        SqsRunQueue(sqs.client, "url").send([QueuedRun(KEY, timedelta(0))])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import lxml.html
 import pytest
 from gazette.adapters.renderer import JinjaPages, JinjaRenderer, environment
 from gazette.domain.compose import Digest, compose
+from gazette.domain.errors import RenderingFailed
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
 from gazette.domain.ports import Links
@@ -289,7 +290,7 @@ def test_the_email_says_how_often_the_reader_asked_for_it(
 
 
 def test_a_digest_without_groups_is_never_rendered(renderer: JinjaRenderer) -> None:
-    with pytest.raises(UndefinedError):
+    with pytest.raises(RenderingFailed, match="UndefinedError"):
         renderer.render(Digest((), 0, 0, 0), a_subscriber(), LINKS, DAILY)
 
 

@@ -9,22 +9,28 @@ from gazette.domain.pace import MAX_RATE
 from gazette.settings import (
     MAX_EMAILS_PER_SECOND,
     FanoutSettings,
+    FeedbackSettings,
     FollowersSettings,
     GenerateSettings,
     IngestSettings,
     InvalidSetting,
     PreferencesSettings,
+    ResendSettings,
     Settings,
+    SweepSettings,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 CLASSES = (
     FanoutSettings,
+    FeedbackSettings,
     FollowersSettings,
     GenerateSettings,
     IngestSettings,
     PreferencesSettings,
+    ResendSettings,
+    SweepSettings,
 )
 VALID: dict[str, Any] = {
     "collapse": 20,
@@ -37,6 +43,9 @@ VALID: dict[str, Any] = {
     "send_timeout": 10,
     "commit_margin": 8,
     "clock_skew": 5,
+    "evidence_grace": 900,
+    "longest_doubt": 21600,
+    "unknown_policy": "resend",
     "event_retention_days": 90,
     "run_retention_days": 180,
     "ramp_every": 30,

@@ -74,7 +74,7 @@ def test_a_run_that_moves_meanwhile_is_stopped_where_it_then_stands(world: World
 
     with world.meanwhile("runs.swap", claim, before=True):
         world.unsubscribe()
-    assert world.runs.rows[claimed.key] == replace(claimed, epoch=1)
+    assert world.runs.rows[claimed.key] == replace(claimed, epoch=1, overtaken=True)
 
 
 def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:

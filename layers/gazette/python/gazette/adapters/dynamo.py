@@ -187,11 +187,12 @@ def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
 
 
 @contextmanager
-def transaction(model: type[Model]) -> Iterator[TransactWrite]:
+def transaction(model: type[Model], *, token: str | None = None) -> Iterator[TransactWrite]:
     """All writes inside or none. Raises ConditionFailed where a condition did not hold.
 
-    Sent by the connection of `model`, so with its time-outs.
+    Sent by the connection of `model`, so with its time-outs. `token` tells DynamoDB that it is
+    the same transaction as one before.
     """
     connection = model._get_connection().connection
-    with translated(), TransactWrite(connection=connection) as writes:
+    with translated(), TransactWrite(token, connection=connection) as writes:
         yield writes

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 _REASON_CHARACTERS = 1000
+_GIVEN_UP = "given_up"
 
 
-class SqsGenerateQueue:
-    """The port `GenerateQueue`."""
+class SqsRunQueue:
+    """The port `RunQueue`."""
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
         self._client = client
@@ -57,6 +58,27 @@ class SqsShardQueue:
                 self._client,
                 self._queue_url,
                 [{"Id": str(shard.number), "MessageBody": encode_shard(shard)} for shard in ten],
+            )
+
+
+class SqsSweepQueue:
+    """The port `SweepQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, partitions: Iterable[int]) -> None:
+        """One SendMessageBatch per ten partitions."""
+        remaining = iter(partitions)
+        while ten := list(islice(remaining, MESSAGES_A_CALL)):
+            _send(
+                self._client,
+                self._queue_url,
+                [
+                    {"Id": str(number), "MessageBody": json.dumps({"partition": number})}
+                    for number in ten
+                ],
             )
 
 
@@ -99,20 +121,64 @@ class SqsQuarantine:
             raise Unavailable(f"The quarantine queue did not take a message: {err}") from err
 
 
+class SqsDeadLetters:
+    """The port `DeadLetters` on the dead-letter queue of resend."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def keep(self, key: RunKey) -> None:
+        """One SendMessage."""
+        body = json.dumps({**asdict(key), _GIVEN_UP: True})
+        try:
+            self._client.send_message(QueueUrl=self._queue_url, MessageBody=body)
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The dead letters did not take a message: {err}") from err
+
+
+class SqsReceived:
+    """A message that a function was invoked with."""
+
+    def __init__(self, client: "SQSClient", queue_url: str, receipt_handle: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+        self._receipt_handle = receipt_handle
+
+    def hide(self, pause: timedelta) -> None:
+        """One ChangeMessageVisibility: given back, it comes again after `pause`, up to 12 hours.
+
+        https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
+        """
+        try:
+            self._client.change_message_visibility(
+                QueueUrl=self._queue_url,
+                ReceiptHandle=self._receipt_handle,
+                VisibilityTimeout=math.ceil(pause.total_seconds()),
+            )
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The message could not be hidden: {err}") from err
+
+
 def encode_run_key(key: RunKey) -> str:
-    """The body of a message on the generate queue."""
+    """The body of a message on the generate or resend queue."""
     return json.dumps({"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence})
 
 
+def was_given_up(body: str) -> bool:
+    """Whether a message on the resend queue is a dead letter of a run that failed."""
+    return json.loads(body).get(_GIVEN_UP) is True
+
+
 def decode_run_key(body: str) -> RunKey:
-    """The run that a message on the generate queue names. Raises InvalidEvent."""
+    """The run that a message on the generate or resend queue names. Raises InvalidEvent."""
     try:
         fields = json.loads(body)
         return RunKey(str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"]))
     except (ValueError, KeyError, TypeError) as err:
         raise InvalidEvent(
-            "A message on the generate queue must be a JSON object with user_id, schedule and "
-            f"sequence: {err!r}"
+            "A message on the generate or resend queue must be a JSON object with user_id, "
+            f"schedule and sequence: {err!r}"
         ) from err
 
 
@@ -137,6 +203,16 @@ def decode_shard(body: str) -> Shard:
         raise InvalidEvent(
             "A message on the shard queue must be a JSON object with shard, since and until: "
             f"{err!r}"
+        ) from err
+
+
+def decode_partition(body: str) -> int:
+    """The partition that a message on the sweep queue names. Raises InvalidEvent."""
+    try:
+        return int(json.loads(body)["partition"])
+    except (ValueError, KeyError, TypeError) as err:
+        raise InvalidEvent(
+            f"A message on the sweep queue must be a JSON object with partition: {err!r}"
         ) from err
 
 

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 from gazette.adapters.words import Words
 from gazette.domain.compose import Digest
+from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.domain.ports import Links
 from gazette.domain.subscriber import Subscriber
@@ -44,10 +45,15 @@ class JinjaRenderer:
             "subscriber": subscriber,
             "words": self._words,
         }
-        subject, html, text = (
-            self._environment.get_template(f"{_EMAIL}/{name}").render(values)
-            for name in ("subject.txt", "body.html", "body.txt")
-        )
+        try:
+            subject, html, text = (
+                self._environment.get_template(f"{_EMAIL}/{name}").render(values)
+                for name in ("subject.txt", "body.html", "body.txt")
+            )
+            for part in (subject, html, text):
+                part.encode()  # half a surrogate would fail only when it is sent
+        except Exception as err:  # templates run whatever expressions they hold
+            raise RenderingFailed(f"{type(err).__name__}: {err}") from err
         return Edition(subject=" ".join(subject.split()), html=html, text=text)
 
 

@@ -3,10 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamo import bind, put_or_current, translated
+from gazette.adapters.dynamo import (
+    ConditionFailed,
+    bind,
+    put_or_current,
+    transaction,
+    translated,
+)
 from gazette.adapters.tables import RunRow
 from gazette.domain.batch import Counted, batch_of, counted
 from gazette.domain.calendar import slot_id
@@ -14,12 +21,13 @@ from gazette.domain.identity import shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.run import Reason, Run, Status
 
-_PARTITIONS = 16
+PARTITIONS = 16
 """Of each index. An index takes what the table takes only if its partitions share the writes.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
 
 _PAGE = 16
+_AT_ONCE = 100
 
 
 class DynamoRuns:
@@ -70,7 +78,7 @@ class DynamoRuns:
 
     def of_batch(self, slot: datetime) -> Iterator[Counted]:
         """Sixteen Queries of the index, and one more per megabyte: about nine thousand runs."""
-        for partition in range(_PARTITIONS):
+        for partition in range(PARTITIONS):
             with translated():
                 for row in RunRow.batch_index.query(_batch(slot, partition)):
                     yield _counted(row)
@@ -79,6 +87,41 @@ class DynamoRuns:
         """One conditional PutItem."""
         current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
         return after if current is None else _run(current)
+
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]], *, token: str) -> bool:
+        """One TransactWriteItems. Within ten minutes the token makes a repetition the same call.
+
+        https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
+        """
+        try:
+            with transaction(RunRow, token=token) as writes:
+                for before, after in pairs:
+                    if before == after:
+                        writes.condition_check(
+                            RunRow,
+                            before.key.user_id,
+                            run_sort_key(before.key),
+                            condition=run_as_read(before),
+                        )
+                    else:
+                        row = run_row(after, retention=self._retention)
+                        writes.save(row, run_as_read(before))
+        except ConditionFailed:
+            return False
+        return True
+
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+        """One Query of the index per megabyte of keys, one BatchGetItem per hundred runs."""
+        with translated():
+            keys = (
+                (row.user_id, row.run)
+                for row in RunRow.open_index.query(f"{partition:02d}", RunRow.check_at <= at)
+            )
+            while some := list(islice(keys, _AT_ONCE)):
+                for row in RunRow.batch_get(some, consistent_read=True):
+                    run = _run(row)
+                    if run.is_open and run.check_at <= at:
+                        yield run
 
 
 def _batch(slot: datetime, partition: int) -> str:
@@ -92,13 +135,13 @@ def run_sort_key(key: RunKey) -> str:
 
 def run_row(run: Run, *, retention: timedelta) -> RunRow:
     """The whole row of a run."""
-    partition, slot, shown = shard_of(run.key.user_id, _PARTITIONS), batch_of(run), counted(run)
+    partition, slot, shown = shard_of(run.key.user_id, PARTITIONS), batch_of(run), counted(run)
     return RunRow(
         user_id=run.key.user_id,
         run=run_sort_key(run.key),
         due_at=run.due_at,
         check_at=run.check_at,
-        open=None if run.status.is_final else f"{partition:02d}",
+        open=f"{partition:02d}" if run.is_open else None,
         batch=_batch(slot, partition) if slot else None,
         state=None if shown.status is Status.PENDING else f"{shown.status} {shown.reason}",
         status=run.status.value,
@@ -108,6 +151,8 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         epoch=run.epoch,
         uncertain=set(run.uncertain) or None,
         resent=run.resent,
+        overtaken=run.overtaken or None,
+        retry_at=run.retry_at,
         since=run.window.since if run.window else None,
         until=run.window.until if run.window else None,
         deadline=run.deadline,
@@ -151,6 +196,8 @@ def _run(row: RunRow) -> Run:
         epoch=int(row.epoch),
         uncertain=frozenset(int(attempt) for attempt in row.uncertain or ()),
         resent=row.resent,
+        overtaken=bool(row.overtaken),
+        retry_at=row.retry_at,
         window=Window(row.since, row.until) if row.since and row.until else None,
         deadline=row.deadline,
         nonce=row.nonce or "",

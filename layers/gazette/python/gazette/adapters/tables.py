@@ -176,7 +176,8 @@ class EventRow(Model):
     """Table `events`. `stored` is `schedule#stored_at`; `body` is one JSON string.
 
     One string is read three times as fast as a map of the same content. A row without both is
-    the trace of an event that was retracted; `was` is the schedule that it was under.
+    the trace of an event that was retracted; `was` is the schedule that it was under. `why` says
+    why an event was set aside.
     """
 
     class Meta:
@@ -187,13 +188,14 @@ class EventRow(Model):
     stored = UnicodeAttribute(null=True)
     body = UnicodeAttribute(null=True)
     was = UnicodeAttribute(null=True)
+    why = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     stored_index = StoredIndex()
 
 
 class OpenIndex(GlobalSecondaryIndex["RunRow"]):
-    """Sparse: runs that are not final, for the sweep. Keys only, so that only a change of
-    `check_at` and the end of the run cost a write here."""
+    """Sparse: runs on which somebody still has to act, for the sweep. Keys only, so that only a
+    change of `check_at` and the end of the run cost a write here."""
 
     class Meta:
         index_name = "open"
@@ -238,6 +240,8 @@ class RunRow(Model):
     epoch = NumberAttribute()
     uncertain = NumberSetAttribute(null=True)
     resent = BooleanAttribute()
+    overtaken = BooleanAttribute(null=True)
+    retry_at = InstantAttribute(null=True)
     since = InstantAttribute(null=True)
     until = InstantAttribute(null=True)
     deadline = InstantAttribute(null=True)
@@ -254,6 +258,7 @@ class BatchRow(Model):
 
     Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
     Of kind `shards`: one row for each number of shards that there ever was, and since when.
+    Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
     """
 
     class Meta:

@@ -9,7 +9,7 @@ import boto3
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
-from gazette.adapters.queues import SqsGenerateQueue, SqsShardQueue, decode_shard
+from gazette.adapters.queues import SqsRunQueue, SqsShardQueue, decode_shard
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -26,10 +26,15 @@ def build_tick() -> Callable[[datetime], int]:
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     shard_queue = SqsShardQueue(boto3.client("sqs"), settings.shard_queue_url)
-    limits = _limits(settings)
 
     def run(time: datetime) -> int:
-        return tick(time, batches=batches, shard_queue=shard_queue, limits=limits)
+        return tick(
+            time,
+            batches=batches,
+            shard_queue=shard_queue,
+            shards=settings.shards,
+            lookback=settings.lookback_slots,
+        )
 
     return run
 
@@ -51,7 +56,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=batches,
-        generate_queue=SqsGenerateQueue(sqs, settings.generate_queue_url),
+        generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
         clock=now,
         random=random.random,
         limits=_limits(settings),
@@ -73,8 +78,6 @@ def _batches(settings: FanoutSettings) -> DynamoBatches:
 
 def _limits(settings: FanoutSettings) -> FanoutLimits:
     return FanoutLimits(
-        shards=settings.shards,
-        lookback=settings.lookback_slots,
         settle_lag=timedelta(seconds=settings.settle_lag),
         max_lateness=timedelta(seconds=settings.max_lateness),
         spread=timedelta(seconds=settings.spread),

@@ -8,7 +8,7 @@ from gazette.adapters.activities import DynamoActivities
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEvents
 from gazette.adapters.follows import DynamoFollows
-from gazette.adapters.queues import SqsGenerateQueue
+from gazette.adapters.queues import SqsRunQueue
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -45,7 +45,7 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
         ),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=run_retention),
-        generate_queue=SqsGenerateQueue(sqs, settings.generate_queue_url),
+        generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
         clock=now,
         defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
         collapse=timedelta(seconds=settings.collapse),

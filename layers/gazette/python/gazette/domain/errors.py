@@ -13,6 +13,10 @@ class InvalidToken(GazetteError):
     """A link whose token was not signed by this installation, or was altered on the way."""
 
 
+class RenderingFailed(GazetteError):
+    """A template that cannot show what it was given. The text says why."""
+
+
 class NotYet(GazetteError):
     """A run that cannot go on now: its message must be kept and tried again later."""
 

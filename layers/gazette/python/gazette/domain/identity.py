@@ -13,6 +13,9 @@ SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
 WAITING = "waiting"
 """Where events lie whose subscriber is not known yet. Nothing is ever sent from here."""
 
+ASIDE = "aside"
+"""Where events lie that no email can show. Nothing is ever sent from here."""
+
 LAST_SEQUENCE = 9_999_999_999
 """Above every sequence number that a run can have."""
 

@@ -83,6 +83,20 @@ class Runs(Protocol):
         creates a run: raises LookupError where there is none.
         """
 
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]], *, token: str) -> bool:
+        """Store the second of each pair, all of them or none, if each first is as it was read.
+
+        As `swap` tells it; one that is its own second is only looked at. False where somebody
+        else has stored one of them meanwhile. Repeated with the same `token` within some minutes,
+        the answer is that of the first time.
+        """
+
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+        """The open runs of a partition that somebody had to look at by `at`, the oldest first.
+
+        Found by an index that is eventually consistent; each is then as it is stored now.
+        """
+
 
 class Batches(Protocol):
     """What is said of the runs of a slot as a whole, and how far each shard has come."""

@@ -5,9 +5,11 @@ condition on what it read. The rules that are named by number are in docs/protoc
 """
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import assert_never
 
 from gazette.domain.model import Window
+from gazette.domain.retries import PAUSES
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
     Accepted,
@@ -29,8 +31,11 @@ from gazette.domain.signals import (
     Uncertain,
 )
 
-MAX_REFUSALS = 5
+MAX_REFUSALS = 1 + len(PAUSES)
 """Refused attempts after which a run has failed. Refusals of the whole account do not count."""
+
+_OVERDUE = timedelta(minutes=15)
+"""What should be tried again at an instant and is not by then is the sweep's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +67,7 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
         case Reopen():
             return _reopen(run)
         case Stop():
-            if run.status.is_final:
-                return Ignored("the run has ended")
-            return replace(run, epoch=run.epoch + 1)
+            return _stop(run)
         case _:
             assert_never(signal)
 
@@ -89,6 +92,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         status=Status.SENDING,
         reason=Reason.CLAIMED,
         attempt=run.attempt + 1,
+        retry_at=None,
         window=window,
         deadline=signal.deadline,
         nonce=signal.nonce,
@@ -122,7 +126,12 @@ def _refuse(
                     refusals=refusals,
                 )
             return replace(
-                settled, status=Status.RETRYING, reason=Reason.REFUSED_FOR_NOW, refusals=refusals
+                settled,
+                status=Status.RETRYING,
+                reason=Reason.REFUSED_FOR_NOW,
+                refusals=refusals,
+                retry_at=signal.retry_at,
+                check_at=signal.retry_at + _OVERDUE if signal.retry_at else run.check_at,
             )
         case _:
             assert_never(signal)
@@ -143,6 +152,7 @@ def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
         reason=reason,
         detail=detail,
         uncertain=run.uncertain | {run.attempt},
+        check_at=signal.check_at or run.check_at,
     )
 
 
@@ -159,6 +169,14 @@ def _decide(run: Run, policy: Policy) -> Run | Ignored:
             return replace(run, reason=Reason.CARRIED)
         case _:
             assert_never(policy)
+
+
+def _stop(run: Run) -> Run | Ignored:
+    """Rule 11: a claim made on what was read before fails; one that is made already stands."""
+    if run.status.is_final:
+        return Ignored("the run has ended")
+    is_late = run.status in {Status.SENDING, Status.UNKNOWN}
+    return replace(run, epoch=run.epoch + 1, overtaken=run.overtaken or is_late)
 
 
 def _end(run: Run, status: Status, reason: Reason) -> Run | Ignored:

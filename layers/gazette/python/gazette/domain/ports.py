@@ -26,9 +26,16 @@ TimeLeft = Callable[[], timedelta]
 """Returns what remains of this invocation."""
 
 
+LONGEST_DELAY = timedelta(seconds=900)
+"""For which SQS hides a message that is sent."""
+
+LONGEST_HIDING = timedelta(hours=12)
+"""For which SQS hides a message that was received."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueuedRun:
-    """A run to put on the generate queue, hidden for `delay` (0 to 900 s)."""
+    """A run to put on a queue, hidden for `delay` (0 to 900 s)."""
 
     key: RunKey
     delay: timedelta
@@ -43,8 +50,8 @@ class Shard:
     until: datetime
 
 
-class GenerateQueue(Protocol):
-    """The queue of runs to generate."""
+class RunQueue(Protocol):
+    """A queue of runs to deliver: generate's, or resend's."""
 
     def send(self, runs: Sequence[QueuedRun]) -> None:
         """Queue up to ten runs in one call. Raises Unavailable unless all of them are queued.
@@ -53,11 +60,25 @@ class GenerateQueue(Protocol):
         """
 
 
+class DeadLetters(Protocol):
+    """Where runs that failed wait for a person to take note."""
+
+    def keep(self, key: RunKey) -> None:
+        """Put it there, as one that was given up: brought back, it changes nothing."""
+
+
 class ShardQueue(Protocol):
     """The queue of shards to fan out."""
 
     def send(self, shards: Iterable[Shard]) -> None:
         """Queue the shards, ten a call. Raises Unavailable unless all of them are queued."""
+
+
+class SweepQueue(Protocol):
+    """The queue of the partitions of open runs to sweep."""
+
+    def send(self, partitions: Iterable[int]) -> None:
+        """Queue them, ten a call. Raises Unavailable unless all of them are queued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +127,8 @@ class Renderer(Protocol):
     ) -> Edition:
         """The edition for this reader. Deterministic: the same input makes the same bytes.
 
-        `schedule` is the run's: the email says why, and how often, the reader gets it.
+        `schedule` is the run's: the email says why, and how often, the reader gets it. Raises
+        RenderingFailed for whatever a template cannot show.
         """
 
 
@@ -144,6 +166,30 @@ class Pacer(Protocol):
         Nobody else gets it, also where it is not used. It counts for the day of `now`. What is
         not taken costs no turn; a call whose answer is lost may.
         """
+
+
+class EvidenceLog(Protocol):
+    """Up to when the provider's own reports have come in."""
+
+    def note(self, sent_at: datetime) -> None:
+        """A report of an email that was sent at this instant has been worked off."""
+
+    def latest(self) -> datetime | None:
+        """The latest such instant, give or take some seconds; None: there never was a report."""
+
+
+class EvidenceBacklog(Protocol):
+    """The reports that wait to be worked off."""
+
+    def is_clear(self, grace: timedelta) -> bool:
+        """Whether none waits for longer than `grace`, and none has failed."""
+
+
+class Canary(Protocol):
+    """An email to nobody, whose report proves that reports come in."""
+
+    def send(self) -> None:
+        """Send one. What becomes of it shows in the reports alone."""
 
 
 class PaceGauge(Protocol):

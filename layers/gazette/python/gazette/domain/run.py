@@ -77,8 +77,10 @@ class Run:
     refused; `uncertain` holds the attempts that it may have accepted. `epoch` is raised by
     whoever stops the run, so that a claim made on what was read before the stop fails. `until`
     is fixed by the first claim; `nonce` belongs to the claim that wrote it; `deadline` is the
-    instant before which nobody but the claimant may act. `check_at` is when the sweep looks.
-    `detail` is the provider's own code for the last refusal or doubt.
+    instant before which nobody but the claimant may act. `check_at` is when the sweep looks;
+    `retry_at` is before when a refused run is not sent again. `overtaken`: something that stops or
+    changes it came after a claim, so too late for that. `detail` is the provider's own code for
+    the last refusal or doubt.
     """
 
     key: RunKey
@@ -91,11 +93,23 @@ class Run:
     epoch: int = 0
     uncertain: frozenset[int] = frozenset()
     resent: bool = False
+    overtaken: bool = False
+    retry_at: datetime | None = None
     window: Window | None = None
     deadline: datetime | None = None
     nonce: str = ""
     message_id: str = ""
     detail: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody still has to act on it: what is carried waits for its successor."""
+        return not self.status.is_final and self.reason is not Reason.CARRIED
+
+    @property
+    def may_have_gone(self) -> bool:
+        """Whether it was not sent as far as anybody knows, and yet may have been."""
+        return bool(self.uncertain) and self.status is not Status.SENT
 
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)

@@ -35,10 +35,14 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForNow:
-    """The provider surely refused the attempt and may take another: throttled, not connected."""
+    """The provider surely refused the attempt and may take another: throttled, not connected.
+
+    `retry_at`: not before then; None: as soon as anybody comes to it.
+    """
 
     attempt: int
     detail: str = ""
+    retry_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +70,21 @@ class NotAttempted:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """The provider may have taken this attempt's message: time-out after write, reset, 5xx."""
+    """The provider may have taken this attempt's message: time-out after write, reset, 5xx.
+
+    `check_at`: when the grace period for evidence is over; None: when the sweep looks anyway.
+    """
 
     attempt: int
     detail: str = ""
+    check_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The claimant can no longer be alive."""
+    """The claimant can no longer be alive. `check_at`: as for an uncertain attempt."""
+
+    check_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

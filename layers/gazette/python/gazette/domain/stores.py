@@ -166,6 +166,16 @@ class EventReader(Protocol):
         """Whether any was stored in it; also one that has expired may count."""
 
 
+class EventShelf(Protocol):
+    """Where events lie that no email can show."""
+
+    def set_aside(self, event: Event, schedule: str, why: str) -> bool:
+        """Take it out of its schedule, with the reason; False where it is no longer there.
+
+        No window has it any more. Put again by its producer, it goes back to where it belongs.
+        """
+
+
 class Suppressions(Protocol):
     """Addresses that must not be written to, as hashes (identity.address_hash)."""
 

@@ -8,6 +8,8 @@ from gazette.settings.digests import (
     FanoutSettings,
     GenerateSettings,
     PacingSettings,
+    ResendSettings,
+    SendingSettings,
 )
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.events import (
@@ -17,11 +19,13 @@ from gazette.settings.events import (
     PlacingSettings,
 )
 from gazette.settings.readers import PreferencesSettings
+from gazette.settings.settling import FeedbackSettings, SweepSettings
 
 __all__ = [
     "EVENT_WRITE_TIMEOUT_MS",
     "MAX_EMAILS_PER_SECOND",
     "FanoutSettings",
+    "FeedbackSettings",
     "FollowersSettings",
     "GenerateSettings",
     "IngestSettings",
@@ -29,5 +33,8 @@ __all__ = [
     "PacingSettings",
     "PlacingSettings",
     "PreferencesSettings",
+    "ResendSettings",
+    "SendingSettings",
     "Settings",
+    "SweepSettings",
 ]

@@ -93,10 +93,13 @@ class PacingSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateSettings(PacingSettings):
-    """What `generate` needs. `mail_provider` is `ses` or `smtp`."""
+class SendingSettings(PacingSettings):
+    """What everybody needs who sends. `mail_provider` is `ses` or `smtp`.
 
-    generate_queue_url: str
+    `evidence_grace`: how long the provider's report of an email may take.
+    """
+
+    resend_queue_url: str
     subscribers_table: str
     events_table: str
     runs_table: str
@@ -115,6 +118,7 @@ class GenerateSettings(PacingSettings):
     send_timeout: int
     commit_margin: int
     clock_skew: int
+    evidence_grace: int
     max_lateness: int
     max_groups: int
     event_retention_days: int
@@ -128,6 +132,7 @@ class GenerateSettings(PacingSettings):
             send_timeout=(3, 60),
             commit_margin=(5, None),
             clock_skew=(0, None),
+            evidence_grace=(60, 86_400),
             max_lateness=(600, None),
             max_groups=(1, None),
             event_retention_days=(35, None),
@@ -154,3 +159,17 @@ class GenerateSettings(PacingSettings):
                 "GAZETTE_RUN_RETENTION_DAYS must be more than GAZETTE_EVENT_RETENTION_DAYS: "
                 "a run says which events were sent."
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateSettings(SendingSettings):
+    """What `generate` needs."""
+
+    generate_queue_url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResendSettings(SendingSettings):
+    """What `resend` needs. `resend_dead_queue_url`: where failed runs wait for a person."""
+
+    resend_dead_queue_url: str

@@ -12,7 +12,7 @@ from gazette.domain.model import Schedule
 from gazette.domain.ports import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue, TimeLeft
 from gazette.domain.run import Reason
 from gazette.steps.scheduling import is_active, withdraw
-from gazette.steps.starting import Departures, FanoutLimits, Occurrence, Started, start
+from gazette.steps.starting import Departures, Occurrence, Started, start
 
 _ENOUGH = timedelta(seconds=30)
 """The longest that ten schedules take, and more."""
@@ -44,20 +44,22 @@ _ENDED_AS = {
 }
 
 
-def tick(at: datetime, *, batches: Batches, shard_queue: ShardQueue, limits: FanoutLimits) -> int:
+def tick(
+    at: datetime, *, batches: Batches, shard_queue: ShardQueue, shards: int, lookback: int
+) -> int:
     """Queue every shard, from where it was done last to the slot that `at` lies in.
 
     Also every other that somebody ever wrote schedules for: they may be in it from when there
     were more, or from a deployment that was taken back. Returns the number of shards. A tick
-    that is missing, comes twice or late does no harm.
+    that is missing, comes twice or late does no harm. `lookback` is in slots.
     """
     slot = slot_of(at)
     done, announced = batches.checkpoints(), batches.announced()
     queued = []
-    for number in range(shards_in_use(limits.shards, done, announced)):
-        begun = min((when for shards, when in announced.items() if shards > number), default=slot)
+    for number in range(shards_in_use(shards, done, announced)):
+        begun = min((when for those, when in announced.items() if those > number), default=slot)
         behind = done.get(number, begun - SLOT)
-        queued.append(Shard(number, min(behind + SLOT, slot) - SLOT * limits.lookback, slot))
+        queued.append(Shard(number, min(behind + SLOT, slot) - SLOT * lookback, slot))
     shard_queue.send(queued)
     return len(queued)
 

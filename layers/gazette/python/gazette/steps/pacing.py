@@ -7,7 +7,7 @@ from datetime import timedelta
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import is_immediate
 from gazette.domain.pace import NoTurn
-from gazette.domain.ports import Clock, GenerateQueue, Pacer, QueuedRun
+from gazette.domain.ports import Clock, Pacer
 from gazette.domain.run import Reason, Run
 from gazette.domain.signals import Skip
 
@@ -26,7 +26,6 @@ class Pacing:
     """`sleep` lets time pass; `random` returns a number from 0 to 1."""
 
     pacer: Pacer
-    generate_queue: GenerateQueue
     clock: Clock
     sleep: Callable[[timedelta], None]
     random: Callable[[], float]
@@ -48,20 +47,16 @@ def wait_for_turn(pacing: Pacing, *, spare: timedelta) -> NoTurn | None:
     return None
 
 
-def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | None:
-    """What becomes of a run that has no turn: skipped where that is returned, else put off.
+def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | timedelta:
+    """What becomes of a run that has no turn: skipped, or put off for so long.
 
-    A digest is not sent a day late: its events go with the next one. One of which an attempt is
-    uncertain cannot be closed, and waits. Put off: a message of its own before this one ends,
-    because one that is given back would use up its receives, and a long backlog end among the
-    dead letters.
+    A digest is not sent a day late: its events go with the next one.
     """
     at_once = is_immediate(run.key.schedule)
-    if why is NoTurn.DAILY_CAP and not at_once and not run.uncertain:
+    if why is NoTurn.DAILY_CAP and not at_once:
         return Skip(Reason.DAILY_CAP)
     soonest, latest = _BETWEEN_AT_ONCE if at_once else _BETWEEN
     delay = soonest + (latest - soonest) * pacing.random()
     if why is NoTurn.DAILY_CAP:
         delay = _BETWEEN[1]
-    pacing.generate_queue.send([QueuedRun(run.key, delay)])
-    return None
+    return delay

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from gazette.domain.frequency import Frequencies
 from gazette.domain.ledgers import Runs, Schedules
-from gazette.domain.ports import Clock, GenerateQueue
+from gazette.domain.ports import Clock, RunQueue
 from gazette.domain.stores import Events, Follows, Subscribers
 
 
@@ -24,7 +24,7 @@ class Places:
     events: Events
     schedules: Schedules
     runs: Runs
-    generate_queue: GenerateQueue
+    generate_queue: RunQueue
     clock: Clock
     defaults: Frequencies
     collapse: timedelta

@@ -8,7 +8,7 @@ from gazette.domain.batch import Batch
 from gazette.domain.identity import latest_run
 from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import RunKey, Schedule, Window
-from gazette.domain.ports import Clock, GenerateQueue
+from gazette.domain.ports import Clock, RunQueue
 from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
 from gazette.domain.stores import EventReader, Subscribers
 from gazette.steps.sunset import active_until
@@ -19,17 +19,13 @@ _SOON = timedelta(days=8)
 
 @dataclass(frozen=True, slots=True)
 class FanoutLimits:
-    """`shards`: how many there are. `spread`: longest random delay of a message.
+    """`spread`: longest random delay of a message. `settle_lag`: as in deliver.
 
-    `lookback`: how many slots a shard reads again although it was done with them, because the
-    due index is eventually consistent. `settle_lag`: as in deliver. `check_after`: when the
-    sweep looks at a run. `max_lateness`: what is due longer ago is not started any more, and its
-    events go with the next, if that comes within a week or so. `sunset`: after how long without a
-    sign of life a reader rests; None: never.
+    `check_after`: when the sweep looks at a run. `max_lateness`: what is due longer ago is not
+    started any more, and its events go with the next, if that comes within a week or so.
+    `sunset`: after how long without a sign of life a reader rests; None: never.
     """
 
-    shards: int
-    lookback: int
     settle_lag: timedelta
     max_lateness: timedelta
     spread: timedelta
@@ -49,7 +45,7 @@ class Departures:
     runs: Runs
     events: EventReader
     batches: Batches
-    generate_queue: GenerateQueue
+    generate_queue: RunQueue
     clock: Clock
     random: Callable[[], float]
     limits: FanoutLimits

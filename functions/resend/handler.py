@@ -1,0 +1,20 @@
+"""Runs from the resend queue: what the provider refused for now, tried again."""
+
+from typing import Any
+
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.bootstrap.resend import build
+from gazette.observability import TimeLeft, each_message, observed
+from gazette.reporting import report_delivery
+
+
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """One invocation of up to ten runs; each ends, or its message is hidden and comes again."""
+    with observed(context):
+        return each_message(event, context, _resend)
+
+
+def _resend(record: SQSRecord, time_left: TimeLeft) -> None:
+    done = build()(record.body, record.receipt_handle, time_left)
+    report_delivery(done.run if done else None, record.message_id)

@@ -1,0 +1,27 @@
+"""Every five minutes: what nobody goes on with any more, and emails that nobody is sure of."""
+
+from datetime import datetime
+from typing import Any
+
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.bootstrap.sweep import build_begin, build_sweep
+from gazette.observability import TimeLeft, count, each_message, logger, observed
+
+
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """`{"time": …}` is a tick; anything with Records comes from the sweep queue."""
+    with observed(context):
+        if "Records" not in event:
+            late = build_begin()(datetime.fromisoformat(event["time"]))
+            count("late_shards", late)
+            logger().info("sweep begun", time=event["time"], late_shards=late)
+            return {"late_shards": late}
+        return each_message(event, context, _sweep)
+
+
+def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
+    swept = build_sweep()(record.body, time_left)
+    for what, number in swept.items():
+        count(f"swept_{what}", number)
+    logger().info("partition swept", partition=record.body, swept=swept)

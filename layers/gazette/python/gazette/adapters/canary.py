@@ -1,0 +1,41 @@
+"""An email to Amazon's mailbox simulator, so that there is a report of something."""
+
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from gazette.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_sesv2 import SESV2Client
+
+_NOBODY = "success@simulator.amazonses.com"
+"""Takes everything, and counts neither for the daily quota nor for the reputation.
+https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html"""
+
+
+class SesCanary:
+    """The port `Canary`."""
+
+    def __init__(self, client: "SESV2Client", *, sender: str, configuration_set: str) -> None:
+        self._client = client
+        self._sender = sender
+        self._configuration_set = configuration_set
+
+    def send(self) -> None:
+        """One SendEmail, with a tag that names no run."""
+        try:
+            self._client.send_email(
+                FromEmailAddress=self._sender,
+                Destination={"ToAddresses": [_NOBODY]},
+                Content={
+                    "Simple": {
+                        "Subject": {"Data": "Gazette asks whether reports come in"},
+                        "Body": {"Text": {"Data": "Nobody reads this."}},
+                    }
+                },
+                EmailTags=[{"Name": "run", "Value": "canary"}],
+                ConfigurationSetName=self._configuration_set,
+            )
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The canary was not sent: {err}") from err

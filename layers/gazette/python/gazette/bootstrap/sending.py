@@ -1,0 +1,84 @@
+"""What `generate` and `resend` share, joined: the one way in which Gazette sends."""
+
+import json
+import random
+import secrets
+import time
+from datetime import timedelta
+from importlib.resources import files
+from pathlib import Path
+
+from aws_lambda_powertools.utilities.parameters import get_secret
+
+from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.events import DynamoEventReader
+from gazette.adapters.links import SignedLinks
+from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.ses import SesMailer, ses_client
+from gazette.adapters.shelf import DynamoEventShelf
+from gazette.adapters.smtp import SmtpMailer, SmtpServer
+from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.bootstrap.clock import now
+from gazette.bootstrap.pacing import pacer
+from gazette.bootstrap.secrets import links_key
+from gazette.domain.ports import Mailer
+from gazette.settings import SendingSettings
+from gazette.steps.deliver import Delivering, DeliveryLimits
+from gazette.steps.editing import Desk
+from gazette.steps.pacing import Pacing
+
+
+def delivering(settings: SendingSettings) -> Delivering:
+    """Tables, desk and provider."""
+    retention = timedelta(days=settings.run_retention_days)
+    return Delivering(
+        runs=DynamoRuns(settings.runs_table, retention=retention),
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
+        desk=Desk(
+            renderer=JinjaRenderer(Path(str(files("gazette_templates")))),
+            shelf=DynamoEventShelf(settings.events_table, clock=now),
+            max_groups=settings.max_groups,
+        ),
+        link_maker=SignedLinks(base_url=settings.base_url, key=links_key(settings.links_secret)),
+        mailer=_mailer(settings),
+        pacing=Pacing(
+            pacer=pacer(settings),
+            clock=now,
+            sleep=lambda wait: time.sleep(wait.total_seconds()),
+            random=random.random,
+        ),
+        clock=now,
+        draw_nonce=lambda: secrets.token_hex(8),
+        random=random.random,
+        list_id=settings.list_id,
+        limits=DeliveryLimits(
+            settle_lag=timedelta(seconds=settings.settle_lag),
+            send_timeout=timedelta(seconds=settings.send_timeout),
+            commit_margin=timedelta(seconds=settings.commit_margin),
+            clock_skew=timedelta(seconds=settings.clock_skew),
+            evidence_grace=timedelta(seconds=settings.evidence_grace),
+            max_lateness=timedelta(seconds=settings.max_lateness),
+        ),
+    )
+
+
+def _mailer(settings: SendingSettings) -> Mailer:
+    send_timeout = timedelta(seconds=settings.send_timeout)
+    if settings.mail_provider == "ses":
+        return SesMailer(
+            ses_client(send_timeout),
+            sender=settings.sender,
+            configuration_set=settings.configuration_set,
+        )
+    login = json.loads(str(get_secret(settings.smtp_secret))) if settings.smtp_secret else {}
+    server = SmtpServer(
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        security=settings.smtp_security,
+        username=login.get("username", ""),
+        password=login.get("password", ""),
+    )
+    return SmtpMailer(server, sender=settings.sender, timeout=send_timeout)

@@ -1,0 +1,95 @@
+"""The function `sweep`, joined."""
+
+import random
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from functools import cache
+
+import boto3
+
+from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.canary import SesCanary
+from gazette.adapters.evidence import DynamoEvidenceLog, SqsEvidenceBacklog
+from gazette.adapters.queues import SqsRunQueue, SqsShardQueue, SqsSweepQueue, decode_partition
+from gazette.adapters.runs import PARTITIONS, DynamoRuns
+from gazette.adapters.ses import ses_client
+from gazette.bootstrap.clock import now
+from gazette.domain.ports import Canary, TimeLeft
+from gazette.domain.signals import Policy
+from gazette.settings import SweepSettings
+from gazette.steps.doubts import Sweeping, SweepLimits, Swept
+from gazette.steps.sweep import begin_sweep, sweep
+
+_TIMEOUT = timedelta(seconds=5)
+
+
+@cache
+def build_begin() -> Callable[[datetime], int]:
+    """Takes the time of a tick; returns how many shards were late. Built once per process."""
+    settings = SweepSettings.from_env()
+    sqs = boto3.client("sqs")
+    sweep_queue = SqsSweepQueue(sqs, settings.sweep_queue_url)
+    shard_queue = SqsShardQueue(sqs, settings.shard_queue_url)
+    batches = DynamoBatches(
+        settings.batches_table, retention=timedelta(days=settings.run_retention_days), clock=now
+    )
+
+    def run(time: datetime) -> int:
+        return begin_sweep(
+            time,
+            partitions=PARTITIONS,
+            sweep_queue=sweep_queue,
+            batches=batches,
+            shard_queue=shard_queue,
+            shards=settings.shards if settings.ticks else 0,
+            lookback=settings.lookback_slots,
+        )
+
+    return run
+
+
+@cache
+def build_sweep() -> Callable[[str, TimeLeft], Mapping[Swept, int]]:
+    """Takes the body of a message and what is left of the invocation. Built once per process."""
+    settings = SweepSettings.from_env()
+    sqs = boto3.client("sqs")
+    by = Sweeping(
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
+        resend_queue=SqsRunQueue(sqs, settings.resend_queue_url),
+        evidence_log=DynamoEvidenceLog(settings.batches_table),
+        backlog=SqsEvidenceBacklog(
+            sqs,
+            boto3.client("cloudwatch"),
+            queue_url=settings.feedback_queue_url,
+            failed_urls=(
+                settings.feedback_dead_queue_url,
+                settings.reports_undelivered_queue_url,
+            ),
+            clock=now,
+        ),
+        canary=_canary(settings),
+        policy=Policy(settings.unknown_policy),
+        clock=now,
+        random=random.random,
+        limits=SweepLimits(
+            evidence_grace=timedelta(seconds=settings.evidence_grace),
+            longest_doubt=timedelta(seconds=settings.longest_doubt),
+            check_after=timedelta(seconds=settings.check_after),
+        ),
+    )
+
+    def run(body: str, time_left: TimeLeft) -> Mapping[Swept, int]:
+        return sweep(decode_partition(body), by=by, time_left=time_left)
+
+    return run
+
+
+def _canary(settings: SweepSettings) -> Canary | None:
+    if settings.mail_provider != "ses":
+        return None
+    return SesCanary(
+        ses_client(_TIMEOUT),
+        sender=settings.sender,
+        configuration_set=settings.configuration_set,
+    )

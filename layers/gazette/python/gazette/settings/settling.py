@@ -1,0 +1,58 @@
+"""What the functions need that settle what became of an email."""
+
+from dataclasses import dataclass
+
+from gazette.settings.environment import Settings, check, check_choice
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedbackSettings(Settings):
+    """What `feedback` needs."""
+
+    runs_table: str
+    batches_table: str
+    run_retention_days: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSettings(Settings):
+    """What `sweep` needs. Durations are seconds.
+
+    `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for a run of which nobody knows
+    whether it went out. `evidence_grace`: how long the provider's report may take.
+    `longest_doubt`: how long `resend` waits for a proof that reports come in at all.
+    `ticks`: 1 where a clock starts digests, so that a shard can be late; else 0.
+    """
+
+    runs_table: str
+    batches_table: str
+    generate_queue_url: str
+    resend_queue_url: str
+    shard_queue_url: str
+    sweep_queue_url: str
+    feedback_queue_url: str
+    feedback_dead_queue_url: str
+    reports_undelivered_queue_url: str
+    mail_provider: str
+    sender: str
+    configuration_set: str
+    unknown_policy: str
+    evidence_grace: int
+    longest_doubt: int
+    check_after: int
+    run_retention_days: int
+    shards: int
+    lookback_slots: int
+    ticks: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting."""
+        check(
+            self,
+            evidence_grace=(60, 86_400),
+            longest_doubt=(self.evidence_grace, None),
+            check_after=(0, None),
+            shards=(1, 256),
+            lookback_slots=(1, 144),
+        )
+        check_choice(self, unknown_policy=("resend", "carry_over", "assume_sent"))

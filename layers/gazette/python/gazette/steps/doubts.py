@@ -1,0 +1,134 @@
+"""What becomes of a run of which nobody knows whether it went out: evidence, or the policy."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from gazette.domain.errors import Unavailable
+from gazette.domain.identity import is_immediate, latest_run
+from gazette.domain.ledgers import Runs
+from gazette.domain.lifecycle import Ignored, transition
+from gazette.domain.model import RunKey
+from gazette.domain.ports import (
+    Canary,
+    Clock,
+    EvidenceBacklog,
+    EvidenceLog,
+    QueuedRun,
+    RunQueue,
+)
+from gazette.domain.run import Run, Status
+from gazette.domain.signals import GraceOver, Policy
+
+_FRESH = timedelta(minutes=5)
+"""An email that was sent so lately need not have its report."""
+
+ProvenUntil = Callable[[], datetime | None]
+"""Says up to when emails have their reports, asked where it matters."""
+
+
+class Swept(StrEnum):
+    """What the sweep did with a run."""
+
+    QUEUED = "queued"
+    DUE_LATER = "due_later"
+    NOW_UNKNOWN = "now_unknown"
+    RESENT = "resent"
+    CARRIED = "carried"
+    ASSUMED = "assumed"
+    WAITS_FOR_EVIDENCE = "waits_for_evidence"
+    LEFT_ALONE = "left_alone"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLimits:
+    """`evidence_grace`: how long after a claim's deadline the provider's report may come.
+
+    `longest_doubt`: how long after it the policy `resend` waits for a proof that reports come in
+    at all. `check_after`: how long a run has until the sweep looks at it again.
+    """
+
+    evidence_grace: timedelta
+    longest_doubt: timedelta
+    check_after: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweeping:
+    """The runs, the queues that bring them back, and what tells whether evidence comes in.
+
+    `canary` is None where the provider reports nothing. `random` returns a number from 0 to 1.
+    """
+
+    runs: Runs
+    generate_queue: RunQueue
+    resend_queue: RunQueue
+    evidence_log: EvidenceLog
+    backlog: EvidenceBacklog
+    canary: Canary | None
+    policy: Policy
+    clock: Clock
+    random: Callable[[], float]
+    limits: SweepLimits
+
+
+def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Swept:
+    """No evidence came within the grace period: the policy decides (rule 9).
+
+    But `resend` only where a report has come of an email that was sent later.
+    """
+    gone_since = run.deadline or run.check_at
+    if by.clock() < gone_since + by.limits.evidence_grace:
+        return Swept.LEFT_ALONE
+    policy = by.policy
+    if policy is Policy.RESEND and not run.resent:
+        until = proven()
+        if until is None or until <= gone_since:
+            if by.clock() < gone_since + by.limits.longest_doubt:
+                return Swept.WAITS_FOR_EVIDENCE
+            policy = Policy.CARRY_OVER
+    decided = transition(run, GraceOver(policy))
+    if isinstance(decided, Ignored):
+        return Swept.LEFT_ALONE
+    is_carried = not (decided.is_open or decided.status.is_final)
+    if is_carried and is_immediate(run.key.schedule):
+        _start_successor(run, by)
+    decided = replace(decided, check_at=by.clock() + by.limits.check_after)
+    if by.runs.swap(run, decided) != decided:
+        return Swept.LEFT_ALONE
+    if decided.status is Status.RETRYING:
+        by.resend_queue.send([QueuedRun(run.key, timedelta(0))])
+        return Swept.RESENT
+    return Swept.CARRIED if is_carried else Swept.ASSUMED
+
+
+def _start_successor(run: Run, by: Sweeping) -> None:
+    """What is carried goes with the next run of its schedule, and nothing else may start one.
+
+    Before it is carried, because then the sweep no longer sees it: until then its successor
+    waits for it.
+    """
+    user_id, schedule = run.key.user_id, run.key.schedule
+    newest = by.runs.chain(latest_run(user_id, schedule))[0]
+    now = by.clock()
+    if newest.key == run.key or newest.status.is_final:
+        sequence = max(newest.key.sequence + 1, int(now.timestamp()))
+        key = RunKey(user_id, schedule, sequence)
+        newest = by.runs.create(Run(key, due_at=now, check_at=now + by.limits.check_after))
+    by.generate_queue.send([QueuedRun(newest.key, timedelta(minutes=1))])
+
+
+def proven_until(by: Sweeping) -> datetime | None:
+    """Up to when emails that were sent have their reports; None where that cannot be told.
+
+    Where it is long ago, a canary is sent: the next sweep then has a report to go by.
+    """
+    if by.canary is None:
+        return None
+    until = by.evidence_log.latest() if by.backlog.is_clear(by.limits.evidence_grace) else None
+    if until is None or until < by.clock() - _FRESH:
+        with suppress(Unavailable):
+            by.canary.send()
+    return until

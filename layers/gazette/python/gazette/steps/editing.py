@@ -1,0 +1,61 @@
+"""From the events of a window to the email that shows them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gazette.domain.compose import Digest, compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.model import Actor, Edition, Entity, Event, RunKey
+from gazette.domain.ports import Links, Renderer
+from gazette.domain.stores import EventShelf
+from gazette.domain.subscriber import Subscriber
+
+_HARMLESS = Event(
+    user_id="nobody",
+    id="harmless",
+    category="update",
+    entity=Entity("post", "harmless", "A title", "https://example.com/"),
+    actor=Actor("somebody", "Somebody"),
+    occurred_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+"""What every template shows: where it does not, the template is at fault and no event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What edits emails. `max_groups`: how many groups one shows."""
+
+    renderer: Renderer
+    shelf: EventShelf
+    max_groups: int
+
+
+def edit(
+    key: RunKey, events: Sequence[Event], subscriber: Subscriber, links: Links, *, desk: Desk
+) -> Edition | None:
+    """The edition that shows `events`; None where some were set aside instead.
+
+    Those cannot be shown, each by itself, and would hold up everything else of their reader
+    (rule 17): whoever reads the window again no longer finds them. Where not even a harmless
+    event can be shown, RenderingFailed is raised, and nothing is set aside.
+    """
+
+    def show(some: Iterable[Event]) -> Edition:
+        digest: Digest = compose(some, max_groups=desk.max_groups)
+        return desk.renderer.render(digest, subscriber, links, key.schedule)
+
+    try:
+        return show(events)
+    except RenderingFailed:
+        show([_HARMLESS])
+        found = False
+        for event in events:
+            try:
+                show([event])
+            except RenderingFailed as why:
+                desk.shelf.set_aside(event, key.schedule, str(why))
+                found = True
+        if not found:
+            raise
+        return None

@@ -1,0 +1,54 @@
+"""A message from the resend queue: try a run again that was refused, after longer and longer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
+from gazette.domain.ports import LONGEST_HIDING, Clock, DeadLetters, RunQueue
+from gazette.domain.run import Reason
+from gazette.steps.deliver import Delivery
+from gazette.steps.generate import put_off
+
+
+@dataclass(frozen=True, slots=True)
+class ResendMessage:
+    """`was_given_up`: it comes from the dead letters, where its run had failed.
+
+    `hide` lets the message come again after a while, rather than when the queue says.
+    """
+
+    key: RunKey
+    was_given_up: bool
+    hide: Callable[[timedelta], None]
+
+
+def resend(
+    message: ResendMessage,
+    *,
+    deliver: Callable[[RunKey], Delivery | None],
+    resend_queue: RunQueue,
+    dead_letters: DeadLetters,
+    clock: Clock,
+) -> Delivery | None:
+    """Deliver the run. One that was refused keeps its message, hidden until the next attempt.
+
+    A run that has failed goes to the dead letters, for a person to see; brought back from there
+    it changes nothing. What only waits, for a turn or an older run, gets a fresh message: waiting
+    is no attempt. Raises NotYet where the message is kept.
+    """
+    done = deliver(message.key)
+    if done is None:
+        return None
+    if done.run.retry_at and done.run.retry_at > clock():
+        message.hide(min(done.run.retry_at - clock(), LONGEST_HIDING))
+        raise NotYet(
+            f"Run {run_id(message.key)} was refused {done.run.refusals} times "
+            f"({done.run.detail}); it is tried again at {done.run.retry_at}."
+        )
+    put_off(done, queue=resend_queue, clock=clock)
+    if done.run.reason is Reason.ATTEMPTS_EXHAUSTED and not message.was_given_up:
+        dead_letters.keep(message.key)
+    return done

@@ -1,0 +1,98 @@
+"""What nobody goes on with any more: messages that were lost, and workers that died."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache, partial
+
+from gazette.domain.calendar import SLOT, slot_of
+from gazette.domain.ledgers import Batches
+from gazette.domain.ports import (
+    LONGEST_DELAY,
+    QueuedRun,
+    RunQueue,
+    ShardQueue,
+    SweepQueue,
+    TimeLeft,
+)
+from gazette.domain.run import Run, Status
+from gazette.steps.doubts import ProvenUntil, Sweeping, Swept, decide, proven_until
+from gazette.steps.fanout import tick
+from gazette.steps.preceding import settle_if_overdue
+
+_ENOUGH = timedelta(seconds=15)
+"""The longest that one run takes, and more."""
+
+_LATE = 3
+"""Slots: a tick comes each, and two that are lost are nothing to worry about."""
+
+_SPREAD = LONGEST_DELAY / 3
+
+
+def begin_sweep(
+    at: datetime,
+    *,
+    partitions: int,
+    sweep_queue: SweepQueue,
+    batches: Batches,
+    shard_queue: ShardQueue,
+    shards: int,
+    lookback: int,
+) -> int:
+    """Queue every partition. Returns how many shards had fallen behind, and were queued again.
+
+    A shard that was done with nothing for several slots lost its tick or its message: another
+    tick brings it on. `shards` 0: nobody ticks here, so none is late.
+    """
+    sweep_queue.send(range(partitions))
+    latest = slot_of(at) - SLOT * _LATE
+    late = sum(slot < latest for slot in batches.checkpoints().values()) if shards else 0
+    if late:
+        tick(at, batches=batches, shard_queue=shard_queue, shards=shards, lookback=lookback)
+    return late
+
+
+def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> Mapping[Swept, int]:
+    """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
+
+    Safe to repeat, and to break off anywhere: what is left is found again.
+    """
+    done: Counter[Swept] = Counter()
+    proven = cache(partial(proven_until, by))
+    for run in by.runs.overdue(partition, by.clock()):
+        if time_left() < _ENOUGH:
+            break
+        done[_look_at(run, proven, by)] += 1
+    return done
+
+
+def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Swept:
+    match run.status:
+        case Status.PENDING:
+            return _queue_again(run, by.generate_queue, by)
+        case Status.RETRYING if run.retry_at and run.retry_at > by.clock():
+            _look_again(run, run.retry_at + by.limits.check_after, by)
+            return Swept.DUE_LATER
+        case Status.RETRYING:
+            return _queue_again(run, by.resend_queue, by)
+        case Status.SENDING:
+            settled = settle_if_overdue(
+                run, runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+            )
+            return Swept.LEFT_ALONE if settled == run else Swept.NOW_UNKNOWN
+        case _:
+            return decide(run, proven, by)
+
+
+def _queue_again(run: Run, queue: RunQueue, by: Sweeping) -> Swept:
+    """Its message may be lost, or only wait: the longer it has waited, the later the next look."""
+    queue.send([QueuedRun(run.key, _SPREAD * by.random())])
+    waited = by.clock() - run.due_at
+    _look_again(run, by.clock() + max(by.limits.check_after, waited), by)
+    return Swept.QUEUED
+
+
+def _look_again(run: Run, at: datetime, by: Sweeping) -> None:
+    """Where somebody else has moved the run meanwhile, the next sweep finds it again."""
+    by.runs.swap(run, replace(run, check_at=at))
