@@ -1,8 +1,4 @@
-"""The events that the stand-in for SES puts on the default bus: late, twice, or not at all.
-
-Real EventBridge refuses a `source` that begins with `aws.` from anybody but AWS; the embedded
-engine takes it. https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
-"""
+"""The events that the stand-in for SES puts on the default bus: late, twice, or not at all."""
 
 import heapq
 import itertools
@@ -13,7 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mypy_boto3_events import EventBridgeClient
 
 _ENTRIES_A_CALL = 10
 
@@ -49,6 +48,30 @@ class Taken:
     tags: Mapping[str, str]
     configuration_set: str
     at: datetime
+
+
+class NotPut(Exception):
+    """The bus did not take events of SES."""
+
+
+def default_bus(events: "EventBridgeClient") -> Publish:
+    """Puts entries on the default bus of the embedded engine, as it is started by engine_start."""
+
+    def publish(some: Sequence[Entry]) -> None:
+        answer = events.put_events(
+            Entries=[
+                {
+                    "Source": entry["Source"],
+                    "DetailType": entry["DetailType"],
+                    "Detail": entry["Detail"],
+                }
+                for entry in some
+            ]
+        )
+        if answer["FailedEntryCount"]:
+            raise NotPut(f"The default bus did not take events of SES: {answer['Entries']}")
+
+    return publish
 
 
 def chance(of: str, seed: int, to: str, tags: Mapping[str, str]) -> Random:
