@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
 _ENGINE_PYTHON = ROOT / ".engine" / "bin" / "python"
+_START = ROOT / "demo" / "engine_start.py"
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
 _STARTS_WITHIN = 60
 _REGION = "us-east-1"
@@ -75,7 +76,7 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
     temporary = Path(tempfile.mkdtemp(prefix="engine-", dir=folder))
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [str(_ENGINE_PYTHON), "-m", "ministack"],
+            [str(_ENGINE_PYTHON), "-P", str(_START)],
             stdout=output,
             stderr=subprocess.STDOUT,
             env=_engine_environment(port, ses_url, temporary),

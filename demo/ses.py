@@ -1,6 +1,7 @@
 """A stand-in for Amazon SES on loopback: speaks SESv2 SendEmail and GetAccount.
 
-It keeps what it accepted.
+It keeps what it accepted, answers as a script or chance will have it, and puts SES's events on the
+bus of whoever asks for them.
 
 It is also the reader's mailbox: it shows what arrived, and passes the links in emails on to the
 deployed function, so that they can be followed.
@@ -12,21 +13,24 @@ AWS_ENDPOINT_URL_SESV2, which botocore reads. No code of Gazette knows of it.
 import html
 import json
 import re
+import socket
 import threading
 import uuid
 from collections import deque
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
+
+from demo.ses_events import Channel, Postman, Publish, Taken, chance
+from demo.ses_http import Forward, Loss, Reply, handler
 
 _POLICY = SMTP.clone(max_line_length=998)  # never fold, and so encode, a long link
 _TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
-_READER_LINKS = "/unsubscribe/"
-_ACCOUNT = "/v2/email/account"
 _HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 
 
@@ -47,15 +51,36 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A scripted answer: an error of SES, or (`taken`) any answer to a message that was taken."""
+    """A scripted answer: an error of SES, or (`taken`) any answer to a message that was taken.
+
+    With `loss` it does not arrive whole. `body` is sent as it is, instead of the `message`.
+    """
 
     status: int
     code: str
     taken: bool = False
+    message: str = ""
+    loss: Loss | None = None
+    body: bytes | None = None
 
 
-Forward = Callable[[str, str, dict[str, str], bytes], tuple[int, str, bytes]]
-"""Answers a reader's request: method, path, headers and body; status, content type and body."""
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """The shares, 0 to 1, of messages that are taken without an answer, where no script speaks.
+
+    Drawn from `seed`, the recipient and the tags: the same messages in whatever order.
+    """
+
+    hang: float = 0.0
+    close: float = 0.0
+    seed: int = 0
+
+    def loss(self, taken: "Accepted") -> Loss | None:
+        """What becomes of the answer to this message."""
+        drawn = chance("answer", self.seed, taken.to, taken.tags).random()
+        if drawn < self.hang:
+            return Loss.HANG
+        return Loss.CLOSE if drawn < self.hang + self.close else None
 
 
 class BadRequest(Exception):
@@ -63,19 +88,34 @@ class BadRequest(Exception):
 
 
 class StandIn:
-    """The server. Start it as a context manager; `url` is where SESv2 is to be sent."""
+    """The server. Start it as a context manager; `url` is where SESv2 is to be sent.
 
-    def __init__(self, port: int = 0) -> None:
+    While `publish` is set, each message that is taken makes SES's events, whatever became of the
+    answer; `channel` says how they travel.
+    """
+
+    def __init__(
+        self, port: int = 0, *, chances: Chances | None = None, channel: Channel | None = None
+    ) -> None:
         self.accepted: list[Accepted] = []
         self.requests = 0
         self.max_send_rate = 14.0
         self.max_24_hour_send = 50_000.0
         self.script: deque[Answer] = deque()
         self.forward: Forward | None = None
+        self.publish: Publish | None = None
+        self.postman = Postman(lambda: self.publish, channel or Channel())
+        self._chances = chances or Chances()
+        self._hanging: set[socket.socket] = set()
+        self._ended = False
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler(self))
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever,
+            args=(0.05,),  # seconds within which it ends
+            daemon=True,
+        )
 
     @property
     def url(self) -> str:
@@ -84,32 +124,73 @@ class StandIn:
 
     def __enter__(self) -> "StandIn":
         self._thread.start()
+        self.postman.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
+        with self._lock:
+            self._ended = True
+            for connection in self._hanging:
+                with suppress(OSError):  # the client was quicker
+                    connection.shutdown(socket.SHUT_RDWR)
         self._server.server_close()
         self._thread.join()
+        self.postman.__exit__()
 
-    def send_email(self, request: dict[str, Any]) -> tuple[int, str, dict[str, Any]]:
-        """Status, error code (or empty) and body of the answer."""
+    def hang(self, connection: socket.socket) -> None:
+        """Returns when the client has gone away, or the stand-in ends."""
+        with self._lock:
+            if self._ended:
+                return
+            self._hanging.add(connection)
+        try:
+            connection.recv(1)
+        except OSError:
+            return
+        finally:
+            with self._lock:
+                self._hanging.discard(connection)
+
+    def page(self, path: str) -> str | None:
+        """The inbox, or a message of it."""
+        if path == "/":
+            return _inbox(self.accepted)
+        number = path.removeprefix("/messages/")
+        if number.isdigit() and int(number) < len(self.accepted):
+            return self.accepted[int(number)].part("html")
+        return None
+
+    def send_email(self, request: dict[str, Any]) -> Reply:
+        """The answer to SendEmail."""
         with self._lock:
             self.requests += 1
             answer = self.script.popleft() if self.script else None
         if answer and not answer.taken:
-            return answer.status, answer.code, {"message": f"scripted {answer.code}"}
+            return _scripted(answer)
         try:
             taken = _take(request)
         except (BadRequest, KeyError, ValueError) as err:
-            return 400, "BadRequestException", {"message": str(err)}
+            return Reply(400, "BadRequestException", _json({"message": str(err)}))
         with self._lock:
             self.accepted.append(taken)
-        if answer:
-            return answer.status, answer.code, {"message": f"scripted {answer.code}"}
-        return 200, "", {"MessageId": taken.message_id}
+        self.postman.carry(
+            Taken(
+                taken.message_id,
+                request["FromEmailAddress"],
+                taken.to,
+                taken.tags,
+                request.get("ConfigurationSetName", ""),
+                datetime.now(UTC),
+            )
+        )
+        told = _json({"MessageId": taken.message_id})
+        if answer and answer.loss and not answer.code and answer.body is None:
+            return Reply(answer.status, "", told, answer.loss)
+        return _scripted(answer) if answer else Reply(200, "", told, self._chances.loss(taken))
 
-    def account(self) -> tuple[int, str, dict[str, Any]]:
-        """The same for GetAccount, as SES documents it.
+    def account(self) -> Reply:
+        """The answer to GetAccount, as SES documents it.
 
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
         """
@@ -118,22 +199,30 @@ class StandIn:
             answer = self.script.popleft() if self.script else None
             sent = float(len(self.accepted))
         if answer:
-            return answer.status, answer.code, {"message": f"scripted {answer.code}"}
-        return (
-            200,
-            "",
-            {
-                "DedicatedIpAutoWarmupEnabled": False,
-                "EnforcementStatus": "HEALTHY",
-                "ProductionAccessEnabled": True,
-                "SendingEnabled": True,
-                "SendQuota": {
-                    "Max24HourSend": self.max_24_hour_send,
-                    "MaxSendRate": self.max_send_rate,
-                    "SentLast24Hours": sent,
-                },
+            return _scripted(answer)
+        told = {
+            "DedicatedIpAutoWarmupEnabled": False,
+            "EnforcementStatus": "HEALTHY",
+            "ProductionAccessEnabled": True,
+            "SendingEnabled": True,
+            "SendQuota": {
+                "Max24HourSend": self.max_24_hour_send,
+                "MaxSendRate": self.max_send_rate,
+                "SentLast24Hours": sent,
             },
-        )
+        }
+        return Reply(200, "", _json(told))
+
+
+def _scripted(answer: Answer) -> Reply:
+    body = answer.body
+    if body is None:
+        body = _json({"message": answer.message or f"scripted {answer.code}"})
+    return Reply(answer.status, answer.code, body, answer.loss)
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return json.dumps(content).encode()
 
 
 def _take(request: dict[str, Any]) -> Accepted:
@@ -159,63 +248,6 @@ def _take(request: dict[str, Any]) -> Accepted:
     message.set_content(content["Body"]["Text"]["Data"])
     message.add_alternative(content["Body"]["Html"]["Data"], subtype="html")
     return Accepted(message_id, recipient, tags, message)
-
-
-def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            if self.path.startswith(_READER_LINKS):
-                self._forward("POST", body)
-                return
-            if self.path != "/v2/email/outbound-emails":
-                self._answer(404, "NotFoundException", b"{}", "application/json")
-                return
-            status, code, answer = stand_in.send_email(json.loads(body))
-            self._answer(status, code, json.dumps(answer).encode(), "application/json")
-
-        def do_GET(self) -> None:
-            number = self.path.removeprefix("/messages/")
-            if self.path.startswith(_READER_LINKS):
-                self._forward("GET", b"")
-                return
-            if self.path == _ACCOUNT:
-                status, code, answer = stand_in.account()
-                self._answer(status, code, json.dumps(answer).encode(), "application/json")
-                return
-            if self.path == "/":
-                page = _inbox(stand_in.accepted)
-            elif number.isdigit() and int(number) < len(stand_in.accepted):
-                page = stand_in.accepted[int(number)].part("html")
-            else:
-                self._answer(404, "NotFoundException", b"no such page", "text/plain")
-                return
-            self._answer(200, "", page.encode(), "text/html; charset=utf-8")
-
-        def _forward(self, method: str, body: bytes) -> None:
-            if stand_in.forward is None:
-                self._answer(503, "", b"nothing is deployed yet", "text/plain")
-                return
-            headers = {"Content-Type": self.headers.get("Content-Type", "")}
-            status, content_type, page = stand_in.forward(method, self.path, headers, body)
-            self._answer(status, "", page, content_type)
-
-        def _answer(self, status: int, code: str, body: bytes, content_type: str) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Content-Length", str(len(body)))
-            if code:
-                self.send_header("x-amzn-errortype", code)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Quiet: the demo shows its own progress."""
-
-    return Handler
 
 
 def _inbox(accepted: list[Accepted]) -> str:

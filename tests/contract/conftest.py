@@ -31,6 +31,7 @@ from gazette.domain.stores import (
 )
 from moto import mock_aws
 
+from demo.ses import StandIn
 from tests.builders import SettableClock
 from tests.fake_stores import (
     FakeActivities,
@@ -69,6 +70,17 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     with mock_aws():
         create_tables()
         yield kind
+
+
+@pytest.fixture
+def ses(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    """SES on loopback, where a client made in this test finds it."""
+    with StandIn() as stand_in:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", stand_in.url)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield stand_in
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What the port `Account` promises, held against our fake and against SES on loopback."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -23,16 +22,6 @@ _MESSAGE = {
         }
     },
 }
-
-
-@pytest.fixture
-def ses(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as stand_in:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", stand_in.url)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        yield stand_in
 
 
 def real() -> SesAccount:

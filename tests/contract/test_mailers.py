@@ -61,16 +61,6 @@ class SmtpInbox:
 
 
 @pytest.fixture
-def ses(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as stand_in:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", stand_in.url)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        yield stand_in
-
-
-@pytest.fixture
 def smtp() -> Iterator[tuple[SmtpInbox, SmtpServer]]:
     inbox = SmtpInbox()
     with socket.socket() as free:

@@ -1,5 +1,6 @@
 """Amazon SES, API version 2: one SendEmail a message, never repeated."""
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,14 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     ConnectTimeoutError,
+    CredentialRetrievalError,
     EndpointConnectionError,
     NoCredentialsError,
     ParamValidationError,
+    PartialCredentialsError,
     ProxyConnectionError,
 )
+from botocore.parsers import ResponseParserError
 
 from gazette.domain.errors import Unavailable
 from gazette.domain.model import Mail
@@ -29,19 +33,39 @@ from gazette.domain.signals import (
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
+    from mypy_boto3_sesv2.type_defs import SendEmailRequestTypeDef
+
+_Refusal = type[RefusedForNow] | type[RefusedForGood] | type[RefusedAccount]
 
 _CONNECT_TIMEOUT = timedelta(seconds=2)
 
-_FOR_NOW = {"TooManyRequestsException", "ThrottlingException", "Throttling", "RequestThrottled"}
-_FOR_GOOD = {"BadRequestException", "MessageRejected"}
-_ACCOUNT = {
-    "AccountSuspendedException",
-    "LimitExceededException",
-    "MailFromDomainNotVerifiedException",
-    "NotFoundException",
-    "SendingPausedException",
+_REFUSALS: dict[str, tuple[set[int], _Refusal]] = {
+    # "Errors" of SendEmail, as botocore's model of it has them
+    "AccountSuspendedException": ({400}, RefusedAccount),
+    "BadRequestException": ({400}, RefusedForGood),
+    "LimitExceededException": ({400}, RefusedAccount),
+    "MailFromDomainNotVerifiedException": ({400}, RefusedAccount),
+    "MessageRejected": ({400}, RefusedForGood),
+    "NotFoundException": ({404}, RefusedAccount),
+    "SendingPausedException": ({400}, RefusedAccount),
+    "TooManyRequestsException": ({429}, RefusedForNow),
+    # "Common Errors", which every operation may answer; those of 401 and 403 need no name
+    "AccessDeniedException": ({400, 403}, RefusedAccount),
+    "IncompleteSignature": ({400, 403}, RefusedAccount),
+    "NotAuthorized": ({400, 401, 403}, RefusedAccount),
+    "RequestExpired": ({400, 403}, RefusedForNow),
+    "Throttling": ({400, 429}, RefusedForNow),
+    "ThrottlingException": ({400, 429}, RefusedForNow),
+    "ValidationError": ({400}, RefusedForGood),
 }
+_WHOLE_ACCOUNT = re.compile(
+    r"[^@\"'<]*?(not verified|is paused|sending paused|configuration set|daily \w+ quota)",
+    re.IGNORECASE,
+)
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
+_NO_CREDENTIALS = (CredentialRetrievalError, NoCredentialsError, PartialCredentialsError)
+_UNREADABLE = (ResponseParserError, AttributeError, TypeError, ValueError)
+"""What botocore's parser lets out when an answer is not what it expects."""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
@@ -74,32 +98,33 @@ class SesMailer:
 
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
         """
+        request: SendEmailRequestTypeDef = {
+            "FromEmailAddress": self._sender,
+            "Destination": {"ToAddresses": [mail.to]},
+            "Content": {
+                "Simple": {
+                    "Subject": {"Data": mail.edition.subject, "Charset": "UTF-8"},
+                    "Body": {
+                        "Html": {"Data": mail.edition.html, "Charset": "UTF-8"},
+                        "Text": {"Data": mail.edition.text, "Charset": "UTF-8"},
+                    },
+                    "Headers": [{"Name": name, "Value": value} for name, value in mail.headers],
+                }
+            },
+            "EmailTags": [{"Name": name, "Value": value} for name, value in mail.tags],
+            "ConfigurationSetName": self._configuration_set,
+        }
         try:
-            answer = self._client.send_email(
-                FromEmailAddress=self._sender,
-                Destination={"ToAddresses": [mail.to]},
-                Content={
-                    "Simple": {
-                        "Subject": {"Data": mail.edition.subject, "Charset": "UTF-8"},
-                        "Body": {
-                            "Html": {"Data": mail.edition.html, "Charset": "UTF-8"},
-                            "Text": {"Data": mail.edition.text, "Charset": "UTF-8"},
-                        },
-                        "Headers": [{"Name": name, "Value": value} for name, value in mail.headers],
-                    }
-                },
-                EmailTags=[{"Name": name, "Value": value} for name, value in mail.tags],
-                ConfigurationSetName=self._configuration_set,
-            )
+            answer = self._client.send_email(**request)
         except ClientError as err:
             return _refusal(err, attempt)
         except ParamValidationError:
             return RefusedForGood(attempt, "ParamValidationError")
-        except NoCredentialsError:
-            return RefusedAccount(attempt, "NoCredentialsError")
+        except _NO_CREDENTIALS as err:
+            return RefusedAccount(attempt, type(err).__name__)
         except _NEVER_CONNECTED as err:
             return RefusedForNow(attempt, type(err).__name__)
-        except BotoCoreError as err:
+        except (BotoCoreError, *_UNREADABLE) as err:
             return Uncertain(attempt, type(err).__name__)
         message_id = answer.get("MessageId")
         if not message_id:
@@ -137,16 +162,33 @@ class SesAccount:
 def _refusal(err: ClientError, attempt: int) -> SendOutcome:
     """Only what SES documents proves that it did not take the message; all else proves nothing.
 
-    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html, "Errors". 401 and
-    403 are the answers of AWS's own authentication, before SES sees the request.
+    So a known code counts with the status that it is documented with alone. Of codes that are
+    not documented, 401 and 403 are the answers of AWS's own authentication, before SES sees the
+    request, and 429 refuses by definition (RFC 6585, section 4).
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
+
+    A code may be narrower than the cause: a daily quota that is used up comes as throttling
+    ("Daily message quota exceeded"), an unverified identity or a paused account as
+    MessageRejected. Only the message tells; what it quotes is not looked at, because readers
+    choose their own addresses. It is not kept either: it may name one.
+    https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
+    https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
     """
     code = err.response["Error"]["Code"]
     status = err.response["ResponseMetadata"]["HTTPStatusCode"]
-    if code in _FOR_NOW or status == 429:
-        return RefusedForNow(attempt, code)
-    unverified = "not verified" in err.response["Error"].get("Message", "")
-    if code in _ACCOUNT or status in {401, 403} or (code == "MessageRejected" and unverified):
-        return RefusedAccount(attempt, code)
-    if code in _FOR_GOOD and status == 400:
-        return RefusedForGood(attempt, code)
+    if code not in _REFUSALS:
+        if status in {401, 403}:
+            return RefusedAccount(attempt, code)
+        return RefusedForNow(attempt, code) if status == 429 else _unclear(attempt, status, code)
+    statuses, refusal = _REFUSALS[code]
+    if status not in statuses:
+        return _unclear(attempt, status, code)
+    whole = _WHOLE_ACCOUNT.match(str(err.response["Error"].get("Message", "")))
+    if whole:
+        return RefusedAccount(attempt, f"{code}: {whole[1].lower()}")
+    return refusal(attempt, code)
+
+
+def _unclear(attempt: int, status: int, code: str) -> Uncertain:
     return Uncertain(attempt, f"{status} {code}")

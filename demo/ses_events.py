@@ -1,0 +1,186 @@
+"""The events that the stand-in for SES puts on the default bus: late, twice, or not at all."""
+
+import heapq
+import itertools
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mypy_boto3_events import EventBridgeClient
+
+_ENTRIES_A_CALL = 10
+
+Entry = Mapping[str, Any]
+"""An entry of PutEvents without EventBusName, which means the default bus."""
+
+Publish = Callable[[Sequence[Entry]], object]
+"""Puts up to ten entries on the default bus. What it raises is kept and the entries are lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """How events travel. The shares are 0 to 1, drawn for each event from `seed` and its message.
+
+    Each event, and each copy of one, takes up to `delay`, and so overtakes others; `reordered` is
+    the share of messages whose last event is put first.
+    """
+
+    delay: timedelta = timedelta(0)
+    duplicated: float = 0.0
+    lost: float = 0.0
+    reordered: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What the events say of a message: its id, its recipient, its tags, when it was taken."""
+
+    message_id: str
+    sender: str
+    to: str
+    tags: Mapping[str, str]
+    configuration_set: str
+    at: datetime
+
+
+class NotPut(Exception):
+    """The bus did not take events of SES."""
+
+
+def default_bus(events: "EventBridgeClient") -> Publish:
+    """Puts entries on the default bus of the embedded engine, as it is started by engine_start."""
+
+    def publish(some: Sequence[Entry]) -> None:
+        answer = events.put_events(
+            Entries=[
+                {
+                    "Source": entry["Source"],
+                    "DetailType": entry["DetailType"],
+                    "Detail": entry["Detail"],
+                }
+                for entry in some
+            ]
+        )
+        if answer["FailedEntryCount"]:
+            raise NotPut(f"The default bus did not take events of SES: {answer['Entries']}")
+
+    return publish
+
+
+def chance(of: str, seed: int, to: str, tags: Mapping[str, str]) -> Random:
+    """The same draws `of` something for the same message, in whatever order messages come."""
+    return Random(f"{of} {seed} {to} {sorted(tags.items())}")
+
+
+def entries(taken: Taken) -> list[Entry]:
+    """SES's events of a message, in their order.
+
+    Names: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
+    `detail`: https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
+    """
+    delivery = {
+        "recipients": [taken.to],
+        "smtpResponse": "250 OK",
+        "timestamp": _instant(taken.at),
+        "processingTimeMillis": 0,
+    }
+    return [
+        _entry(taken, "Email Sent", "Send", {"send": {}}),
+        _entry(taken, "Email Delivered", "Delivery", {"delivery": delivery}),
+    ]
+
+
+def travelling(made: Sequence[Entry], channel: Channel, dice: Random) -> Iterator[Entry]:
+    """What of the events of one message goes out, in the order in which it does."""
+    for entry in reversed(made) if dice.random() < channel.reordered else made:
+        lost, twice = dice.random() < channel.lost, dice.random() < channel.duplicated
+        yield from [entry] * (0 if lost else 2 if twice else 1)
+
+
+def _entry(taken: Taken, detail_type: str, event_type: str, about: Mapping[str, Any]) -> Entry:
+    tags = {name: [value] for name, value in taken.tags.items()}
+    mail = {
+        "timestamp": _instant(taken.at),
+        "messageId": taken.message_id,
+        "source": taken.sender,
+        "destination": [taken.to],
+        "headersTruncated": False,
+        "tags": {"ses:configuration-set": [taken.configuration_set], **tags},
+    }
+    return {
+        "Source": "aws.ses",
+        "DetailType": detail_type,
+        "Detail": json.dumps({"eventType": event_type, "mail": mail, **about}),
+    }
+
+
+def _instant(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+
+
+class Postman:
+    """Carries entries to `publish` from a thread of its own. A context manager."""
+
+    def __init__(self, publish: Callable[[], Publish | None], channel: Channel) -> None:
+        self.failures: list[Exception] = []
+        self._publish = publish
+        self._channel = channel
+        self._waiting: list[tuple[float, int, Entry]] = []
+        self._number = itertools.count()
+        self._changed = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "Postman":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends after the call that is under way; what still waits is lost."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+        self._thread.join()
+
+    def carry(self, taken: Taken) -> None:
+        """Returns at once; nothing happens while nobody publishes."""
+        if self._publish() is None:
+            return
+        dice = chance("events", self._channel.seed, taken.to, taken.tags)
+        now = monotonic()
+        with self._changed:
+            for entry in travelling(entries(taken), self._channel, dice):
+                due = now + self._channel.delay.total_seconds() * dice.random()
+                heapq.heappush(self._waiting, (due, next(self._number), entry))
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while some := self._next():
+            publish = self._publish()
+            try:
+                if publish is not None:
+                    publish(some)
+            except Exception as err:  # noqa: BLE001 - the owner's bus may fail in any way, or be gone
+                self.failures.append(err)
+
+    def _next(self) -> list[Entry]:
+        """What is due, up to ten, once anything is; empty at the end."""
+        with self._changed:
+            while not self._ended:
+                now = monotonic()
+                if self._waiting and self._waiting[0][0] <= now:
+                    some: list[Entry] = []
+                    while self._waiting and self._waiting[0][0] <= now:
+                        some.append(heapq.heappop(self._waiting)[2])
+                        if len(some) == _ENTRIES_A_CALL:
+                            break
+                    return some
+                self._changed.wait(self._waiting[0][0] - now if self._waiting else None)
+        return []

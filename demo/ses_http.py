@@ -1,0 +1,138 @@
+"""HTTP for the stand-in for SES, with answers that break off, never come, or reset."""
+
+import json
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Protocol
+
+_READER_LINKS = "/unsubscribe/"
+_ACCOUNT = "/v2/email/account"
+
+Forward = Callable[[str, str, dict[str, str], bytes], tuple[int, str, bytes]]
+"""Answers a reader's request: method, path, headers and body; status, content type and body."""
+
+
+class Loss(StrEnum):
+    """What becomes of an answer that does not arrive whole."""
+
+    HANG = "hang"
+    """Nothing is said until the client goes away, or the stand-in ends."""
+
+    CLOSE = "close"
+    """The connection is closed without a word."""
+
+    RESET = "reset"
+    """The connection is reset."""
+
+    HALF = "half"
+    """It breaks off in the middle of its body."""
+
+    HEAD = "head"
+    """It breaks off in the middle of its headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is sent back, or lost: the status, the error's code or empty, and the body."""
+
+    status: int
+    code: str
+    body: bytes
+    loss: Loss | None = None
+
+
+class Served(Protocol):
+    """What is spoken for."""
+
+    forward: Forward | None
+
+    def send_email(self, request: dict[str, Any]) -> Reply:
+        """The answer to SendEmail."""
+
+    def account(self) -> Reply:
+        """The answer to GetAccount."""
+
+    def page(self, path: str) -> str | None:
+        """The HTML of a page of the mailbox; None where there is none."""
+
+    def hang(self, connection: socket.socket) -> None:
+        """Returns when the client has gone away, or nothing is served any more."""
+
+
+def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
+    """Speaks HTTP for `stand_in`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            if self.path.startswith(_READER_LINKS):
+                self._forward("POST", body)
+                return
+            if self.path != "/v2/email/outbound-emails":
+                self._answer(404, "NotFoundException", b"{}", "application/json")
+                return
+            self._reply(stand_in.send_email(json.loads(body)))
+
+        def do_GET(self) -> None:
+            if self.path.startswith(_READER_LINKS):
+                self._forward("GET", b"")
+                return
+            if self.path == _ACCOUNT:
+                self._reply(stand_in.account())
+                return
+            page = stand_in.page(self.path)
+            if page is None:
+                self._answer(404, "NotFoundException", b"no such page", "text/plain")
+                return
+            self._answer(200, "", page.encode(), "text/html; charset=utf-8")
+
+        def _forward(self, method: str, body: bytes) -> None:
+            if stand_in.forward is None:
+                self._answer(503, "", b"nothing is deployed yet", "text/plain")
+                return
+            headers = {"Content-Type": self.headers.get("Content-Type", "")}
+            status, content_type, page = stand_in.forward(method, self.path, headers, body)
+            self._answer(status, "", page, content_type)
+
+        def _reply(self, reply: Reply) -> None:
+            if reply.loss is None:
+                self._answer(reply.status, reply.code, reply.body, "application/json")
+                return
+            self.close_connection = True
+            match reply.loss:
+                case Loss.HANG:
+                    stand_in.hang(self.connection)
+                case Loss.RESET:
+                    now = struct.pack("ii", 1, 0)  # linger for 0 s: what closes it resets it
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
+                    self.connection.close()
+                case Loss.HALF:
+                    half = reply.body[: len(reply.body) // 2]
+                    self._answer(
+                        reply.status, reply.code, half, "application/json", len(reply.body)
+                    )
+                case Loss.HEAD:
+                    self.wfile.write(f"HTTP/1.1 {reply.status} \r\nContent-Ty".encode())
+
+        def _answer(
+            self, status: int, code: str, body: bytes, content_type: str, length: int | None = None
+        ) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body) if length is None else length))
+            if code:
+                self.send_header("x-amzn-errortype", code)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Quiet: the demo shows its own progress."""
+
+    return Handler

@@ -1,0 +1,114 @@
+"""The events of Amazon SES, as EventBridge puts them on a queue."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.feedback import MailEvent, MailReport
+from gazette.domain.identity import parse_run_id
+from gazette.domain.model import RunKey
+
+_SOURCE = "aws.ses"
+_KINDS = {
+    "Email Bounced": MailEvent.BOUNCED,
+    "Email Clicked": MailEvent.CLICKED,
+    "Email Complaint Received": MailEvent.COMPLAINED,
+    "Email Delivered": MailEvent.DELIVERED,
+    "Email Delivery Delayed": MailEvent.DELAYED,
+    "Email Opened": MailEvent.OPENED,
+    "Email Rejected": MailEvent.REJECTED,
+    "Email Rendering Failed": MailEvent.RENDERING_FAILED,
+    "Email Sent": MailEvent.SENT,
+    "Email Subscribed": MailEvent.SUBSCRIPTION,
+}
+
+
+def decode_report(body: str) -> MailReport | None:
+    """What the body of an SQS message reports; None where it is not about a message of Gazette.
+
+    That is an event of another source, another detail-type ("Sending Status Disabled") or
+    without the tag `run`. EventBridge delivers SES's events at best effort and out of order.
+    https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
+    https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
+
+    `detail` is the record that SES publishes everywhere else too: `mail.tags` holds lists of
+    strings, `mail.timestamp` is ISO 8601 in UTC.
+    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
+
+    "Email Rendering Failed" proves that SES took the request and named a message, and as surely
+    that no email left: "The email wasn't sent because of a template rendering issue." So it is
+    no evidence of a digest that went out. It concerns templates kept in SES, and Gazette sends
+    finished text.
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
+
+    Raises InvalidEvent for what is no JSON, no EventBridge envelope, or a report about a message
+    of Gazette that lacks its id or its time: dropping that would lose evidence unseen.
+    """
+    envelope = _envelope(body)
+    kind = _KINDS.get(envelope["detail-type"]) if envelope["source"] == _SOURCE else None
+    mail = envelope["detail"].get("mail")
+    if kind is None or not isinstance(mail, dict):
+        return None
+    tag = _tag(mail, "run")
+    if tag is None:
+        return None
+    message_id = mail.get("messageId")
+    if not isinstance(message_id, str) or not message_id:
+        raise InvalidEvent("detail.mail.messageId of an event of SES must be a text")
+    return MailReport(
+        kind=kind,
+        run=_run(tag),
+        attempt=_number(_tag(mail, "attempt")),
+        message_id=message_id,
+        sent_at=_instant(mail.get("timestamp")),
+    )
+
+
+def _envelope(body: str) -> dict[str, Any]:
+    """https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html"""
+    try:
+        envelope = json.loads(body)
+    except (ValueError, RecursionError) as err:
+        raise InvalidEvent(f"A message on the feedback queue must be JSON: {err!r}") from err
+    if not isinstance(envelope, dict):
+        raise InvalidEvent("A message on the feedback queue must be a JSON object")
+    for name, kind in (("source", str), ("detail-type", str), ("detail", dict)):
+        if not isinstance(envelope.get(name), kind):
+            raise InvalidEvent(
+                f"{name} is missing or of the wrong type: a message on the feedback queue must be "
+                "an event from EventBridge, with source, detail-type and detail, untransformed"
+            )
+    return envelope
+
+
+def _tag(mail: Mapping[str, Any], name: str) -> str | None:
+    """The value of a message tag, which SES gives as a list of one."""
+    tags = mail.get("tags")
+    values = tags.get(name) if isinstance(tags, dict) else None
+    first = values[0] if isinstance(values, list) and values else None
+    return first if isinstance(first, str) else None
+
+
+def _run(tag: str) -> RunKey | None:
+    try:
+        return parse_run_id(tag)
+    except ValueError:
+        return None
+
+
+def _number(tag: str | None) -> int | None:
+    return int(tag) if tag is not None and tag.isascii() and tag.isdecimal() else None
+
+
+def _instant(timestamp: Any) -> datetime:
+    try:
+        instant = datetime.fromisoformat(timestamp)
+    except (ValueError, TypeError) as err:
+        raise InvalidEvent(
+            "detail.mail.timestamp of an event of SES must be an ISO 8601 date and time"
+        ) from err
+    if instant.tzinfo is None:
+        raise InvalidEvent("detail.mail.timestamp of an event of SES must name its time zone")
+    return instant.astimezone(UTC)

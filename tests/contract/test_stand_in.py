@@ -1,0 +1,97 @@
+"""What the stand-in for SES does on the wire, so that tests can lean on it."""
+
+import http.client
+import json
+import threading
+from collections.abc import Sequence
+from queue import Queue
+from urllib.parse import urlsplit
+
+import pytest
+
+from demo.ses import Answer, Chances, StandIn
+from demo.ses_events import Entry
+from demo.ses_http import Loss
+
+PATIENCE = 10
+"""Seconds after which a test that would wait for ever fails."""
+
+pytestmark = pytest.mark.enable_socket
+
+
+def post(stand_in: StandIn, to: str = "ann@example.com") -> int:
+    """The status of the answer to one SendEmail; 0 where there is none."""
+    message = {
+        "FromEmailAddress": "digest@example.com",
+        "Destination": {"ToAddresses": [to]},
+        "Content": {
+            "Simple": {
+                "Subject": {"Data": "News"},
+                "Body": {"Text": {"Data": "News"}, "Html": {"Data": "<p>News</p>"}},
+            }
+        },
+        "ConfigurationSetName": "digest",
+        "EmailTags": [{"Name": "run", "Value": "ann-daily-1"}],
+    }
+    connection = http.client.HTTPConnection(urlsplit(stand_in.url).netloc, timeout=PATIENCE)
+    try:
+        connection.request("POST", "/v2/email/outbound-emails", json.dumps(message))
+        with connection.getresponse() as response:
+            return response.status
+    except (ConnectionError, http.client.HTTPException):
+        return 0
+    finally:
+        connection.close()
+
+
+def test_it_ends_while_a_client_still_waits_and_holds_up_no_other() -> None:
+    came: list[int] = []
+    published: Queue[Sequence[Entry]] = Queue()
+    with StandIn() as stand_in:
+        stand_in.publish = published.put
+        stand_in.script.append(Answer(200, "", taken=True, loss=Loss.HANG))
+        waiting = threading.Thread(target=lambda: came.append(post(stand_in)))
+        waiting.start()
+        published.get(timeout=PATIENCE)  # it was taken: the script is used up
+        assert post(stand_in) == 200
+        assert not came
+    waiting.join(PATIENCE)
+    assert came == [0]
+    assert len(stand_in.accepted) == 2
+
+
+def test_it_reports_a_message_whose_answer_was_lost_and_none_that_it_refused() -> None:
+    published: Queue[Sequence[Entry]] = Queue()
+    with StandIn() as stand_in:
+        stand_in.publish = published.put
+        stand_in.script.append(Answer(400, "MessageRejected"))
+        stand_in.script.append(Answer(200, "", taken=True, loss=Loss.CLOSE))
+        assert [post(stand_in, "bo@example.com"), post(stand_in)] == [400, 0]
+        details = [json.loads(entry["Detail"]) for entry in published.get(timeout=PATIENCE)]
+    (taken,) = stand_in.accepted
+    assert details[0]["mail"]["messageId"] == taken.message_id
+    assert details[0]["mail"]["destination"] == ["ann@example.com"]
+    assert details[0]["mail"]["tags"] == {
+        "ses:configuration-set": ["digest"],
+        "run": ["ann-daily-1"],
+    }
+
+
+def test_chance_loses_the_answers_of_the_same_messages_whenever_the_seed_is_the_same() -> None:
+    def lost(seed: int, order: Sequence[int]) -> set[int]:
+        with StandIn(chances=Chances(close=0.5, seed=seed)) as stand_in:
+            told = {number: post(stand_in, f"r{number}@example.com") for number in order}
+        assert len(stand_in.accepted) == len(order)
+        return {number for number, status in told.items() if status == 0}
+
+    once = lost(1, range(20))
+    assert 0 < len(once) < 20
+    assert lost(1, list(reversed(range(20)))) == once
+    assert lost(2, range(20)) != once
+
+
+def test_by_default_every_answer_arrives_and_nothing_is_published() -> None:
+    with StandIn() as stand_in:
+        assert [post(stand_in, f"r{number}@example.com") for number in range(20)] == [200] * 20
+    assert stand_in.publish is None
+    assert not stand_in.postman.failures
