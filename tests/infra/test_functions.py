@@ -50,7 +50,7 @@ def test_only_who_means_to_may_put_messages_on_its_own_queue_without_end(prod: S
         for _, function in (prod.function(step.name),)
         if "RecursiveLoop" in function
     }
-    assert allowed == {"followers": "Allow", "fanout": "Allow", "generate": "Allow"}
+    assert allowed == dict.fromkeys(("followers", "fanout", "generate", "resend"), "Allow")
 
 
 def test_every_function_writes_to_a_log_group_that_forgets(prod: Synthesis) -> None:
@@ -81,7 +81,9 @@ def test_every_function_is_told_what_its_stage_says(local: Synthesis) -> None:
     """Local, which differs from the defaults; `default_frequencies` is JSON there."""
     stage = asdict(read_stage("local", context()["stages"]))
     said = {
-        f"GAZETTE_{name.upper()}": json.dumps(value) if isinstance(value, dict) else str(value)
+        f"GAZETTE_{name.upper()}": json.dumps(value)
+        if isinstance(value, dict)
+        else str(int(value) if isinstance(value, bool) else value)
         for name, value in stage.items()
         if value != ""
     }
@@ -102,10 +104,12 @@ def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(
         assert told == {f"{{{table.capitalize()}}}" for table, _ in step.tables}
 
 
-def test_every_function_is_told_of_the_queues_that_it_may_send_to_and_of_no_other(
+def test_every_function_is_told_of_the_queues_that_it_may_use_and_of_no_other(
     prod: Synthesis,
 ) -> None:
+    """Those that it may send to, and those whose length it may ask for."""
     for step in STEPS:
+        own = f"{{{prod.queue(step.queue)[0]}.Arn}}" if step.queue else ""
         told = {
             value for name, value in _environment(prod, step).items() if name.endswith("_QUEUE_URL")
         }
@@ -113,14 +117,17 @@ def test_every_function_is_told_of_the_queues_that_it_may_send_to_and_of_no_othe
             grant.resource.replace(".Arn", "")
             for grant in prod.grants(step.name)
             if grant.action == "sqs:SendMessage"
+            or (grant.action == "sqs:GetQueueAttributes" and grant.resource != own)
         }
         assert told == allowed - {_UNDELIVERED}
 
 
 def test_a_tick_that_fails_in_the_function_is_kept(prod: Synthesis) -> None:
     """Scheduler hands it over and looks no further; Lambda itself puts it on the queue."""
-    (kept,) = prod.service.of_type("AWS::Lambda::EventInvokeConfig").values()
-    assert kept["DestinationConfig"] == {"OnFailure": {"Destination": "{TicksUndelivered.Arn}"}}
+    kept = prod.service.of_type("AWS::Lambda::EventInvokeConfig").values()
+    assert [each["DestinationConfig"] for each in kept] == [
+        {"OnFailure": {"Destination": "{TicksUndelivered.Arn}"}}
+    ] * 2
 
 
 def test_generate_is_told_where_preferences_answers(prod: Synthesis) -> None:

@@ -21,7 +21,9 @@ _WILDCARDS = {
     ): "the identity is the address or its domain, and in the sandbox also the recipient's; "
     "a condition names the sender",
     ("ses:GetAccount", "*"): "the account is no resource to name",
+    ("cloudwatch:GetMetricData", "*"): "metrics are no resources to name",
     ("lambda:InvokeFunction", "{FanoutFunction.Arn}:*"): "versions of the one function",
+    ("lambda:InvokeFunction", "{SweepFunction.Arn}:*"): "versions of the one function",
 }
 """Action, or the start of one, and resource, with the reason why a wildcard is right."""
 
@@ -86,10 +88,16 @@ def test_a_function_may_do_on_each_table_what_the_topology_says(
 @pytest.mark.parametrize(
     ("step", "queues"),
     [
-        ("ingest", {"Quarantine", "FollowersQueue", "RunQueue"}),
-        ("followers", {"FollowersQueue", "RunQueue"}),
-        ("fanout", {"FanoutQueue", "RunQueue", "TicksUndelivered"}),
-        ("generate", {"RunQueue"}),
+        ("ingest", {"Quarantine", "FollowersQueue", "GenerateQueue"}),
+        ("followers", {"FollowersQueue", "GenerateQueue"}),
+        ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
+        ("generate", {"GenerateQueue", "ResendQueue"}),
+        ("resend", {"ResendQueue", "ResendDead"}),
+        ("feedback", set()),
+        (
+            "sweep",
+            {"SweepQueue", "FanoutQueue", "GenerateQueue", "ResendQueue", "TicksUndelivered"},
+        ),
         ("preferences", set()),
     ],
 )
@@ -111,13 +119,14 @@ def test_a_function_takes_messages_from_its_own_queue_only(prod: Synthesis) -> N
         assert taken == own
 
 
-def test_only_generate_sends_email_and_only_as_the_sender(prod: Synthesis) -> None:
+def test_only_these_send_email_and_only_as_the_sender(prod: Synthesis) -> None:
+    """The sweep sends its canary."""
     senders = {
         step.name: [grant for grant in prod.grants(step.name) if grant.action.startswith("ses:")]
         for step in STEPS
     }
-    grants = senders.pop("generate")
-    assert grants
+    grants = [grant for step in ("generate", "resend", "sweep") for grant in senders.pop(step)]
+    assert len(grants) == 6
     assert [grant.action for grant in senders.pop("fanout")] == ["ses:GetAccount"]
     assert not any(senders.values())
     for grant in grants:
@@ -137,7 +146,7 @@ def test_only_who_signs_or_verifies_links_reads_the_key(prod: Synthesis) -> None
         for step in STEPS
         if "GAZETTE_LINKS_SECRET" in prod.function(step.name)[1]["Environment"]["Variables"]
     }
-    assert readers == told == {"generate", "preferences"}
+    assert readers == told == {"generate", "resend", "preferences"}
 
 
 def test_nobody_writes_the_key(prod: Synthesis) -> None:
@@ -167,7 +176,13 @@ def test_only_the_bus_puts_messages_on_a_queue_from_outside(prod: Synthesis) -> 
     }
     bus = str({"Service": "events.amazonaws.com"})
     rule = str({"ArnEquals": {"aws:SourceArn": "{AllEvents.Arn}"}})
-    assert allowed == {("{IngestQueue.Arn}", bus, rule), ("{Undelivered.Arn}", bus, rule)}
+    reports = str({"ArnEquals": {"aws:SourceArn": "{ReportsOfEmails.Arn}"}})
+    assert allowed == {
+        ("{IngestQueue.Arn}", bus, rule),
+        ("{Undelivered.Arn}", bus, rule),
+        ("{FeedbackQueue.Arn}", bus, reports),
+        ("{ReportsUndelivered.Arn}", bus, reports),
+    }
 
 
 def test_alarms_may_publish_to_their_topic(prod: Synthesis) -> None:

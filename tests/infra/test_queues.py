@@ -1,6 +1,6 @@
 """Queues: nothing is lost in one, and nothing waits in one unseen."""
 
-from infra.topology import MAX_RECEIVES, STEPS
+from infra.topology import STEPS
 from tests.infra.synthesis import Properties, Synthesis
 
 _FED = [step for step in STEPS if step.queue]
@@ -24,7 +24,7 @@ def test_every_queue_that_feeds_a_function_has_a_dead_letter_queue_of_its_own(
         name, _ = prod.queue(f"{step.queue}-dead")
         assert queue["RedrivePolicy"] == {
             "deadLetterTargetArn": f"{{{name}.Arn}}",
-            "maxReceiveCount": MAX_RECEIVES,
+            "maxReceiveCount": step.max_receives,
         }
         dead.append(name)
     assert len(set(dead)) == len(_FED)
@@ -77,6 +77,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
         *(f"gazette-prod-{step.queue}-dead" for step in _FED),
         "gazette-prod-quarantine",
         "gazette-prod-undelivered",
+        "gazette-prod-reports-undelivered",
         "gazette-prod-ticks-undelivered",
     }
     for name in queues.keys() - emptied:

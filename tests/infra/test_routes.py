@@ -2,51 +2,90 @@
 
 import json
 
+import pytest
+
 from tests.infra.synthesis import Synthesis
 
 
 def test_every_event_of_the_account_goes_to_ingest_or_where_it_is_seen(prod: Synthesis) -> None:
     """No detail-type in the pattern: what nobody knows has to reach quarantine."""
-    assert list(prod.service.of_type("AWS::Events::Rule").values()) == [
-        {
-            "EventBusName": "{Bus}",
-            "EventPattern": {"source": [{"prefix": ""}]},
-            "State": "ENABLED",
-            "Targets": [
-                {
-                    "Arn": f"{{{prod.queue('ingest')[0]}.Arn}}",
-                    "DeadLetterConfig": {"Arn": f"{{{prod.queue('undelivered')[0]}.Arn}}"},
-                    "Id": "Target0",
-                }
-            ],
-        }
-    ]
+    assert prod.service.of_type("AWS::Events::Rule")["AllEvents"] == {
+        "EventBusName": "{Bus}",
+        "EventPattern": {"source": [{"prefix": ""}]},
+        "State": "ENABLED",
+        "Targets": [
+            {
+                "Arn": f"{{{prod.queue('ingest')[0]}.Arn}}",
+                "DeadLetterConfig": {"Arn": f"{{{prod.queue('undelivered')[0]}.Arn}}"},
+                "Id": "Target0",
+            }
+        ],
+    }
     assert prod.service.of_type("AWS::Events::EventBus") == {"Bus": {"Name": "gazette"}}
 
 
-def test_the_clock_starts_fanout_every_ten_minutes_with_the_time_of_the_tick(
+def test_what_ses_reports_of_this_stages_emails_goes_to_feedback_or_where_it_is_seen(
     prod: Synthesis,
 ) -> None:
-    (tick,) = prod.service.of_type("AWS::Scheduler::Schedule").values()
-    assert tick["ScheduleExpression"] == "cron(0/10 * * * ? *)"
+    """Another stage of the account has a configuration set of its own."""
+    assert prod.service.of_type("AWS::Events::Rule")["ReportsOfEmails"] == {
+        "EventBusName": "default",
+        "EventPattern": {
+            "source": ["aws.ses"],
+            "detail-type": [{"prefix": "Email "}],
+            "detail": {"mail": {"tags": {"ses:configuration-set": ["gazette-prod-digest"]}}},
+        },
+        "State": "ENABLED",
+        "Targets": [
+            {
+                "Arn": f"{{{prod.queue('feedback')[0]}.Arn}}",
+                "DeadLetterConfig": {"Arn": f"{{{prod.queue('reports-undelivered')[0]}.Arn}}"},
+                "Id": "Target0",
+            }
+        ],
+    }
+    assert len(prod.service.of_type("AWS::Events::Rule")) == 2
+
+
+def test_ses_puts_every_event_of_this_stages_emails_on_the_default_bus(prod: Synthesis) -> None:
+    (destination,) = prod.service.of_type("AWS::SES::ConfigurationSetEventDestination").values()
+    assert destination["ConfigurationSetName"] == "{Digest}"
+    told = destination["EventDestination"]
+    assert told["Enabled"] is True
+    assert told["EventBridgeDestination"]["EventBusArn"].endswith(":event-bus/default")
+    assert {"send", "delivery", "bounce", "complaint", "reject"} <= set(told["MatchingEventTypes"])
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "expression"),
+    [("Tick", "fanout", "cron(0/10 * * * ? *)"), ("SweepTick", "sweep", "cron(3/5 * * * ? *)")],
+)
+def test_the_clock_starts_fanout_and_sweep_with_the_time_of_the_tick(
+    prod: Synthesis, name: str, step: str, expression: str
+) -> None:
+    tick = prod.service.of_type("AWS::Scheduler::Schedule")[name]
+    assert tick["ScheduleExpression"] == expression
     assert tick["ScheduleExpressionTimezone"] == "Etc/UTC"
     assert tick["FlexibleTimeWindow"] == {"Mode": "OFF"}
     assert tick["State"] == "ENABLED"
-    assert tick["Target"]["Arn"] == f"{{{prod.function('fanout')[0]}.Arn}}"
+    assert tick["Target"]["Arn"] == f"{{{prod.function(step)[0]}.Arn}}"
     assert json.loads(tick["Target"]["Input"]) == {"time": "<aws.scheduler.scheduled-time>"}
 
 
-def test_a_tick_that_does_not_arrive_is_kept_where_it_is_seen(prod: Synthesis) -> None:
-    (tick,) = prod.service.of_type("AWS::Scheduler::Schedule").values()
+@pytest.mark.parametrize(("name", "step"), [("Tick", "fanout"), ("SweepTick", "sweep")])
+def test_a_tick_that_does_not_arrive_is_kept_where_it_is_seen(
+    prod: Synthesis, name: str, step: str
+) -> None:
+    tick = prod.service.of_type("AWS::Scheduler::Schedule")[name]
     undelivered = f"{{{prod.queue('ticks-undelivered')[0]}.Arn}}"
     assert tick["Target"]["DeadLetterConfig"] == {"Arn": undelivered}
     role = tick["Target"]["RoleArn"].removeprefix("{").removesuffix(".Arn}")
     assert {(grant.action, grant.resource) for grant in prod.service.grants(role)} >= {
-        ("lambda:InvokeFunction", f"{{{prod.function('fanout')[0]}.Arn}}"),
+        ("lambda:InvokeFunction", f"{{{prod.function(step)[0]}.Arn}}"),
         ("sqs:SendMessage", undelivered),
     }
 
 
 def test_the_clock_of_local_stands_still(local: Synthesis) -> None:
-    (tick,) = local.service.of_type("AWS::Scheduler::Schedule").values()
-    assert tick["State"] == "DISABLED"
+    ticks = local.service.of_type("AWS::Scheduler::Schedule").values()
+    assert [tick["State"] for tick in ticks] == ["DISABLED", "DISABLED"]

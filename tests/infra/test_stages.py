@@ -27,7 +27,7 @@ _FOLLOWS = {
         "DeletionProtectionEnabled",
         "PointInTimeRecoveryEnabled",
     },
-    "ticks": {"State"},
+    "ticks": {"State", "GAZETTE_TICKS"},
     "host_layers": {"S3Key"},
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
