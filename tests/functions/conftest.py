@@ -17,36 +17,68 @@ from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.schedules import DynamoSchedules
-from gazette.bootstrap import fanout, followers, generate, ingest, preferences, quota
+from gazette.bootstrap import (
+    fanout,
+    feedback,
+    followers,
+    generate,
+    ingest,
+    preferences,
+    quota,
+    resend,
+    sending,
+    sweep,
+)
 from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.model import DAILY
 from gazette.observability import logger
 from gazette.settings import (
     FanoutSettings,
+    FeedbackSettings,
     FollowersSettings,
     GenerateSettings,
     IngestSettings,
     PreferencesSettings,
+    ResendSettings,
     Settings,
+    SweepSettings,
 )
 from moto import mock_aws
 
 from functions.fanout.handler import lambda_handler as fanout_handler
+from functions.feedback.handler import lambda_handler as feedback_handler
 from functions.followers.handler import lambda_handler as followers_handler
 from functions.generate.handler import lambda_handler as generate_handler
 from functions.ingest.handler import lambda_handler as ingest_handler
 from functions.preferences.handler import lambda_handler as preferences_handler
+from functions.resend.handler import lambda_handler as resend_handler
+from functions.sweep.handler import lambda_handler as sweep_handler
 from infra.topology import STEPS
 from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables
 
 _KEY = "k" * 64
+_QUEUES = (
+    "quarantine",
+    "followers",
+    "shard",
+    "generate",
+    "resend",
+    "resend_dead",
+    "feedback",
+    "feedback_dead",
+    "reports_undelivered",
+    "sweep",
+)
 _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] = {
     "ingest": ingest_handler,
     "followers": followers_handler,
     "fanout": fanout_handler,
     "generate": generate_handler,
+    "resend": resend_handler,
+    "feedback": feedback_handler,
+    "sweep": sweep_handler,
     "preferences": preferences_handler,
 }
 _BUILDS: dict[str, tuple[Any, ...]] = {
@@ -54,6 +86,9 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "followers": (followers.build,),
     "fanout": (fanout.build_tick, fanout.build_fan_out, quota.build),
     "generate": (generate.build,),
+    "resend": (resend.build,),
+    "feedback": (feedback.build,),
+    "sweep": (sweep.build_begin, sweep.build_sweep),
     "preferences": (preferences.build,),
 }
 GRANTED = {
@@ -191,10 +226,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
     with mock_aws():
         create_tables()
         sqs = boto3.client("sqs")
-        queues = {
-            name: sqs.create_queue(QueueName=name)["QueueUrl"]
-            for name in ("quarantine", "followers", "shard", "generate")
-        }
+        queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in _QUEUES}
         secret = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEY)
         boto3.client("sesv2").create_email_identity(EmailIdentity="digest@example.com")
         for settings in _settings(queues, secret["ARN"]):
@@ -231,7 +263,7 @@ def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, float]]:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fan-out and generate read their clocks an hour after the others wrote."""
-    for joined in (fanout, generate, quota):
+    for joined in (fanout, generate, quota, resend, sending, sweep):
         monkeypatch.setattr(joined, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 
@@ -266,6 +298,10 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "send_timeout": 10,
         "commit_margin": 5,
         "clock_skew": 0,
+        "evidence_grace": 900,
+        "longest_doubt": 21600,
+        "unknown_policy": "resend",
+        "ticks": 1,
         "max_groups": 20,
         "event_retention_days": 90,
         "run_retention_days": 180,
@@ -287,6 +323,9 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         FollowersSettings,
         FanoutSettings,
         GenerateSettings,
+        ResendSettings,
+        FeedbackSettings,
+        SweepSettings,
         PreferencesSettings,
     )
     return tuple(
