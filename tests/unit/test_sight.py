@@ -14,7 +14,7 @@ from rich.console import Console
 from cli.sight import Sight, pace_text, row, stands
 from tests.builders import NOW
 
-PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None)
+PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, brake=None)
 BEGAN = NOW - timedelta(seconds=100)
 
 
