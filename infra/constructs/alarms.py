@@ -82,6 +82,6 @@ def service_name(stage: Stage) -> str:
     """What a stage calls itself in logs and metrics: the dimension `service` of each metric.
 
     The functions read it as POWERTOOLS_SERVICE_NAME.
-    https://docs.aws.amazon.com/powertools/python/latest/environment_variables/
+    https://docs.aws.amazon.com/powertools/python/latest/core/metrics/
     """
     return f"gazette-{stage.name}"
