@@ -6,6 +6,7 @@ import sys
 import typer
 
 from cli.batch import batch
+from cli.brake import brake
 from cli.event import event
 from cli.explaining.command import explain
 from cli.quarantine import quarantine
@@ -18,6 +19,7 @@ app = typer.Typer(
 )
 app.add_typer(event, name="event")
 app.add_typer(batch, name="batch")
+app.add_typer(brake, name="brake")
 app.add_typer(quarantine, name="quarantine")
 app.command("explain")(explain)
 

@@ -1,10 +1,11 @@
-"""How batches look: a row each in a list, and one of them as it goes on."""
+"""How batches look: a row each in a list, and one of them as it goes on; and the brake."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from gazette.domain.brake import Brake
 from gazette.domain.calendar import slot_id
 from gazette.domain.pace import PaceReading
 from gazette.domain.run import Status
@@ -13,6 +14,8 @@ from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
+
+from cli.console import printable
 
 COLUMNS = (
     "batch",
@@ -129,7 +132,29 @@ def pace_text(pace: PaceReading) -> str:
     if pace.quota and pace.quota.daily is not None and pace.quota.left is not None:
         sent = pace.quota.daily - pace.quota.left
         quota = f"; {sent:,} of the account's {pace.quota.daily:,} in 24 hours"
-    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
+    brake = f"; {brake_text(pace.brake)}" if pace.brake else ""
+    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}{brake}"
+
+
+def brake_text(brake: Brake) -> str:
+    """Why nothing is sent, since when, and when that changes."""
+    how = "is on by hand" if brake.by_hand else "is on"
+    why = f" ({printable(brake.why)})" if brake.why else ""
+    return f"the brake {how} since {moment(brake.since)}{why}: {next_try(brake)}"
+
+
+def next_try(brake: Brake) -> str:
+    """When one email tries whether all may go."""
+    if brake.by_hand:
+        return "not before it is released by hand"
+    if brake.is_tried:
+        return f"one email is trying now, the next from {moment(brake.until)} on"
+    return f"one email tries from {moment(brake.until)} on"
+
+
+def moment(instant: datetime) -> str:
+    """An instant, to the second."""
+    return f"{instant:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _by_status(view: BatchView) -> list[tuple[str, str, int]]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 from gazette.domain.batch import Batch, Counted, batch_of, counted
+from gazette.domain.brake import Brake, pulled, pulled_by_hand
 from gazette.domain.calendar import slot_of
 from gazette.domain.following import Activity, Follow
 from gazette.domain.identity import ASIDE, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
-from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, read, take
+from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, Turn, read, take
 from gazette.domain.ports import Clock
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
@@ -350,20 +351,38 @@ class FakePaceRow:
 
 @dataclass
 class FakePacer:
-    """The ports `Pacer` and `PaceGauge` in memory; `row` may be shared."""
+    """The ports `Pacer`, `PaceGauge` and `BrakeLever` in memory; `row` may be shared."""
 
     plan: PacePlan
     row: FakePaceRow = field(default_factory=FakePaceRow)
 
-    def reserve(self, now: datetime, latest: datetime) -> datetime | NoTurn:
+    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
         wanted = take(self.row.pace, self.plan, now=now, latest=latest)
         if isinstance(wanted, NoTurn):
             return wanted
         self.row.pace = wanted.from_(self.row.pace)
-        return wanted.at
+        return Turn(at=wanted.at, is_probe=wanted.is_probe)
 
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)
+
+    def pull(self, why: str, now: datetime) -> Brake:
+        return self._set(pulled(self.row.pace.brake, why, now))
+
+    def release(self) -> None:
+        brake = self.row.pace.brake
+        if brake and not brake.by_hand:
+            self.release_by_hand()
+
+    def pull_by_hand(self, why: str, now: datetime) -> Brake:
+        return self._set(pulled_by_hand(why, now))
+
+    def release_by_hand(self) -> None:
+        self.row.pace = replace(self.row.pace, brake=None)
+
+    def _set(self, brake: Brake) -> Brake:
+        self.row.pace = replace(self.row.pace, brake=brake)
+        return brake
 
 
 @dataclass

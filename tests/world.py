@@ -283,6 +283,7 @@ class World:
             mailer=self.mailer,
             pacing=Pacing(
                 pacer=self.pacer,
+                lever=self.pacer,
                 clock=self.clock,
                 sleep=self.clock.sleep,
                 random=lambda: 0.5,

@@ -93,7 +93,7 @@ REASON: Mapping[Reason, Words] = {
     Reason.REFUSED_ACCOUNT: Words(
         "the provider refuses everything from this account",
         "Every reader waits: look the provider's code up, and the account's sending status, "
-        "identities and limits.",
+        "identities and limits. `gazette brake` says when it is tried next.",
     ),
     Reason.ATTEMPTS_EXHAUSTED: Words(
         f"the provider refused it {MAX_REFUSALS} times",

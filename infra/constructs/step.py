@@ -13,6 +13,7 @@ from constructs import Construct
 from gazette.settings import Settings
 
 from infra.assets.layers import ROOT
+from infra.constructs.alarms import service_name
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stages import Stage
 from infra.topology import VISIBILITY_FACTOR, Step
@@ -48,6 +49,7 @@ class StepConstruct(Construct):
             ),
             handler="handler.lambda_handler",
             layers=list(layers),
+            environment={"POWERTOOLS_SERVICE_NAME": service_name(stage)},
             timeout=Duration.seconds(step.timeout),
             memory_size=step.memory,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if step.may_recurse else None,

@@ -11,7 +11,7 @@ import pytest
 from gazette.adapters.dynamo import update_or_current
 from gazette.adapters.pace import DynamoPacer
 from gazette.domain.errors import Unavailable
-from gazette.domain.pace import NoTurn, PacePlan, Quota
+from gazette.domain.pace import NoTurn, PacePlan, Quota, Turn
 from gazette.domain.ports import Pacer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,8 +28,8 @@ NEXT_DAY = datetime(2026, 11, 23, tzinfo=UTC)
 def turn(worker: Pacer, now: datetime = NOW, *, wait: timedelta = WAIT) -> datetime:
     """A turn that is there."""
     found = worker.reserve(now, now + wait)
-    assert isinstance(found, datetime)
-    return found
+    assert isinstance(found, Turn)
+    return found.at
 
 
 def after(turn: datetime) -> timedelta:
@@ -353,14 +353,15 @@ def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
         elif found is NoTurn.BUSY:
             assert latest > now + ask.wait
         else:
-            assert isinstance(found, datetime)
+            assert isinstance(found, Turn)
             assert still != 0
             still = still and still - 1
-            assert max(now, soonest) <= found <= min(max(now, latest), now + ask.wait)
-            soonest = found + timedelta(seconds=1 / rate)
+            at = found.at
+            assert max(now, soonest) <= at <= min(max(now, latest), now + ask.wait)
+            soonest = at + timedelta(seconds=1 / rate)
             slowest = min(rate, plan.ramp_from or rate)
-            latest = found + timedelta(seconds=1 / slowest) + MICROSECOND
-            turns.append(found)
+            latest = at + timedelta(seconds=1 / slowest) + MICROSECOND
+            turns.append(at)
             days[now.date()] += 1
     for day, number in days.items():
         cap = plan.cap_on(day)

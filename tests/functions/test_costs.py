@@ -9,7 +9,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.bootstrap import fanout
 from gazette.bootstrap.clock import now
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.pace import PacePlan
+from gazette.domain.pace import PacePlan, Turn
 from gazette.domain.run import Reason, Run, Status
 
 from tests.functions.conftest import Cloud, due_shard, fan_out
@@ -29,7 +29,7 @@ def stored_run() -> Run:
 def take_all_turns(until: datetime) -> None:
     """Somebody has the only turn there is up to then."""
     plan = PacePlan(rate=0.001)
-    assert isinstance(DynamoPacer("pace", plan).reserve(until, until), datetime)
+    assert isinstance(DynamoPacer("pace", plan).reserve(until, until), Turn)
 
 
 @pytest.fixture

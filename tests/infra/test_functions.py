@@ -73,6 +73,7 @@ def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:
     for step in STEPS:
         told = _environment(prod, step)
         kind = _settings_of(step)
+        assert told.pop("POWERTOOLS_SERVICE_NAME") == "gazette-prod"
         assert set(told) == {f"GAZETTE_{field.name.upper()}" for field in fields(kind)}
         assert kind.from_env(told).to_env() == told
 

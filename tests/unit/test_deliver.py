@@ -11,7 +11,7 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Event, RunKey, Window
-from gazette.domain.pace import NoTurn, PacePlan, Quota
+from gazette.domain.pace import NoTurn, PacePlan, Quota, Turn
 from gazette.domain.ports import QueuedRun, Renderer
 from gazette.domain.run import Reason, Run, Status, why_not_sent
 from gazette.domain.signals import (
@@ -87,6 +87,7 @@ class World:
             mailer=self.mailer,
             pacing=Pacing(
                 pacer=self.pacer,
+                lever=self.pacer,
                 clock=self.clock,
                 sleep=self.clock.sleep,
                 random=lambda: 0.5,
@@ -277,7 +278,7 @@ def test_the_batch_is_looked_at_after_the_wait_for_a_turn(ready: World) -> None:
     """Whoever cancels goes through an index that may not show the run yet."""
     original = ready.pacer.reserve
 
-    def cancelled_meanwhile(now: datetime, latest: datetime) -> datetime | NoTurn:
+    def cancelled_meanwhile(now: datetime, latest: datetime) -> Turn | NoTurn:
         ready.batches.cancel(slot_of(NOW))
         return original(now, latest)
 

@@ -5,16 +5,17 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.batch import Batch
+from gazette.domain.brake import Brake, pulled, pulled_by_hand
 from gazette.domain.calendar import slot_of
 from gazette.domain.pace import PaceReading, Quota
 from gazette.domain.run import Reason, Status
 from gazette.steps.batches import BatchView
 from rich.console import Console
 
-from cli.sight import Sight, pace_text, row, stands
+from cli.sight import Sight, brake_text, pace_text, row, stands
 from tests.builders import NOW
 
-PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None)
+PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, brake=None)
 BEGAN = NOW - timedelta(seconds=100)
 
 
@@ -66,10 +67,41 @@ def test_what_is_over_has_nothing_left() -> None:
             replace(PACE, rate=50, quota=Quota(rate=50, daily=50_000, left=48_766)),
             "at most 50 emails a second; 7 today (UTC); 1,234 of the account's 50,000 in 24 hours",
         ),
+        (
+            replace(PACE, brake=pulled(None, "SendingPaused", NOW)),
+            (
+                "at most 20 of 50 emails a second; 7 today (UTC); the brake is on since "
+                "2026-11-22 07:03:00 UTC (SendingPaused): one email tries from "
+                "2026-11-22 07:04:00 UTC on"
+            ),
+        ),
     ],
 )
-def test_the_pace_is_told_with_the_ramp_and_the_cap(pace: PaceReading, said: str) -> None:
+def test_the_pace_is_told_with_the_ramp_the_cap_and_the_brake(pace: PaceReading, said: str) -> None:
     assert pace_text(pace) == said
+
+
+@pytest.mark.parametrize(
+    ("brake", "said"),
+    [
+        (
+            pulled(None, "", NOW).tried(NOW + timedelta(minutes=1)),
+            (
+                "the brake is on since 2026-11-22 07:03:00 UTC: one email is trying now, the next "
+                "from 2026-11-22 07:05:00 UTC on"
+            ),
+        ),
+        (
+            pulled_by_hand("wrong\ttemplate\x1b[2J", NOW),
+            (
+                "the brake is on by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J): not "
+                "before it is released by hand"
+            ),
+        ),
+    ],
+)
+def test_the_brake_is_told_with_why_and_when_it_is_tried(brake: Brake, said: str) -> None:
+    assert brake_text(brake) == said
 
 
 def test_where_a_batch_stands_is_one_word_or_two() -> None:

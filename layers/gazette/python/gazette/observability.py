@@ -1,9 +1,11 @@
 """Logs and metrics, as AWS Lambda Powertools writes them. Only handlers use this.
 
 A log line is a constant message and fields; never an address, never the content of an email.
-Metrics are in EMF and have no dimension per user.
+Metrics are in EMF and have no dimension per user. Each has one, `service`: the stage, as the stack
+says in POWERTOOLS_SERVICE_NAME, so that one stage does not set off the alarms of another.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -26,13 +28,17 @@ from gazette.domain.errors import NotYet
 @cache
 def logger() -> Logger:
     """The structured logger of this function."""
-    return Logger(service="gazette")
+    return Logger(service=_service())
 
 
 @cache
 def metrics() -> Metrics:
     """The metrics of this function, written when the invocation ends."""
-    return Metrics(namespace="Gazette", service="gazette")
+    return Metrics(namespace="Gazette", service=_service())
+
+
+def _service() -> str:
+    return os.environ.get("POWERTOOLS_SERVICE_NAME", "gazette")
 
 
 def count(name: str, number: int = 1) -> None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -27,11 +27,25 @@ _PAUSES = (0.02, 0.05, 0.1, 0.2)
 _CONDITIONS = {"ConditionalCheckFailedException", "ConditionalCheckFailed", "TransactionConflict"}
 
 _INSTANT = "%Y-%m-%dT%H:%M:%S.%fZ"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+MICROSECOND = timedelta(microseconds=1)
+"""The unit of instants and spans that are stored as numbers."""
 
 
 def instant_text(instant: datetime) -> str:
     """An instant as it is stored: UTC, microseconds, sorted by time when sorted as text."""
     return instant.astimezone(UTC).strftime(_INSTANT)
+
+
+def instant_number(instant: datetime) -> int:
+    """An instant that is added to where it is stored: microseconds since 1970."""
+    return (instant - _EPOCH) // MICROSECOND
+
+
+def numbered_instant(number: float) -> datetime:
+    """The instant of a stored number. PynamoDB calls every number a float; this one is whole."""
+    return _EPOCH + int(number) * MICROSECOND
 
 
 class InstantAttribute(Attribute[datetime]):

@@ -277,7 +277,8 @@ class PaceRow(Model):
 
     `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that they can be added
     to; `day` is a date of UTC. `quota`: emails a second. `daily` and `left`: of the account's 24
-    hours, absent where they have no end.
+    hours, absent where they have no end. What begins with `brake` is absent while that is off;
+    its `since`, `until` and `step` are microseconds too.
     """
 
     class Meta:
@@ -294,3 +295,9 @@ class PaceRow(Model):
     last_taken = NumberAttribute(null=True)
     day = UnicodeAttribute(null=True)
     taken = NumberAttribute(null=True)
+    brake_why = UnicodeAttribute(null=True)
+    brake_since = NumberAttribute(null=True)
+    brake_until = NumberAttribute(null=True)
+    brake_step = NumberAttribute(null=True)
+    brake_by_hand = BooleanAttribute(null=True)
+    brake_is_tried = BooleanAttribute(null=True)

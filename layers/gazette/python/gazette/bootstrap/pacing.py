@@ -8,7 +8,7 @@ from gazette.settings import PacingSettings
 
 
 def pacer(settings: PacingSettings) -> DynamoPacer:
-    """The ports `Pacer` and `PaceGauge`."""
+    """The ports `Pacer`, `PaceGauge` and `BrakeLever`."""
     plan = PacePlan(
         rate=settings.emails_per_second or None,
         ramp_from=settings.ramp_from,

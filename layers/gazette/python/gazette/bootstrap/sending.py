@@ -32,6 +32,7 @@ from gazette.steps.pacing import Pacing
 def delivering(settings: SendingSettings) -> Delivering:
     """Tables, desk and provider."""
     retention = timedelta(days=settings.run_retention_days)
+    turns = pacer(settings)
     return Delivering(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table),
@@ -45,7 +46,8 @@ def delivering(settings: SendingSettings) -> Delivering:
         link_maker=SignedLinks(base_url=settings.base_url, key=links_key(settings.links_secret)),
         mailer=_mailer(settings),
         pacing=Pacing(
-            pacer=pacer(settings),
+            pacer=turns,
+            lever=turns,
             clock=now,
             sleep=lambda wait: time.sleep(wait.total_seconds()),
             random=random.random,

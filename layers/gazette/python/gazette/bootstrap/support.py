@@ -14,6 +14,7 @@ from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.pacing import pacer
+from gazette.domain.brake import Brake
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.pace import PaceReading
@@ -56,6 +57,25 @@ def build_pace(settings: PacingSettings) -> Callable[[], PaceReading]:
     """How fast email goes out now."""
     gauge = pacer(settings)
     return lambda: gauge.read(now())
+
+
+@dataclass(frozen=True, slots=True)
+class BrakeDesk:
+    """`look`: as it is, None where it is off; `pull` by hand, for a reason; `release` by hand."""
+
+    look: Callable[[], Brake | None]
+    pull: Callable[[str], Brake]
+    release: Callable[[], None]
+
+
+def build_brake(settings: PacingSettings) -> BrakeDesk:
+    """What the commands on the brake need, from the settings of generate."""
+    lever = pacer(settings)
+    return BrakeDesk(
+        look=lambda: lever.read(now()).brake,
+        pull=lambda why: lever.pull_by_hand(why, now()),
+        release=lever.release_by_hand,
+    )
 
 
 def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Explanation]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
+from gazette.domain.brake import Brake
+
 MAX_RATE = 500
 """Emails a second: each is a write of one row, which takes 1,000 a second, and some are refused.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
@@ -29,10 +31,22 @@ _WARMUP_DAYS = 30
 
 
 class NoTurn(StrEnum):
-    """Why no turn was taken: the next free one is too late, or those of the day are used up."""
+    """Why no turn was taken.
+
+    The next free one is too late, those of the day are used up, or nothing is sent at all.
+    """
 
     BUSY = "busy"
     DAILY_CAP = "daily_cap"
+    BRAKED = "braked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The instant from which one email may go; `is_probe`: it tries whether the brake may go."""
+
+    at: datetime
+    is_probe: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +92,7 @@ class Pace:
     `next_at`: the first free turn. `stretch_at`: when the present stretch of the ramp began,
     and how many turns it has had, and the one before it. `day`: of UTC, and how many turns it
     has had. `quota`: of the account, where it is known, as it was told at `quota_at`, less the
-    turns since.
+    turns since. `brake`: None where it is off.
     """
 
     quota: Quota | None = None
@@ -89,6 +103,7 @@ class Pace:
     last_taken: int = 0
     day: date | None = None
     taken: int = 0
+    brake: Brake | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +112,7 @@ class Taking:
 
     In the stretch that began at `stretch_at`, after one that had `last_taken`; of those that
     `day` has, `cap` in all; of those that are left of the account's day, where `is_of_quota`.
+    `brake`: what becomes of it where this turn is the one that tries; None: it is off.
     """
 
     at: datetime
@@ -106,6 +122,12 @@ class Taking:
     day: date
     cap: int | None
     is_of_quota: bool
+    brake: Brake | None
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether whoever takes it tries if anything can be sent."""
+        return self.brake is not None
 
     def from_(self, pace: Pace) -> Pace:
         """Where it stands once it is taken."""
@@ -123,6 +145,7 @@ class Taking:
             last_taken=self.last_taken,
             day=self.day,
             taken=1 + (pace.taken if is_same_day else 0),
+            brake=self.brake,
         )
 
 
@@ -130,7 +153,8 @@ class Taking:
 class PaceReading:
     """For people: emails a second now and at most, turns taken today, and how many there are.
 
-    `quota`: of the account, None where its day is not known, or has no end.
+    `quota`: of the account, None where its day is not known, or has no end. `brake`: None where
+    it is off.
     """
 
     rate: float
@@ -138,6 +162,7 @@ class PaceReading:
     taken: int
     cap: int | None
     quota: Quota | None
+    brake: Brake | None
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
@@ -161,7 +186,12 @@ def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
 
 
 def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taking | NoTurn:
-    """The next turn, if it lies at or before `latest`."""
+    """The next turn, if it lies at or before `latest`, and the brake lets it pass.
+
+    That is looked at first: what is only braked is put off, also where the day is used up.
+    """
+    if pace.brake and pace.brake.holds(now):
+        return NoTurn.BRAKED
     day, taken = _today(pace, now)
     cap = plan.cap_on(day)
     if (cap is not None and taken >= cap) or is_used_up(pace, now):
@@ -180,6 +210,7 @@ def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taki
         day=day,
         cap=cap,
         is_of_quota=_day_of_account(pace, now) is not None,
+        brake=pace.brake and pace.brake.tried(now),
     )
 
 
@@ -198,6 +229,7 @@ def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
         taken=taken,
         cap=plan.cap_on(day),
         quota=_day_of_account(pace, now),
+        brake=pace.brake,
     )
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from gazette.domain.brake import Brake
 from gazette.domain.compose import Digest
 from gazette.domain.model import Edition, Mail, RunKey
-from gazette.domain.pace import NoTurn, PaceReading, Quota
+from gazette.domain.pace import NoTurn, PaceReading, Quota, Turn
 from gazette.domain.signals import SendOutcome
 from gazette.domain.subscriber import Subscriber
 
@@ -160,12 +161,35 @@ class Mailer(Protocol):
 class Pacer(Protocol):
     """Gives all workers together their turns to send, at no more than the chosen rate."""
 
-    def reserve(self, now: datetime, latest: datetime) -> datetime | NoTurn:
-        """Take the next turn, if it is not after `latest`: the instant from which an email may go.
+    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        """Take the next turn, if it is not after `latest`.
 
         Nobody else gets it, also where it is not used. It counts for the day of `now`. What is
-        not taken costs no turn; a call whose answer is lost may.
+        not taken costs no turn; a call whose answer is lost may. While the brake is on there is
+        none, but one for each of its steps, whose `is_probe` is set.
         """
+
+
+class BrakeLever(Protocol):
+    """Pulls and releases the brake that all workers see where they take their turns.
+
+    Turns that were taken before are used. After an error it may have been done.
+    """
+
+    def pull(self, why: str, now: datetime) -> Brake:
+        """The provider refused the whole account: on, or on for longer, as `pulled` says.
+
+        Returns it as it is now. One that was pulled by hand stays as it is.
+        """
+
+    def release(self) -> None:
+        """The provider takes email again: off, unless it was pulled by hand. May be repeated."""
+
+    def pull_by_hand(self, why: str, now: datetime) -> Brake:
+        """A person stops all email until `release_by_hand`. Returns it as it is now."""
+
+    def release_by_hand(self) -> None:
+        """Off, whoever pulled it. May be repeated."""
 
 
 class EvidenceLog(Protocol):

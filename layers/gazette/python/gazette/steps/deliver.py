@@ -11,6 +11,7 @@ from gazette.domain.identity import is_immediate, run_id
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.model import Edition, Mail, RunKey
+from gazette.domain.pace import NoTurn, Turn
 from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, TimeLeft
 from gazette.domain.retries import pause_after
 from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
@@ -28,7 +29,7 @@ from gazette.domain.stores import EventReader, Subscribers
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.applying import apply
 from gazette.steps.editing import Desk, edit
-from gazette.steps.pacing import Pacing, wait_for_turn, without_turn
+from gazette.steps.pacing import Pacing, heed, wait_for_turn, without_turn
 from gazette.steps.preceding import Preceding, settle_if_overdue, settle_older, window_of
 
 _OVERTAKEN = 3
@@ -101,7 +102,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     time is left, or the run kept changing.
     """
     needed = by.limits.send_timeout + by.limits.commit_margin
-    has_turn = False
+    turn: Turn | None = None
     for _ in range(_OVERTAKEN):
         chain = by.runs.chain(key)
         if not chain or chain[0].key != key:
@@ -136,13 +137,14 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         spare = time_left() - needed
         if spare < timedelta(0):
             raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
-        if not has_turn:
-            if no_turn := wait_for_turn(by.pacing, spare=spare):
-                instead = without_turn(run, no_turn, pacing=by.pacing)
+        if turn is None:
+            found = wait_for_turn(by.pacing, spare=spare)
+            if isinstance(found, NoTurn):
+                instead = without_turn(run, found, pacing=by.pacing)
                 if isinstance(instead, Skip):
                     return Delivery(apply(run, instead, runs=by.runs))
                 return Delivery(run, by.clock() + instead)
-            has_turn = True
+            turn = found
         if _is_cancelled(run, by.batches):
             return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs))
         deadline = by.clock() + time_left() + by.limits.clock_skew
@@ -157,7 +159,10 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
     mail = _address(claimed, edition, subscriber, links, by.list_id)
     outcome = by.mailer.send(mail, claimed.attempt)
-    run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
+    try:
+        run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
+    finally:
+        heed(outcome, turn, pacing=by.pacing)
     return Delivery(run, _again_at(run, by.clock()))
 
 

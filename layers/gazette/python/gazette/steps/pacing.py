@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import is_immediate
-from gazette.domain.pace import NoTurn
-from gazette.domain.ports import Clock, Pacer
+from gazette.domain.pace import NoTurn, Turn
+from gazette.domain.ports import BrakeLever, Clock, Pacer
 from gazette.domain.run import Reason, Run
-from gazette.domain.signals import Skip
+from gazette.domain.signals import RefusedAccount, SendOutcome, Skip, Uncertain
 
 _LONGEST_WAIT = timedelta(seconds=5)
 """For one message: the ten of an invocation share its time, and a function that waits is paid."""
@@ -20,18 +20,23 @@ _BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
 _BETWEEN_AT_ONCE = (timedelta(seconds=10), timedelta(seconds=60))
 """The same for an immediate run, which asks the more often, so that digests do not hold it up."""
 
+_BRAKED = (timedelta(seconds=600), timedelta(seconds=900))
+_BRAKED_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
+"""The same while nothing is sent at all: often enough that somebody tries again in time."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pacing:
     """`sleep` lets time pass; `random` returns a number from 0 to 1."""
 
     pacer: Pacer
+    lever: BrakeLever
     clock: Clock
     sleep: Callable[[timedelta], None]
     random: Callable[[], float]
 
 
-def wait_for_turn(pacing: Pacing, *, spare: timedelta) -> NoTurn | None:
+def wait_for_turn(pacing: Pacing, *, spare: timedelta) -> Turn | NoTurn:
     """Take a turn and wait for it, no longer than `spare`; else say why there is none.
 
     Raises NotYet where there is none only because `spare` is so short.
@@ -42,21 +47,37 @@ def wait_for_turn(pacing: Pacing, *, spare: timedelta) -> NoTurn | None:
         raise NotYet("Too little time is left of this invocation to wait for a turn to send.")
     if isinstance(turn, NoTurn):
         return turn
-    if turn > now:
-        pacing.sleep(turn - now)
-    return None
+    if turn.at > now:
+        pacing.sleep(turn.at - now)
+    return turn
 
 
 def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | timedelta:
     """What becomes of a run that has no turn: skipped, or put off for so long.
 
-    A digest is not sent a day late: its events go with the next one.
+    A digest is not sent a day late: its events go with the next one. The brake skips nothing.
     """
     at_once = is_immediate(run.key.schedule)
     if why is NoTurn.DAILY_CAP and not at_once:
         return Skip(Reason.DAILY_CAP)
-    soonest, latest = _BETWEEN_AT_ONCE if at_once else _BETWEEN
+    if why is NoTurn.BRAKED:
+        soonest, latest = _BRAKED_AT_ONCE if at_once else _BRAKED
+    else:
+        soonest, latest = _BETWEEN_AT_ONCE if at_once else _BETWEEN
     delay = soonest + (latest - soonest) * pacing.random()
     if why is NoTurn.DAILY_CAP:
         delay = _BETWEEN[1]
     return delay
+
+
+def heed(outcome: SendOutcome, turn: Turn, *, pacing: Pacing) -> None:
+    """What an attempt tells about the whole account: pull the brake, or let go.
+
+    Let go only where the turn was the one that tries, and the provider said anything about this
+    email: so others that were accepted before the account was refused change nothing. For after
+    the commit, which must not wait for it. Raises Unavailable; the next one says it again.
+    """
+    if isinstance(outcome, RefusedAccount):
+        pacing.lever.pull(outcome.detail, pacing.clock())
+    elif turn.is_probe and not isinstance(outcome, Uncertain):
+        pacing.lever.release()

@@ -1,0 +1,110 @@
+"""`gazette brake`: whether all email is stopped, and why; stop it, and let it go."""
+
+from contextlib import AbstractContextManager
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.support import BrakeDesk, build_brake
+from gazette.domain.brake import Brake
+from gazette.settings import GenerateSettings
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cli.console import NotPossible, note, one_line_errors, printable, say
+from cli.deployed import StageName, settings_of
+from cli.refusals import refusals_in_words
+from cli.sight import moment, next_try
+
+_COMMANDS = ("pull", "release")
+
+brake = typer.Typer(
+    help="Whether all email is stopped, and why; stop it, and let it go.",
+    invoke_without_command=True,
+)
+
+
+@brake.callback()
+@one_line_errors()
+def show(context: typer.Context, stage: StageName = "prod") -> None:
+    """Show whether the brake is on, why, since when, and when it is tried next."""
+    if context.invoked_subcommand:
+        context.default_map = {command: {"stage": stage} for command in _COMMANDS}
+        return
+    with _refusals(stage):
+        found = _desk(stage).look()
+    _show(rows(found))
+    if found:
+        note(f"`gazette brake release --stage {stage}` lets all email go at once.")
+
+
+@brake.command("pull")
+@one_line_errors()
+def pull(
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why: others will read it.")],
+    stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Stop all email of the stage until somebody releases it; nothing is lost."""
+    if not reason.strip():
+        raise NotPossible("REASON is empty: say in a few words why, others will read it.")
+    with _refusals(stage):
+        desk = _desk(stage)
+        if not yes:
+            typer.confirm(
+                f"Stop all email of stage {stage} until somebody runs "
+                f"`gazette brake release --stage {stage}`?",
+                abort=True,
+            )
+        desk.pull(printable(reason.strip()))
+    say(f"the brake of stage {stage} is on: nothing is sent until it is released")
+    note("What has its turn already still goes, for some seconds.")
+
+
+@brake.command("release")
+@one_line_errors()
+def release(stage: StageName = "prod") -> None:
+    """Let all email go, whoever pulled the brake."""
+    with _refusals(stage):
+        desk = _desk(stage)
+        found = desk.look()
+        if found:
+            desk.release()
+    if not found:
+        say(f"the brake of stage {stage} was off")
+        return
+    say(f"the brake of stage {stage} is off; it was on since {moment(found.since)}")
+    note("What was put off comes back within a quarter of an hour.")
+
+
+def rows(found: Brake | None) -> list[tuple[str, str]]:
+    """A name and a value each."""
+    if found is None:
+        return [("brake", "off")]
+    return [
+        ("brake", "on, by hand" if found.by_hand else "on"),
+        ("why", printable(found.why)),
+        ("since", moment(found.since)),
+        ("tried", next_try(found)),
+    ]
+
+
+def _show(said: list[tuple[str, str]]) -> None:
+    """Two columns for people; where it is piped, a line each, with a tab between."""
+    console = Console()
+    if not console.is_terminal:
+        for row in said:
+            typer.echo("\t".join(row))
+        return
+    table = Table.grid(padding=(0, 2))
+    for name, value in said:
+        table.add_row(Text(name, style="dim"), Text(value))
+    console.print(table)
+
+
+def _refusals(stage: str) -> AbstractContextManager[None]:
+    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
+
+
+def _desk(stage: str) -> BrakeDesk:
+    return build_brake(settings_of(stage, "generate", GenerateSettings))

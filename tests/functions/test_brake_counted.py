@@ -1,0 +1,68 @@
+"""What is counted of a refusal of the whole account, and under which name."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from gazette.domain.run import Reason, Run, Status
+from gazette.observability import metrics
+from gazette.steps.deliver import Delivery
+
+from functions.generate import handler as generate
+from functions.resend import handler as resend
+from tests.builders import a_run
+from tests.functions.conftest import Context
+from tests.functions.messages import records
+
+
+@pytest.fixture(autouse=True)
+def _built_anew() -> Iterator[None]:
+    metrics.cache_clear()
+    yield
+    metrics.cache_clear()
+
+
+def counted(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    handler: Any = generate,
+) -> dict[str, object]:
+    monkeypatch.setattr(handler, "build", lambda: lambda *_: Delivery(run))
+    answer = handler.lambda_handler(records("{}"), Context())
+    assert answer == {"batchItemFailures": []}
+    (found,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
+    return dict(found)
+
+
+def refused(reason: Reason) -> Run:
+    return replace(a_run(), status=Status.RETRYING, reason=reason, attempt=1)
+
+
+@pytest.mark.parametrize("handler", [generate, resend])
+def test_a_run_that_the_account_was_refused_for_is_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], handler: Any
+) -> None:
+    found = counted(refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, handler=handler)
+    assert (found["brake_pulled"], found["run_put_off"]) == ([1], [1])
+
+
+@pytest.mark.parametrize("reason", sorted(set(Reason) - {Reason.REFUSED_ACCOUNT}))
+def test_no_other_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reason: Reason
+) -> None:
+    assert "brake_pulled" not in counted(refused(reason), monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("stage", ["gazette-prod", None])
+def test_metrics_are_those_of_the_stage_and_without_one_of_gazette(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stage: str | None
+) -> None:
+    monkeypatch.delenv("POWERTOOLS_SERVICE_NAME", raising=False)
+    if stage:
+        monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", stage)
+    found = counted(refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys)
+    assert found["service"] == (stage or "gazette")

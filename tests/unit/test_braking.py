@@ -1,0 +1,185 @@
+"""What a refusal of the whole account does to the runs of all workers."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.errors import Unavailable
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Mail, RunKey
+from gazette.domain.pace import PacePlan, Quota
+from gazette.domain.run import Status
+from gazette.domain.signals import (
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+
+from tests.builders import KEY, NOW, SettableClock, a_run, an_event
+from tests.unit.test_deliver import World
+
+MINUTE = timedelta(minutes=1)
+AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
+
+
+@pytest.fixture
+def ready(clock: SettableClock) -> World:
+    """One event has been stored and the lag has passed."""
+    world = World(clock)
+    world.events.store(an_event(), DAILY)
+    world.clock.pass_time(minutes=5)
+    return world
+
+
+def refuse_once(world: World) -> None:
+    world.mailer.script.append(RefusedAccount(1, "SendingPausedException"))
+    world.deliver()
+    assert [queued.delay for queued in world.generate_queue.sent] == [MINUTE]
+    world.generate_queue.sent.clear()
+
+
+def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: World) -> None:
+    refuse_once(ready)
+    brake = ready.pacer.row.pace.brake
+    assert brake
+    assert (brake.why, brake.until) == ("SendingPausedException", ready.clock() + MINUTE)
+    before = ready.runs.rows[KEY]
+    assert (before.status, before.refusals) == (Status.RETRYING, 0)
+    assert ready.deliver() == before
+    assert ready.mailer.calls == 1
+
+
+def test_while_it_holds_a_digest_is_put_off_for_ten_to_fifteen_minutes(ready: World) -> None:
+    ready.pacer.pull("paused", ready.clock())
+    assert ready.deliver() == a_run()
+    (queued,) = ready.generate_queue.sent
+    assert (queued.key, queued.delay) == (KEY, timedelta(seconds=750))
+
+
+def test_a_digest_is_put_off_also_where_nothing_is_left_of_the_day(ready: World) -> None:
+    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
+    ready.pacer.pull("paused", ready.clock())
+    assert ready.deliver().status is Status.PENDING
+    assert ready.generate_queue.sent
+
+
+def test_while_it_holds_an_immediate_email_is_put_off_for_one_to_five_minutes(
+    clock: SettableClock,
+) -> None:
+    world = World(clock)
+    world.events.store(an_event(), AT_ONCE.schedule)
+    world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
+    world.clock.pass_time(minutes=5)
+    world.pacer.pull("paused", world.clock())
+    assert world.deliver(AT_ONCE).status is Status.PENDING
+    assert [queued.delay for queued in world.generate_queue.sent] == [timedelta(seconds=180)]
+
+
+def test_the_one_that_tries_and_is_accepted_releases_it(ready: World) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.brake is None
+
+
+@pytest.mark.parametrize("outcome", [RefusedForNow(2, "slow"), RefusedForGood(2, "rejected")])
+def test_one_that_is_refused_for_its_own_sake_releases_it_too(
+    ready: World, outcome: SendOutcome
+) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    ready.mailer.script.append(outcome)
+    ready.deliver()
+    assert ready.pacer.row.pace.brake is None
+
+
+def test_one_of_which_nobody_knows_leaves_it_on(ready: World) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    ready.mailer.script.append(Uncertain(2, "reset"))
+    ready.deliver()
+    brake = ready.pacer.row.pace.brake
+    assert brake
+    assert (brake.step, brake.until) == (MINUTE, ready.clock() + MINUTE)
+
+
+def test_one_that_is_refused_like_the_others_doubles_it(ready: World) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    ready.mailer.script.append(RefusedAccount(2, "SendingPausedException"))
+    ready.deliver()
+    brake = ready.pacer.row.pace.brake
+    assert brake
+    assert brake.until == ready.clock() + 2 * MINUTE
+
+
+def test_who_had_a_turn_before_and_is_accepted_releases_nothing(ready: World) -> None:
+    original = ready.mailer.send
+
+    def refused_elsewhere(mail: Mail, attempt: int) -> SendOutcome:
+        ready.pacer.pull("paused", ready.clock())
+        return original(mail, attempt)
+
+    ready.mailer.send = refused_elsewhere  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.brake
+
+
+def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile(
+    ready: World,
+) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    original = ready.mailer.send
+
+    def stopped(mail: Mail, attempt: int) -> SendOutcome:
+        ready.pacer.pull_by_hand("wrong template", ready.clock())
+        return original(mail, attempt)
+
+    ready.mailer.send = stopped  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.brake
+    assert ready.pacer.row.pace.brake.why == "wrong template"
+
+
+@pytest.mark.parametrize("act", ["pull", "release"])
+def test_a_brake_that_cannot_be_reached_changes_nothing_about_what_became_of_the_run(
+    ready: World, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """It is spoken to after the commit, so that an email is never sent again for it."""
+    if act == "release":
+        refuse_once(ready)
+        ready.clock.pass_time(minutes=1)
+    else:
+        ready.mailer.script.append(RefusedAccount(1, "SendingPausedException"))
+
+    def unavailable(*_: object) -> None:
+        raise Unavailable("DynamoDB did not answer")
+
+    monkeypatch.setattr(ready.pacer, act, unavailable)
+    with pytest.raises(Unavailable):
+        ready.deliver()
+    expected = Status.SENT if act == "release" else Status.RETRYING
+    assert ready.runs.rows[KEY].status is expected
+
+
+def test_an_email_that_is_accepted_tells_the_brake_nothing(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError
+
+    for act in ("pull", "release"):
+        monkeypatch.setattr(ready.pacer, act, asked)
+    assert ready.deliver().status is Status.SENT
+
+
+def test_once_released_all_send_again_at_the_pace(ready: World) -> None:
+    ready.pacer.plan = PacePlan(rate=10)
+    ready.pacer.pull_by_hand("wrong template", ready.clock())
+    assert ready.deliver().status is Status.PENDING
+    ready.pacer.release_by_hand()
+    ready.clock.now += ready.generate_queue.sent[0].delay
+    assert ready.deliver().status is Status.SENT
