@@ -16,5 +16,4 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _generate(record: SQSRecord, time_left: TimeLeft) -> None:
-    done = build()(record.body, time_left)
-    report_delivery(done.run if done else None, record.message_id)
+    report_delivery(build()(record.body, time_left), record.message_id)

@@ -17,4 +17,4 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 def _resend(record: SQSRecord, time_left: TimeLeft) -> None:
     done = build()(record.body, record.receipt_handle, time_left)
-    report_delivery(done.run if done else None, record.message_id)
+    report_delivery(done, record.message_id)

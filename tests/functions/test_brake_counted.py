@@ -7,6 +7,14 @@ from typing import Any
 
 import pytest
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.signals import (
+    Accepted,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
 from gazette.observability import metrics
 from gazette.steps.deliver import Delivery
 
@@ -29,9 +37,10 @@ def counted(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     *,
+    outcome: SendOutcome | None = None,
     handler: Any = generate,
 ) -> dict[str, object]:
-    monkeypatch.setattr(handler, "build", lambda: lambda *_: Delivery(run))
+    monkeypatch.setattr(handler, "build", lambda: lambda *_: Delivery(run, outcome=outcome))
     answer = handler.lambda_handler(records("{}"), Context())
     assert answer == {"batchItemFailures": []}
     (found,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
@@ -46,15 +55,24 @@ def refused(reason: Reason) -> Run:
 def test_a_run_that_the_account_was_refused_for_is_counted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], handler: Any
 ) -> None:
-    found = counted(refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, handler=handler)
+    outcome = RefusedAccount(1, "SendingPausedException")
+    found = counted(
+        refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, outcome=outcome, handler=handler
+    )
     assert (found["brake_pulled"], found["run_put_off"]) == ([1], [1])
 
 
-@pytest.mark.parametrize("reason", sorted(set(Reason) - {Reason.REFUSED_ACCOUNT}))
+@pytest.mark.parametrize(
+    "outcome", [None, Accepted(1, "m1"), RefusedForNow(1), RefusedForGood(1), Uncertain(1)]
+)
 def test_no_other_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reason: Reason
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    outcome: SendOutcome | None,
 ) -> None:
-    assert "brake_pulled" not in counted(refused(reason), monkeypatch, capsys)
+    """Nor one that was refused before and only waits now."""
+    found = counted(refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, outcome=outcome)
+    assert "brake_pulled" not in found
 
 
 @pytest.mark.parametrize("stage", ["gazette-prod", None])

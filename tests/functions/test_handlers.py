@@ -125,17 +125,16 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
     assert "at once" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 
-def test_an_immediate_run_that_still_collects_keeps_its_message(
-    cloud: Cloud, logs: io.StringIO
-) -> None:
+def test_an_immediate_run_that_still_collects_is_put_off(cloud: Cloud, logs: io.StringIO) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1))
     (entry,) = cloud.queued("generate")
-    assert cloud.invoke("generate", records(entry["MessageBody"])) == {
-        "batchItemFailures": [{"itemIdentifier": "m0"}]
-    }
+    cloud.work("generate", entry["MessageBody"])
     assert not cloud.sent()
-    assert "message kept for later" in logs.getvalue()
+    (_, again) = cloud.queued("generate")
+    assert again["MessageBody"] == entry["MessageBody"]
+    assert 0 < again["DelaySeconds"] <= 20 + 2
+    assert '"message":"run put off"' in logs.getvalue()
 
 
 @pytest.mark.usefixtures("later")
@@ -221,17 +220,17 @@ def test_each_message_is_counted_by_what_became_of_it(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_whose_outcome_is_unknown_keeps_its_message(cloud: Cloud, logs: io.StringIO) -> None:
+def test_a_run_whose_outcome_is_unknown_is_left_to_reports_and_the_sweep(
+    cloud: Cloud, logs: io.StringIO
+) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     (message,) = fan_out(cloud)
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     runs.swap(stored_run(), replace(stored_run(), status=Status.UNKNOWN, attempt=1))
-    assert cloud.invoke("generate", records(message)) == {
-        "batchItemFailures": [{"itemIdentifier": "m0"}]
-    }
+    cloud.work("generate", message)
     assert not cloud.sent()
-    assert "message kept for later" in logs.getvalue()
+    assert '"status":"unknown"' in logs.getvalue()
 
 
 @pytest.mark.usefixtures("later")

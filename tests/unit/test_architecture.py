@@ -22,7 +22,9 @@ ALLOWED: dict[str, frozenset[str]] = {
     "gazette.adapters": frozenset({STDLIB, LIBRARIES, "gazette.domain", "gazette.adapters"}),
     "gazette.settings": frozenset({STDLIB, "gazette.settings"}),
     "gazette.observability": frozenset({STDLIB, LIBRARIES, "gazette.domain.errors"}),
-    "gazette.reporting": frozenset({STDLIB, "gazette.domain", "gazette.observability"}),
+    "gazette.reporting": frozenset(
+        {STDLIB, "gazette.domain", "gazette.observability", "gazette.steps.deliver"}
+    ),
     "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
     "functions": frozenset(
         {

@@ -64,11 +64,14 @@ class DeliveryLimits:
 class Delivery:
     """What became of one message: the run as it is stored, and when it should be tried again.
 
-    `again_at` None: it has ended, or somebody else, or the sweep, goes on with it.
+    `again_at` None: it has ended, or somebody else, or the sweep, goes on with it. `outcome`: of
+    the attempt, where one was made. `set_aside`: how many events no email can show.
     """
 
     run: Run
     again_at: datetime | None = None
+    outcome: SendOutcome | None = None
+    set_aside: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +106,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     """
     needed = by.limits.send_timeout + by.limits.commit_margin
     turn: Turn | None = None
+    set_aside = 0
     for _ in range(_OVERTAKEN):
         chain = by.runs.chain(key)
         if not chain or chain[0].key != key:
@@ -131,7 +135,8 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
             return Delivery(apply(run, Skip(why_not_sent(subscriber)), runs=by.runs))
         links = by.link_maker.links(key.user_id)
         edition = edit(key, events, subscriber, links, desk=by.desk)
-        if edition is None:
+        if not isinstance(edition, Edition):
+            set_aside += len(edition)
             continue
 
         spare = time_left() - needed
@@ -163,7 +168,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
     finally:
         heed(outcome, turn, pacing=by.pacing)
-    return Delivery(run, _again_at(run, by.clock()))
+    return Delivery(run, _again_at(run, by.clock()), outcome, set_aside)
 
 
 def _not_before(run: Run, limits: DeliveryLimits) -> datetime:

@@ -33,8 +33,8 @@ class Desk:
 
 def edit(
     key: RunKey, events: Sequence[Event], subscriber: Subscriber, links: Links, *, desk: Desk
-) -> Edition | None:
-    """The edition that shows `events`; None where some were set aside instead.
+) -> Edition | list[Event]:
+    """The edition that shows `events`; or those of them that were set aside instead.
 
     Those cannot be shown, each by itself, and would hold up everything else of their reader
     (rule 17): whoever reads the window again no longer finds them. Where not even a harmless
@@ -49,13 +49,13 @@ def edit(
         return show(events)
     except RenderingFailed:
         show([_HARMLESS])
-        found = False
+        poison: list[Event] = []
         for event in events:
             try:
                 show([event])
             except RenderingFailed as why:
                 desk.shelf.set_aside(event, key.schedule, str(why))
-                found = True
-        if not found:
+                poison.append(event)
+        if not poison:
             raise
-        return None
+        return poison

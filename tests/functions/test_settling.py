@@ -1,0 +1,263 @@
+"""Resend, feedback and the sweep on moto: what becomes of a run that generate did not end."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError, ReadTimeoutError
+from gazette.adapters.evidence import DynamoEvidenceLog
+from gazette.adapters.runs import DynamoRuns
+from gazette.bootstrap.clock import now
+from gazette.domain.identity import run_id
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.run import Reason, Run, Status
+
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.messages import event, profile, records
+
+KEY = RunKey("ann", DAILY, 1)
+RUNS = timedelta(days=180)
+
+pytestmark = pytest.mark.usefixtures("later")
+
+
+def stored() -> Run:
+    run = DynamoRuns("runs", retention=RUNS).get(KEY)
+    assert run
+    return run
+
+
+def become(**changes: Any) -> Run:
+    """Let time pass, or a worker die: the run as it would be found."""
+    return DynamoRuns("runs", retention=RUNS).swap(stored(), replace(stored(), **changes))
+
+
+@pytest.fixture
+def message(cloud: Cloud) -> str:
+    """A digest with one event is due: its message on the generate queue."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (body,) = fan_out(cloud)
+    return body
+
+
+@pytest.fixture
+def ses_says(
+    monkeypatch: pytest.MonkeyPatch, message: str
+) -> Iterator[Callable[[Exception], None]]:
+    """What becomes of the next SendEmail, which then is not among those that were sent."""
+    script: list[Exception] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation == "SendEmail" and script:
+            raise script.pop(0)
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", answered)
+        yield script.append
+
+
+def throttled() -> Exception:
+    return ClientError(
+        {
+            "Error": {"Code": "TooManyRequestsException", "Message": "Slow down."},
+            "ResponseMetadata": {"HTTPStatusCode": 429},  # type: ignore[typeddict-item]
+        },
+        "SendEmail",
+    )
+
+
+def report(kind: str = "Delivered", run: str = run_id(KEY)) -> str:
+    """As EventBridge puts it on the feedback queue."""
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return json.dumps(
+        {
+            "version": "0",
+            "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
+            "detail-type": f"Email {kind}",
+            "source": "aws.ses",
+            "account": "123456789012",
+            "time": at,
+            "region": "us-east-1",
+            "resources": [],
+            "detail": {
+                "eventType": "Delivery",
+                "mail": {
+                    "timestamp": at,
+                    "messageId": "0100-m1",
+                    "tags": {"run": [run], "attempt": ["1"]},
+                },
+            },
+        }
+    )
+
+
+def test_what_is_refused_for_now_goes_to_resend_which_hides_it(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
+) -> None:
+    ses_says(throttled())
+    cloud.work("generate", message)
+    (queued,) = cloud.queued("resend")
+    assert queued["MessageBody"] == message
+    assert 60 <= queued["DelaySeconds"] <= 73
+    sqs = boto3.client("sqs")
+    url = cloud.queues["resend"]
+    sqs.send_message(QueueUrl=url, MessageBody=message)
+    (received,) = sqs.receive_message(QueueUrl=url)["Messages"]
+    given = records(message)
+    given["Records"][0]["receiptHandle"] = received["ReceiptHandle"]
+    assert cloud.invoke("resend", given) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert "message kept for later" in logs.getvalue()
+    (hidden,) = [
+        request for name, request in cloud.meter.requests if name == "sqs.ChangeMessageVisibility"
+    ]
+    assert 50 <= hidden["VisibilityTimeout"] <= 73
+    become(retry_at=None)
+    assert cloud.invoke("resend", given) == {"batchItemFailures": []}
+    assert stored().status is Status.SENT
+    assert len(cloud.sent()) == 1
+
+
+def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    ses_says(throttled())
+    become(status=Status.RETRYING, refusals=5, attempt=5)
+    cloud.work("resend", message)
+    assert stored().reason is Reason.ATTEMPTS_EXHAUSTED
+    (dead,) = cloud.take("resend_dead")
+    cloud.work("resend", dead["Body"])
+    assert not cloud.take("resend_dead")
+
+
+def test_a_report_settles_a_doubt(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
+) -> None:
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    assert stored().status is Status.UNKNOWN
+    cloud.work("feedback", report(), report("Sent"), report())
+    run = stored()
+    assert (run.status, run.reason, run.message_id) == (
+        Status.SENT,
+        Reason.EVIDENCE,
+        "0100-m1",
+    )
+    assert '"kind":"delivered"' in logs.getvalue()
+
+
+def test_reports_that_name_no_run_end_there(cloud: Cloud) -> None:
+    about_the_account = json.loads(report())
+    about_the_account["detail-type"] = "Sending Status Disabled"
+    cloud.work(
+        "feedback", report(run="canary"), report(run="gone-daily-7"), json.dumps(about_the_account)
+    )
+    assert DynamoEvidenceLog("batches").latest()
+
+
+def test_what_is_no_report_is_given_back_alone(cloud: Cloud) -> None:
+    answer = cloud.invoke("feedback", records(report(run="canary"), "{", report(run="canary")))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
+
+
+def test_the_sweep_queues_every_partition(cloud: Cloud) -> None:
+    assert cloud.invoke("sweep", {"time": now().isoformat()}) == {"late_shards": 0}
+    partitions = {json.loads(entry["MessageBody"])["partition"] for entry in cloud.queued("sweep")}
+    assert partitions == set(range(16))
+
+
+def swept(cloud: Cloud) -> None:
+    for partition in range(16):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+
+
+def test_a_run_whose_message_is_gone_is_queued_again_and_sent(cloud: Cloud, message: str) -> None:
+    become(check_at=now())
+    cloud.meter.clear()
+    swept(cloud)
+    (again,) = cloud.queued("generate")
+    assert again["MessageBody"] == message
+    swept(cloud)
+    assert len(cloud.queued("generate")) == 1
+    cloud.work("generate", message)
+    assert stored().status is Status.SENT
+
+
+def test_a_doubt_is_sent_once_more_once_reports_are_known_to_come_in(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    long_ago = now() - timedelta(hours=1)
+    become(deadline=long_ago, check_at=long_ago)
+    cloud.meter.clear()
+    swept(cloud)
+    assert stored().reason is Reason.UNCERTAIN
+    (canary,) = cloud.sent()
+    assert canary["Destination"] == {"ToAddresses": ["success@simulator.amazonses.com"]}
+    cloud.work("feedback", report(run="canary"))
+    swept(cloud)
+    assert stored().reason is Reason.POLICY_RESEND
+    (queued,) = cloud.queued("resend")
+    cloud.work("resend", queued["MessageBody"])
+    assert (stored().status, stored().attempt) == (Status.SENT, 2)
+
+
+@pytest.mark.parametrize("queue", ["feedback_dead", "reports_undelivered", "feedback"])
+def test_nothing_is_sent_twice_while_reports_wait_somewhere(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None], queue: str
+) -> None:
+    """On the feedback queue they do no harm as long as CloudWatch says that they are young."""
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    long_ago = now() - timedelta(hours=1)
+    become(deadline=long_ago, check_at=long_ago)
+    cloud.work("feedback", report(run="canary"))
+    boto3.client("sqs").send_message(QueueUrl=cloud.queues[queue], MessageBody=report())
+    swept(cloud)
+    assert stored().reason is Reason.UNCERTAIN
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"), [("carry_over", "carried"), ("assume_sent", "assumed")]
+)
+def test_the_policy_of_the_stage_decides(
+    cloud: Cloud,
+    message: str,
+    ses_says: Callable[[Exception], None],
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    reason: str,
+) -> None:
+    monkeypatch.setenv("GAZETTE_UNKNOWN_POLICY", policy)
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    long_ago = now() - timedelta(hours=1)
+    become(deadline=long_ago, check_at=long_ago)
+    swept(cloud)
+    assert stored().reason.value == reason
+    assert not any(row.get("open") for row in cloud.rows("runs"))
+
+
+def test_what_was_carried_is_closed_with_the_claim_of_the_next(cloud: Cloud, message: str) -> None:
+    become(
+        status=Status.UNKNOWN,
+        reason=Reason.CARRIED,
+        attempt=1,
+        uncertain=frozenset({1}),
+        deadline=now(),
+    )
+    cloud.say("event.created", event(2))
+    (body,) = fan_out(cloud)
+    cloud.work("generate", body)
+    assert stored().reason is Reason.CARRIED_INTO
+    (mail,) = cloud.sent()
+    assert "2 new comments" in mail["Content"]["Simple"]["Subject"]["Data"]
