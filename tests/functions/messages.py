@@ -114,3 +114,28 @@ def http(method: str, path: str, body: str = "", content_type: str = "") -> dict
         "body": body,
         "isBase64Encoded": False,
     }
+
+
+def report(kind: str = "Delivered", run: str = "ann-daily-1") -> str:
+    """What SES reports of an email, as EventBridge puts it on the feedback queue."""
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return json.dumps(
+        {
+            "version": "0",
+            "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
+            "detail-type": f"Email {kind}",
+            "source": "aws.ses",
+            "account": "123456789012",
+            "time": at,
+            "region": "us-east-1",
+            "resources": [],
+            "detail": {
+                "eventType": "Delivery",
+                "mail": {
+                    "timestamp": at,
+                    "messageId": "0100-m1",
+                    "tags": {"run": [run], "attempt": ["1"]},
+                },
+            },
+        }
+    )

@@ -9,18 +9,32 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
+from gazette.domain.compose import Digest
+from gazette.domain.errors import RenderingFailed
 from gazette.domain.following import Follow, FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, Edition, RunKey
+from gazette.domain.ports import Links
+from gazette.domain.run import Reason, Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
 from tests.builders import a_run
 from tests.functions.conftest import GRANTED, Cloud, fan_out
-from tests.functions.messages import ago, event, follow, happening, http, profile, reference
+from tests.functions.messages import (
+    ago,
+    event,
+    follow,
+    happening,
+    http,
+    profile,
+    reference,
+    report,
+)
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -162,6 +176,70 @@ def followers_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
     bring(cloud, 4)
 
 
+def a_doubt_that_is_carried(cloud: Cloud, step: str, user_id: str) -> None:
+    """What may have gone out was carried before, and an event cannot be shown."""
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    cloud.say("subscriber.changed", profile(user_id))
+    cloud.say("event.created", event(1, user_id=user_id), event(2, user_id=user_id))
+    (message,) = fan_out(cloud, user_id)
+    due = runs.get(RunKey(user_id, DAILY, 1))
+    assert due
+    doubt = replace(due, attempt=1, uncertain=frozenset({1}), deadline=now())
+    closed = {
+        RunKey(user_id, DAILY, 2): (Status.UNKNOWN, Reason.CARRIED),
+        RunKey(user_id, DAILY, 1): (Status.FAILED, Reason.CARRIED_INTO),
+    }
+    last = RunKey(user_id, DAILY, 3)
+    with cloud.meter.acting("somebody else"):
+        for key, (status, reason) in closed.items():
+            runs.create(replace(due, key=key))
+            before = runs.get(key)
+            assert before
+            runs.swap(before, replace(doubt, key=key, status=status, reason=reason))
+        runs.create(replace(due, key=last))
+    real = JinjaRenderer.render
+
+    def choking(
+        renderer: JinjaRenderer,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+    ) -> Edition:
+        if any(group.latest.id == "e1" for group in digest.groups) or digest.events == 2:
+            raise RenderingFailed("poison")
+        return real(renderer, digest, subscriber, links, schedule)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JinjaRenderer, "render", choking)
+        cloud.work(step, message.replace('"sequence": 1', '"sequence": 3'))
+    sent = runs.get(last)
+    assert sent
+    assert sent.status is Status.SENT
+
+
+def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> None:
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    long_ago = now() - timedelta(days=1)
+    doubt = replace(
+        a_run(7),
+        status=Status.UNKNOWN,
+        attempt=1,
+        uncertain=frozenset({1}),
+        deadline=long_ago,
+        check_at=long_ago,
+    )
+    with cloud.meter.acting("somebody else"):
+        for user_id in ("jo", "kim"):
+            key = RunKey(user_id, DAILY, 7)
+            before = runs.create(replace(a_run(7), key=key))
+            runs.swap(before, replace(doubt, key=key))
+    cloud.work("feedback", report(run="jo-daily-7"))
+    cloud.invoke("sweep", {"time": now().isoformat()})
+    for partition in range(16):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+
+
 @pytest.mark.usefixtures("later")
 def test_every_function_uses_exactly_what_it_may_do_to_tables(
     cloud: Cloud, meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch
@@ -173,6 +251,9 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     followers_of_every_kind(cloud, meanwhile)
     a_reader_whose_leaving_broke_off(cloud)
     a_reader_who_rests(cloud)
+    a_doubt_that_is_carried(cloud, "generate", "lea")
+    a_doubt_that_is_carried(cloud, "resend", "max")
+    a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions
     assert {step: used[step] - granted for step, granted in GRANTED.items()} == nothing

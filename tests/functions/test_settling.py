@@ -4,7 +4,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import boto3
@@ -14,12 +14,11 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.runs import DynamoRuns
 from gazette.bootstrap.clock import now
-from gazette.domain.identity import run_id
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import event, profile, records
+from tests.functions.messages import event, profile, records, report
 
 KEY = RunKey("ann", DAILY, 1)
 RUNS = timedelta(days=180)
@@ -72,31 +71,6 @@ def throttled() -> Exception:
             "ResponseMetadata": {"HTTPStatusCode": 429},  # type: ignore[typeddict-item]
         },
         "SendEmail",
-    )
-
-
-def report(kind: str = "Delivered", run: str = run_id(KEY)) -> str:
-    """As EventBridge puts it on the feedback queue."""
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-    return json.dumps(
-        {
-            "version": "0",
-            "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
-            "detail-type": f"Email {kind}",
-            "source": "aws.ses",
-            "account": "123456789012",
-            "time": at,
-            "region": "us-east-1",
-            "resources": [],
-            "detail": {
-                "eventType": "Delivery",
-                "mail": {
-                    "timestamp": at,
-                    "messageId": "0100-m1",
-                    "tags": {"run": [run], "attempt": ["1"]},
-                },
-            },
-        }
     )
 
 
