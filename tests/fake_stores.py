@@ -244,7 +244,6 @@ class FakeRuns:
     """The port `Runs` in memory."""
 
     rows: dict[RunKey, Run] = field(default_factory=dict)
-    tokens: set[str] = field(default_factory=set)
 
     def create(self, run: Run) -> Run:
         return self.rows.setdefault(run.key, run)
@@ -272,12 +271,10 @@ class FakeRuns:
     def of_batch(self, slot: datetime) -> Iterator[Counted]:
         return (counted(run) for run in list(self.rows.values()) if batch_of(run) == slot)
 
-    def swap_together(self, pairs: Sequence[tuple[Run, Run]], *, token: str) -> bool:
-        if token in self.tokens:
-            return True
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
+        _, first = pairs[0]
         if any(_held(self.rows.get(before.key)) != _held(before) for before, _ in pairs):
-            return False
-        self.tokens.add(token)
+            return self.rows.get(first.key) == first
         self.rows |= {after.key: after for _, after in pairs}
         return True
 

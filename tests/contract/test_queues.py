@@ -8,20 +8,32 @@ from typing import Any
 import boto3
 import pytest
 from gazette.adapters.queues import (
+    SqsDeadLetters,
     SqsFollowersQueue,
     SqsQuarantine,
+    SqsReceived,
     SqsRunQueue,
     SqsShardQueue,
+    SqsSweepQueue,
     decode_followers,
+    decode_partition,
     decode_run_key,
     decode_shard,
+    was_given_up,
 )
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
 from gazette.domain.ports import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.builders import KEY, NOW
-from tests.fakes import FakeFollowersQueue, FakeQuarantine, FakeRunQueue, FakeShardQueue
+from tests.fakes import (
+    FakeDeadLetters,
+    FakeFollowersQueue,
+    FakeQuarantine,
+    FakeRunQueue,
+    FakeShardQueue,
+    FakeSweepQueue,
+)
 
 WALK = Walk("post#Größe \u202e#1\ufffe", 'a "1"', "post#p1")
 PAGE = FollowerPage("post#p1", "a1", "post#p1", after="", through="~!\\")
@@ -133,3 +145,63 @@ def test_a_message_is_kept_with_its_reason(queue: Queue | None, reason: str) -> 
 def test_what_is_no_message_of_the_followers_queue_is_said_in_words(body: str) -> None:
     with pytest.raises(InvalidEvent, match="followers queue must be a JSON object"):
         decode_followers(body)
+
+
+def test_partitions_come_back_as_sent(queue: Queue | None) -> None:
+    fake = FakeSweepQueue()
+    port = SqsSweepQueue(queue.client, queue.url) if queue else fake
+    port.send(range(16))
+    found = fake.sent
+    if queue:
+        found = [decode_partition(message["Body"]) for message in queue.taken()]
+    assert sorted(found) == list(range(16))
+
+
+@pytest.mark.parametrize("body", ["", "{}", '{"partition": "all"}', "[]"])
+def test_what_names_no_partition_is_refused(body: str) -> None:
+    with pytest.raises(InvalidEvent, match="sweep queue"):
+        decode_partition(body)
+
+
+def test_a_dead_letter_names_its_run_and_that_it_was_given_up(queue: Queue | None) -> None:
+    fake = FakeDeadLetters()
+    port = SqsDeadLetters(queue.client, queue.url) if queue else fake
+    port.keep(KEY)
+    if queue:
+        (message,) = queue.taken()
+        assert decode_run_key(message["Body"]) == KEY
+        assert was_given_up(message["Body"])
+    else:
+        assert fake.kept == [KEY]
+
+
+def test_a_message_of_a_run_was_not_given_up(queue: Queue | None) -> None:
+    if queue:
+        SqsRunQueue(queue.client, queue.url).send([QueuedRun(KEY, timedelta(0))])
+        (message,) = queue.taken()
+        assert not was_given_up(message["Body"])
+
+
+def test_a_message_can_be_hidden_for_longer_than_its_queue_says(queue: Queue | None) -> None:
+    if queue:
+        SqsRunQueue(queue.client, queue.url).send([QueuedRun(KEY, timedelta(0))])
+        (message,) = queue.taken()
+        received = SqsReceived(queue.client, queue.url, message["ReceiptHandle"])
+        received.hide(timedelta(0))
+        (again,) = queue.taken()
+        received = SqsReceived(queue.client, queue.url, again["ReceiptHandle"])
+        received.hide(timedelta(hours=8))
+        assert queue.taken() == []
+        received.hide(timedelta(0))
+        assert len(queue.taken()) == 1
+
+
+def test_what_cannot_be_hidden_or_kept_is_said_to_be(queue: Queue | None) -> None:
+    if queue:
+        queue.client.delete_queue(QueueUrl=queue.url)
+        with pytest.raises(Unavailable):
+            SqsReceived(queue.client, queue.url, "handle").hide(timedelta(minutes=1))
+        with pytest.raises(Unavailable):
+            SqsDeadLetters(queue.client, queue.url).keep(KEY)
+        with pytest.raises(Unavailable):
+            SqsSweepQueue(queue.client, queue.url).send(range(2))

@@ -143,7 +143,7 @@ def test_a_run_that_is_to_be_sent_once_more_is_carried_by_its_successor() -> Non
 
 
 def test_a_claim_that_is_not_alone_recognises_itself_too() -> None:
-    """The first answer is lost; asked again with its token, DynamoDB says what it did."""
+    """The first answer is lost; asked again, the nonce tells that it was made."""
     world = carried()
     original = world.runs.swap_together
 

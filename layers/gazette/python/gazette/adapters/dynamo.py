@@ -201,12 +201,11 @@ def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
 
 
 @contextmanager
-def transaction(model: type[Model], *, token: str | None = None) -> Iterator[TransactWrite]:
+def transaction(model: type[Model]) -> Iterator[TransactWrite]:
     """All writes inside or none. Raises ConditionFailed where a condition did not hold.
 
-    Sent by the connection of `model`, so with its time-outs. `token` tells DynamoDB that it is
-    the same transaction as one before.
+    Sent by the connection of `model`, so with its time-outs.
     """
     connection = model._get_connection().connection
-    with translated(), TransactWrite(token, connection=connection) as writes:
+    with translated(), TransactWrite(connection=connection) as writes:
         yield writes

@@ -88,13 +88,10 @@ class DynamoRuns:
         current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
         return after if current is None else _run(current)
 
-    def swap_together(self, pairs: Sequence[tuple[Run, Run]], *, token: str) -> bool:
-        """One TransactWriteItems. Within ten minutes the token makes a repetition the same call.
-
-        https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
-        """
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
+        """One TransactWriteItems, and where it fails one GetItem."""
         try:
-            with transaction(RunRow, token=token) as writes:
+            with transaction(RunRow) as writes:
                 for before, after in pairs:
                     if before == after:
                         writes.condition_check(
@@ -107,7 +104,8 @@ class DynamoRuns:
                         row = run_row(after, retention=self._retention)
                         writes.save(row, run_as_read(before))
         except ConditionFailed:
-            return False
+            _, first = pairs[0]
+            return self.get(first.key) == first
         return True
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run]:

@@ -83,12 +83,12 @@ class Runs(Protocol):
         creates a run: raises LookupError where there is none.
         """
 
-    def swap_together(self, pairs: Sequence[tuple[Run, Run]], *, token: str) -> bool:
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         """Store the second of each pair, all of them or none, if each first is as it was read.
 
-        As `swap` tells it; one that is its own second is only looked at. False where somebody
-        else has stored one of them meanwhile. Repeated with the same `token` within some minutes,
-        the answer is that of the first time.
+        As `swap` tells it; one that is its own second is only looked at. True also where its
+        answer was lost and the nonce of the first pair shows that it was ours; False where
+        somebody else has stored one of them meanwhile.
         """
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run]:

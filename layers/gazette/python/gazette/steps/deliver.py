@@ -214,7 +214,7 @@ def _claim(run: Run, claim: Claim, older: Preceding, runs: Runs) -> Run | None:
         try:
             if older.carried:
                 pairs = ((run, claimed), *older.carried)
-                return claimed if runs.swap_together(pairs, token=claim.nonce) else None
+                return claimed if runs.swap_together(pairs) else None
             stored = runs.swap(run, claimed)
         except Unavailable:
             if attempt == _CLAIMS - 1:
