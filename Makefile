@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz timetravel linear slot check docs plots setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz model timetravel linear slot check docs plots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -20,6 +20,9 @@ test: setup ## Every test, from nothing, on all cores
 
 fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
 	@$(BIN)/python -m tests.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
+
+model: setup ## The delivery protocol's states, searched under each policy, 4 minutes (DEEP=1: 7)
+	@$(BIN)/python -m tests.model $(if $(DEEP),--deep)
 
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m tests.timetravel

@@ -18,9 +18,11 @@ from gazette.domain.signals import (
     RefusedAccount,
     RefusedForGood,
     RefusedForNow,
+    Stop,
     Uncertain,
 )
 from gazette.domain.subscriber import Erased, SubscriberStatus
+from gazette.steps.applying import apply
 from gazette.steps.deliver import Delivering, DeliveryLimits, deliver
 from gazette.steps.editing import Desk
 from gazette.steps.generate import generate
@@ -387,6 +389,22 @@ def test_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -> None:
     def lost(before: Run, after: Run) -> Run:
         original(before, after)
         ready.runs.swap = original  # type: ignore[method-assign]
+        raise Unavailable("no answer")
+
+    ready.runs.swap = lost  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_a_claim_stands_where_a_stop_came_before_its_answer_was_asked_for_again(
+    ready: World,
+) -> None:
+    """Else it loses against itself, and a run that nobody sent is `unknown` in the end."""
+    original = ready.runs.swap
+
+    def lost(before: Run, after: Run) -> Run:
+        ready.runs.swap = original  # type: ignore[method-assign]
+        apply(original(before, after), Stop(), runs=ready.runs)
         raise Unavailable("no answer")
 
     ready.runs.swap = lost  # type: ignore[method-assign]

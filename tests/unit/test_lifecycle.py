@@ -95,7 +95,7 @@ TABLE: tuple[tuple[Signal, tuple[Status | str | None, ...]], ...] = (
         (IGNORED, Status.UNKNOWN, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED),
     ),
     (
-        DeadlinePassed(),
+        DeadlinePassed(1),
         (IGNORED, Status.UNKNOWN, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED),
     ),
     (
@@ -234,7 +234,7 @@ def test_a_run_that_is_being_sent_or_was_sent_is_never_carried(status: Status) -
 # Rule 7: uncertain for good, unless the same attempt was refused.
 
 
-@pytest.mark.parametrize("loss", [Uncertain(1), DeadlinePassed()])
+@pytest.mark.parametrize("loss", [Uncertain(1), DeadlinePassed(1)])
 def test_an_attempt_that_ends_uncertain_marks_the_run(loss: Signal) -> None:
     assert moved(SENDING, loss).uncertain == {1}
 
@@ -264,8 +264,9 @@ def test_a_refusal_of_another_attempt_is_ignored(
     assert is_ignored(run, signal(attempt))
 
 
-def test_an_uncertain_end_of_another_attempt_is_ignored() -> None:
-    assert is_ignored(replace(SENDING, attempt=2), Uncertain(1))
+@pytest.mark.parametrize("loss", [Uncertain(1), DeadlinePassed(1)])
+def test_an_uncertain_end_of_another_attempt_is_ignored(loss: Signal) -> None:
+    assert is_ignored(replace(SENDING, attempt=2), loss)
 
 
 def test_a_run_stays_uncertain_when_a_later_attempt_is_refused_for_good() -> None:
@@ -308,7 +309,7 @@ def test_a_resend_happens_once_only_and_then_the_run_is_carried() -> None:
     assert (again.status, again.reason) == (Status.RETRYING, Reason.POLICY_RESEND)
     assert again.resent
     assert again.uncertain == {1}
-    lost_again = moved(again, CLAIM, DeadlinePassed(), GraceOver(Policy.RESEND))
+    lost_again = moved(again, CLAIM, DeadlinePassed(2), GraceOver(Policy.RESEND))
     assert (lost_again.status, lost_again.reason) == (Status.UNKNOWN, Reason.CARRIED)
     assert is_ignored(lost_again, GraceOver(Policy.RESEND))
 
@@ -367,7 +368,7 @@ def test_a_refused_run_waits_until_its_next_attempt_and_the_sweep_a_little_longe
     assert moved(run, CLAIM).retry_at is None
 
 
-@pytest.mark.parametrize("signal", [Uncertain(1, check_at=DEADLINE), DeadlinePassed(DEADLINE)])
+@pytest.mark.parametrize("signal", [Uncertain(1, check_at=DEADLINE), DeadlinePassed(1, DEADLINE)])
 def test_who_may_have_been_sent_is_looked_at_when_its_grace_is_over(signal: Signal) -> None:
     assert moved(SENDING, signal).check_at == DEADLINE
 
@@ -410,7 +411,7 @@ signals: st.SearchStrategy[Signal] = st.one_of(
     st.builds(RefusedAccount, attempts),
     st.builds(NotAttempted, attempts),
     st.builds(Uncertain, attempts),
-    st.just(DeadlinePassed()),
+    st.builds(DeadlinePassed, attempts),
     st.just(Evidence("m")),
     st.builds(GraceOver, st.sampled_from(Policy)),
     st.just(Skip(Reason.EMPTY)),

@@ -9,6 +9,7 @@ from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Policy, RefusedForNow, Uncertain
+from gazette.steps.preceding import settle_if_overdue
 
 from tests.builders import NOW, a_subscriber, an_event
 from tests.world import GRACE, World
@@ -208,3 +209,19 @@ def test_the_grace_of_a_claimant_that_died_begins_with_its_deadline() -> None:
     world.generate(SECOND)
     assert dead.deadline
     assert world.runs.rows[FIRST].check_at == dead.deadline + GRACE
+
+
+def test_who_saw_an_attempt_overdue_leaves_the_next_one_alone() -> None:
+    """It stalled, and meanwhile the first attempt was refused and the run claimed once more."""
+    world = World()
+    start(world, FIRST)
+    first = replace(
+        world.runs.rows[FIRST],
+        status=Status.SENDING,
+        attempt=1,
+        deadline=NOW - timedelta(minutes=1),
+    )
+    second = replace(first, attempt=2, deadline=NOW + HOUR)
+    world.runs.rows[FIRST] = second
+    settle_if_overdue(first, runs=world.runs, clock=world.clock, evidence_grace=GRACE)
+    assert world.runs.rows[FIRST] == second

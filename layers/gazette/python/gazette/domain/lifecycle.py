@@ -138,11 +138,12 @@ def _refuse(
 
 
 def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
+    """Rule 6: whoever saw an attempt overdue says nothing of the next one, whose claimant lives."""
     if run.status is not Status.SENDING:
         return Ignored("no attempt is open")
+    if signal.attempt != run.attempt:
+        return Ignored("that attempt is over")
     if isinstance(signal, Uncertain):
-        if signal.attempt != run.attempt:
-            return Ignored("that attempt is over")
         reason, detail = Reason.UNCERTAIN, signal.detail
     else:
         reason, detail = Reason.DEADLINE_PASSED, ""

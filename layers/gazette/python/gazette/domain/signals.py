@@ -82,8 +82,9 @@ class Uncertain:
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The claimant can no longer be alive. `check_at`: as for an uncertain attempt."""
+    """The claimant of this attempt can no longer be alive. `check_at`: as in Uncertain."""
 
+    attempt: int
     check_at: datetime | None = None
 
 

@@ -220,7 +220,8 @@ def _claim(run: Run, claim: Claim, older: Preceding, runs: Runs) -> Run | None:
             if attempt == _CLAIMS - 1:
                 raise
         else:
-            return claimed if stored == claimed else None
+            is_ours = stored.status is Status.SENDING and stored.nonce == claim.nonce
+            return stored if is_ours else None
     return None
 
 

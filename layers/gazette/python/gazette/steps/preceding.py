@@ -55,7 +55,8 @@ def settle_if_overdue(run: Run, *, runs: Runs, clock: Clock, evidence_grace: tim
     The grace period for evidence begins with the deadline.
     """
     if run.status is Status.SENDING and run.deadline is not None and clock() > run.deadline:
-        return apply(run, DeadlinePassed(run.deadline + evidence_grace), runs=runs)
+        overdue = DeadlinePassed(run.attempt, run.deadline + evidence_grace)
+        return apply(run, overdue, runs=runs)
     return run
 
 
