@@ -246,7 +246,8 @@ def _take(request: dict[str, Any]) -> Accepted:
         message[header["Name"]] = header["Value"]
     message["X-SES-MESSAGE-TAGS"] = ", ".join(f"{name}={value}" for name, value in tags.items())
     message.set_content(content["Body"]["Text"]["Data"])
-    message.add_alternative(content["Body"]["Html"]["Data"], subtype="html")
+    if "Html" in content["Body"]:
+        message.add_alternative(content["Body"]["Html"]["Data"], subtype="html")
     return Accepted(message_id, recipient, tags, message)
 
 

@@ -274,7 +274,8 @@ class FakeRuns:
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         _, first = pairs[0]
         if any(_held(self.rows.get(before.key)) != _held(before) for before, _ in pairs):
-            return self.rows.get(first.key) == first
+            current = self.rows.get(first.key)
+            return current is not None and current.is_claimed_like(first)
         self.rows |= {after.key: after for _, after in pairs}
         return True
 

@@ -124,8 +124,9 @@ def _stop(state: State, setup: Setup) -> Step:
     after = state
     if setup.halt is not Halt.BATCH:
         after = _moved(state, known, Stop())
-    elif known == BATCH and not run_of(state.runs[known]).uncertain:
+    elif known == BATCH:
         after = _moved(state, known, Cancel(Reason.BATCH_CANCELLED))
+        after = _moved(after, known, Stop())
     return ("run {} learns of the stop", known), after._replace(stop=state.stop + 1)
 
 

@@ -118,17 +118,12 @@ def _claimed(state: State, worker: Worker, setup: Setup, *, nonce: str) -> tuple
 
 
 def _repeat_claim(state: State, w: int, setup: Setup) -> Step:
-    """Rule 4: the condition fails, and what is stored shows whether the claim is this one's.
-
-    A transaction is known by its token, whatever became of the run since.
-    """
+    """Rule 4: the condition fails, and what is stored shows whether the claim is this one's."""
     worker = state.workers[w]
     stored, mine = run_of(state.runs[worker.run]), run_of(worker.chain[0])
     is_mine = stored.status is Status.SENDING and stored.nonce == mine.nonce
     if not setup.holds(Rule.NONCE_ALONE):
         is_mine = stored == mine
-    if worker.outcome == TOGETHER:
-        is_mine, stored = True, mine
     if is_mine and setup.holds(Rule.NONCE):
         worker = worker._replace(at=At.CALL, chain=(number_of(stored),), outcome="")
         label = ("worker {} recognises its claim of run {}", w, worker.run)
@@ -139,17 +134,14 @@ def _repeat_claim(state: State, w: int, setup: Setup) -> Step:
 
 
 def _is_forbidden(state: State, worker: Worker, setup: Setup) -> bool:
-    """Whether a stop that was acknowledged forbids this claim.
-
-    Who cancels a batch leaves alone what may have gone out: it is never called back.
-    """
+    """Whether a stop that was acknowledged forbids this claim."""
     if state.stop != ACKNOWLEDGED:
         return False
     match setup.halt:
         case Halt.SUBSCRIBER:
             return True
         case Halt.BATCH:
-            return worker.run == BATCH and not run_of(worker.chain[-1]).uncertain
+            return worker.run == BATCH
         case Halt.EVENT:
             return bool(worker.events & RETRACTED)
         case Halt.NOTHING:

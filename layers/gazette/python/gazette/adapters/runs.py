@@ -105,7 +105,8 @@ class DynamoRuns:
                         writes.save(row, run_as_read(before))
         except ConditionFailed:
             _, first = pairs[0]
-            return self.get(first.key) == first
+            current = self.get(first.key)
+            return current is not None and current.is_claimed_like(first)
         return True
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run]:

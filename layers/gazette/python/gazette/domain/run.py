@@ -106,6 +106,10 @@ class Run:
         """Whether somebody still has to act on it: what is carried waits for its successor."""
         return not self.status.is_final and self.reason is not Reason.CARRIED
 
+    def is_claimed_like(self, claimed: "Run") -> bool:
+        """Whether this is what `claimed` became: its claim stands, whatever else has changed."""
+        return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce
+
     @property
     def may_have_gone(self) -> bool:
         """Whether it was not sent as far as anybody knows, and yet may have been."""

@@ -11,10 +11,13 @@ from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Run, Status
-from gazette.domain.signals import Cancel
+from gazette.domain.signals import Cancel, Stop
 from gazette.steps.applying import apply
 
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
+
+_TO_TELL = {*_STOPPABLE, Status.UNKNOWN}
+"""What is being sent this moment counts as pending."""
 
 ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[Run | None]]
 """Applies a function to every key, as `map` does."""
@@ -94,16 +97,18 @@ def cancel_batch(
     First the stop, which fan-out and every worker look at; then the runs themselves, for workers
     that had looked before (rule 11). Safe to repeat, also before the slot has come: a run that
     was written in the last seconds may be missed, and its worker finds the stop, or the next
-    repetition the run. The events of all these wait for the next digest. What may have gone out
-    is left to whoever settles it. `each` is `map`, or does as it does, many at a time.
+    repetition the run. The events of all these wait for the next digest. What a worker has
+    claimed goes out, and says that the stop came too late. `each` is `map`, or does as it does,
+    many at a time.
     """
     batches.cancel(slot)
-    stoppable = (run.key for run in runs.of_batch(slot) if run.status in _STOPPABLE)
-    yield from filter(None, each(partial(_stop, runs=runs), stoppable))
+    told = (run.key for run in runs.of_batch(slot) if run.status in _TO_TELL)
+    yield from filter(None, each(partial(_stop, runs=runs), told))
 
 
 def _stop(key: RunKey, *, runs: Runs) -> Run | None:
     run = runs.get(key)
-    if run is None or run.uncertain:
-        return run
-    return apply(run, Cancel(Reason.BATCH_CANCELLED), runs=runs)
+    if run is None:
+        return None
+    stopped = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=runs)
+    return apply(stopped, Stop(), runs=runs)

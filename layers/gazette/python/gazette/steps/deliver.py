@@ -220,8 +220,7 @@ def _claim(run: Run, claim: Claim, older: Preceding, runs: Runs) -> Run | None:
             if attempt == _CLAIMS - 1:
                 raise
         else:
-            is_ours = stored.status is Status.SENDING and stored.nonce == claim.nonce
-            return stored if is_ours else None
+            return stored if stored.is_claimed_like(claimed) else None
     return None
 
 
