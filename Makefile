@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz model timetravel linear slot check docs plots setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz model chaos timetravel linear slot check docs plots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -23,6 +23,9 @@ fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMP
 
 model: setup ## The delivery protocol's states, searched under each policy, 4 minutes (DEEP=1: 7)
 	@$(BIN)/python -m tests.model $(if $(DEEP),--deep)
+
+chaos: setup ## 2,000 digests on the deployed stacks, their workers killed at random (DIGESTS=… chooses)
+	@$(BIN)/python -m tests.chaos $(if $(DIGESTS),--digests $(DIGESTS))
 
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m tests.timetravel
@@ -46,8 +49,9 @@ format: setup ## Format and fix what can be fixed
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## Write docs/events anew, from the models that ingest validates with
+docs: setup ## Write docs/events and docs/lifecycle.md anew, from the code
 	@$(BIN)/gazette event schemas >/dev/null
+	@$(BIN)/python -m tests.lifecycle_page
 
 plots: setup ## Draw the pictures of docs anew, and print their figures
 	@$(BIN)/python -m benchmarks.stagger

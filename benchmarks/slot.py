@@ -9,13 +9,12 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
 
 from gazette.domain.calendar import slot_of
 
+from benchmarks.readers import Progress, fill
 from benchmarks.reckoning import reckon
 from benchmarks.stored import (
     as_client_of,
@@ -26,7 +25,6 @@ from benchmarks.stored import (
 )
 from benchmarks.workers import NoMemory, Workers
 from demo.engine import ROOT, EngineError, deploy, running
-from demo.replay import SETTLE_SECONDS
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
 
@@ -36,8 +34,6 @@ _AHEAD = timedelta(hours=2)
 
 _WITHIN = 1800
 """Seconds within which all of it must be done."""
-
-Progress = Callable[[str], None]
 
 
 def main() -> int:
@@ -75,7 +71,7 @@ def _slot(readers: int) -> int:
         idle_mb = _idle(service, workers)
         progress(f"a worker of fanout that has fanned out nothing: {idle_mb:.1f} MB")
         slot = slot_of(datetime.now(UTC) + _AHEAD)
-        links = _fill(service, readers, slot, progress)
+        links = fill(service, readers, slot, progress)
         seconds = _tick(service, slot, workers, ses, progress)
         with as_client_of(engine):
             stored, view = look(service, slot)
@@ -99,48 +95,6 @@ def _idle(service: Service, workers: Workers) -> float:
     service.wait_until_drained("shard")
     workers.look()
     return workers.peak_mb
-
-
-def _fill(service: Service, readers: int, slot: datetime, progress: Progress) -> dict[str, str]:
-    """Readers who are due in the slot, and an event for each: where it leads, by user id."""
-    at = datetime.now(UTC)
-    numbers = range(readers)
-    service.put_events("subscriber.changed", (_profile(number, slot, at) for number in numbers))
-    service.wait_until_drained("ingest", within=_WITHIN)
-    progress(f"{readers} readers registered")
-    events = [_event(number, at) for number in numbers]
-    service.put_lists("event.created", events)
-    service.wait_until_drained("ingest", within=_WITHIN)
-    time.sleep(SETTLE_SECONDS)
-    progress(f"an event for each, due in the slot of {slot:%H:%M} UTC")
-    return {event["user_id"]: event["entity"]["url"] for event in events}
-
-
-def _profile(number: int, slot: datetime, at: datetime) -> dict[str, Any]:
-    return {
-        "user_id": f"reader{number}",
-        "email": f"reader{number}@example.com",
-        "name": f"Reader {number}",
-        "time_zone": "UTC",
-        "changed_at": at.isoformat(),
-        "digest": {"hour": slot.hour, "minute": slot.minute + number % 10},
-    }
-
-
-def _event(number: int, at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"comment{number}",
-        "user_id": f"reader{number}",
-        "category": "comment",
-        "entity": {
-            "type": "post",
-            "id": f"post{number}",
-            "title": f"Post {number}",
-            "url": f"https://example.com/posts/{number}/",
-        },
-        "actor": {"id": "bo", "name": "Bo"},
-        "occurred_at": at.isoformat(),
-    }
 
 
 def _tick(

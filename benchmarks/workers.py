@@ -1,4 +1,4 @@
-"""How much memory the engine's workers of a function have used: read from /proc, by process id."""
+"""The engine's workers of a function, and how much memory they have used: read from /proc."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,6 +29,10 @@ class Workers:
         if not (self.processes / "self" / "status").exists():
             raise NoMemory("/proc has no memory of processes here: run this on Linux.")
         self.peaks.update(self._found())
+
+    def process_ids(self) -> list[int]:
+        """Of those that run now."""
+        return [process_id for process_id, _ in self._found()]
 
     @property
     def peak_mb(self) -> float:

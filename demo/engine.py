@@ -97,15 +97,15 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
         lock.close()
 
 
-def deploy(engine: Engine, folder: Path, *, base_url: str) -> dict[str, str]:
+def deploy(engine: Engine, folder: Path, *, base_url: str, **settings: Any) -> dict[str, str]:
     """Bootstrap, then deploy the stage `local` with the CDK command line. Returns its outputs.
 
-    `base_url` is where the links in its emails lead.
+    `base_url` is where the links in its emails lead; `settings` are others of the stage.
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = {**os.environ, **engine.environment, "CDK_OUTDIR": str(assembly)}
-    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(base_url))
+    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(base_url=base_url, **settings))
     environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
     node = str(Path(sysconfig.get_path("scripts")) / "node")
     cdk = [node, str(_CDK), "--no-notices", "--no-version-reporting", "--ci"]
@@ -127,9 +127,9 @@ def deploy(engine: Engine, folder: Path, *, base_url: str) -> dict[str, str]:
     return {name: value for stack in stacks.values() for name, value in stack.items()}
 
 
-def _context(base_url: str) -> dict[str, Any]:
+def _context(**settings: Any) -> dict[str, Any]:
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
-    return {"stage": "local", "stages": {"local": {**stages["local"], "base_url": base_url}}}
+    return {"stage": "local", "stages": {"local": {**stages["local"], **settings}}}
 
 
 def _lock(folder: Path) -> IO[str]:

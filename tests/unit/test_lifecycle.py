@@ -21,7 +21,6 @@ from gazette.domain.signals import (
     RefusedAccount,
     RefusedForGood,
     RefusedForNow,
-    Reopen,
     Signal,
     Skip,
     Stop,
@@ -122,10 +121,6 @@ TABLE: tuple[tuple[Signal, tuple[Status | str | None, ...]], ...] = (
     (
         Carry(),
         (IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED),
-    ),
-    (
-        Reopen(),
-        (IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, Status.PENDING),
     ),
     (
         Stop(),
@@ -346,7 +341,7 @@ def test_what_is_not_the_fault_of_the_attempt_is_not_counted(
     assert (run.status, run.refusals) == (Status.RETRYING, 0)
 
 
-# Rules 11 and 12: stops, and the same day's new hour.
+# Rule 11: stops.
 
 
 @pytest.mark.parametrize("run", [PENDING, RETRYING])
@@ -385,15 +380,6 @@ def test_the_sweep_sees_every_run_that_somebody_has_to_act_on(run: Run, is_open:
     assert run.is_open == is_open
 
 
-def test_a_reopened_run_is_due_again_under_a_new_epoch() -> None:
-    after = moved(CANCELLED, Reopen())
-    assert (after.status, after.reason, after.epoch) == (Status.PENDING, Reason.DUE, 1)
-
-
-def test_a_cancelled_run_that_was_once_claimed_is_not_reopened() -> None:
-    assert is_ignored(moved(RETRYING, Cancel(Reason.UNSUBSCRIBED)), Reopen())
-
-
 def test_the_reason_of_an_end_is_the_one_given() -> None:
     assert moved(PENDING, Skip(Reason.UNSUBSCRIBED)).reason is Reason.UNSUBSCRIBED
     assert moved(RETRYING, Cancel(Reason.SUPERSEDED)).reason is Reason.SUPERSEDED
@@ -417,7 +403,6 @@ signals: st.SearchStrategy[Signal] = st.one_of(
     st.just(Skip(Reason.EMPTY)),
     st.just(Cancel(Reason.SUPERSEDED)),
     st.just(Carry()),
-    st.just(Reopen()),
     st.just(Stop()),
 )
 

@@ -24,7 +24,6 @@ from gazette.domain.signals import (
     RefusedAccount,
     RefusedForGood,
     RefusedForNow,
-    Reopen,
     Signal,
     Skip,
     Stop,
@@ -64,8 +63,6 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
             return _end(run, Status.CANCELLED, signal.reason)
         case Carry():
             return _carry(run)
-        case Reopen():
-            return _reopen(run)
         case Stop():
             return _stop(run)
         case _:
@@ -195,10 +192,3 @@ def _carry(run: Run) -> Run | Ignored:
     if run.status is Status.UNKNOWN and run.reason is not Reason.CARRIED:
         return Ignored("its policy has not spoken")
     return replace(run, status=Status.FAILED, reason=Reason.CARRIED_INTO)
-
-
-def _reopen(run: Run) -> Run | Ignored:
-    """Rule 12: only what was cancelled before anybody claimed it."""
-    if run.status is not Status.CANCELLED or run.attempt > 0:
-        return Ignored("only a cancelled run that was never claimed is reopened")
-    return replace(run, status=Status.PENDING, reason=Reason.DUE, epoch=run.epoch + 1)

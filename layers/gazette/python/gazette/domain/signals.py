@@ -122,11 +122,6 @@ class Carry:
 
 
 @dataclass(frozen=True, slots=True)
-class Reopen:
-    """The occurrence is wanted again, after a change of preferences on the same day."""
-
-
-@dataclass(frozen=True, slots=True)
 class Stop:
     """Something that a worker may have read before its claim has changed."""
 
@@ -144,6 +139,5 @@ Signal = (
     | Skip
     | Cancel
     | Carry
-    | Reopen
     | Stop
 )
