@@ -94,8 +94,8 @@ an answer to every signal. What is not shown is ignored. The rules behind it are
 ```mermaid
 stateDiagram-v2"""
 
-_ATTEMPTS = """A signal names the attempt that it is about; one about another attempt is ignored, but
-for acceptance and evidence. A stop raises the run's epoch: a claim made on what was read before
+_ATTEMPTS = """A signal names the attempt that it is about; one about another attempt is ignored,
+but for acceptance and evidence. A stop raises the run's epoch: a claim made on what was read before
 fails."""
 
 
