@@ -105,7 +105,7 @@ class _Runs:
     def swap(self, before: Run, after: Run) -> Run:
         return self._write(after)
 
-    def swap_together(self, pairs: Sequence[tuple[Run, Run]], *, token: str) -> bool:
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         for _, after in pairs:
             self._write(after)
         return True
