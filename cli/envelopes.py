@@ -55,6 +55,16 @@ def envelope(value: Any) -> Envelope | None:
     return None
 
 
+def detail_type(body: str) -> str:
+    """That of an event as it is on the ingest queue, or in brackets why there is none."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return "(not JSON)"
+    named = found.get("detail-type") if isinstance(found, dict) else None
+    return named if isinstance(named, str) and named else "(none)"
+
+
 def _envelope(given: dict[str, Any], problems: list[str]) -> Envelope:
     content: dict[str, Any] | None = given
     detail = given.get("detail")

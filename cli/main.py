@@ -7,6 +7,7 @@ import typer
 
 from cli.batch import batch
 from cli.brake import brake
+from cli.dead_letters.command import dlq
 from cli.event import event
 from cli.explaining.command import explain
 from cli.quarantine import quarantine
@@ -20,6 +21,7 @@ app = typer.Typer(
 app.add_typer(event, name="event")
 app.add_typer(batch, name="batch")
 app.add_typer(brake, name="brake")
+app.add_typer(dlq, name="dlq")
 app.add_typer(quarantine, name="quarantine")
 app.command("explain")(explain)
 

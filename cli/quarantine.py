@@ -1,6 +1,5 @@
 """`gazette quarantine`: events that did not fit the contract, and the way back."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +9,7 @@ from rich.text import Text
 
 from cli.console import NotPossible, note, one_line_errors, printable, say
 from cli.deployed import StageName
+from cli.envelopes import detail_type
 from cli.queues import Held, queues, sent_at
 from cli.redriving import redrive
 
@@ -47,7 +47,7 @@ def show(
 def move(stage: StageName = "prod") -> None:
     """Send what waits in quarantine to ingest again, once what was wrong is mended."""
     waiting, target = queues(stage, "quarantine", "ingest")
-    done = redrive(quarantine=waiting, ingest=target, started=waiting.found_at)
+    done = redrive(waiting, target, started=waiting.found_at)
     say(f"redriven {done.moved}, left {done.left}")
     if done.problem:
         raise NotPossible(f"{done.problem} What was left waits in {waiting.name}: run it again.")
@@ -71,13 +71,4 @@ def _row(message: "MessageTypeDef") -> tuple[str, str, str]:
     attributes = message.get("MessageAttributes") or {}
     reason = attributes["reason"].get("StringValue", "") if "reason" in attributes else ""
     when = f"{sent_at(message):%Y-%m-%d %H:%M:%S}"
-    return when, printable(_detail_type(message["Body"])), printable(reason)
-
-
-def _detail_type(body: str) -> str:
-    try:
-        envelope = json.loads(body)
-    except (ValueError, RecursionError):
-        return "(not JSON)"
-    named = envelope.get("detail-type") if isinstance(envelope, dict) else None
-    return named if isinstance(named, str) and named else "(none)"
+    return when, printable(detail_type(message["Body"])), printable(reason)

@@ -61,6 +61,13 @@ class Queue:
             )["Attributes"]
         return sum(map(int, given.values()))
 
+    def arn(self) -> str:
+        """One GetQueueAttributes."""
+        with refusals_in_words(self.name):
+            return self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])[
+                "Attributes"
+            ]["QueueArn"]
+
 
 def queues(stage: str, *kinds: str) -> Iterator[Queue]:
     """The queues `gazette-<stage>-<kind>`. Raises NotPossible where one cannot be found."""
@@ -114,7 +121,7 @@ class Held:
                 QueueUrl=queue.url,
                 MaxNumberOfMessages=min(most, BATCH),
                 MessageAttributeNames=["reason"],
-                MessageSystemAttributeNames=["SentTimestamp"],
+                MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
                 VisibilityTimeout=HOLD,
                 WaitTimeSeconds=POLL,
             ).get("Messages", [])
@@ -146,3 +153,8 @@ class Held:
 def sent_at(message: "MessageTypeDef") -> datetime:
     """When it came into the queue, by the clock of SQS."""
     return datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, UTC)
+
+
+def received_times(message: "MessageTypeDef") -> int:
+    """How often it was received so far, roughly."""
+    return int(message["Attributes"].get("ApproximateReceiveCount", 1))

@@ -1,4 +1,4 @@
-"""Out of quarantine, back to ingest."""
+"""Out of a queue for what failed, back to where it came from: receive, send, delete."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,25 +19,26 @@ class Redriven:
     problem: str = ""
 
 
-def redrive(*, quarantine: Queue, ingest: Queue, started: datetime) -> Redriven:
-    """Move what was in quarantine at `started`; bodies stay as they are.
+def redrive(waiting: Queue, target: Queue, *, started: datetime) -> Redriven:
+    """Move what was in `waiting` at `started` to `target`; bodies stay as they are.
 
     What came later stays: it may be what just went, come back still wrong. Each message is
-    deleted after it was sent, so that a crash between the two repeats it, which ingest bears.
+    deleted after it was sent, so that none is lost: a crash between the two repeats it, which
+    every function bears.
     """
     moved = fruitless = 0
     problem = ""
-    with Held(quarantine) as held:
+    with Held(waiting) as held:
         try:
             while fruitless < _FRUITLESS and (messages := held.receive()):
                 old = [message for message in messages if sent_at(message) <= started]
                 for message in old:
-                    ingest.send(message["Body"])
-                    quarantine.delete(message)
+                    target.send(message["Body"])
+                    waiting.delete(message)
                     held.forget(message)
                     moved += 1
                 fruitless = 0 if old else fruitless + 1
         except NotPossible as err:
             problem = str(err)
         left = len(held)
-    return Redriven(moved, quarantine.waiting() if problem else left, problem)
+    return Redriven(moved, waiting.waiting() if problem else left, problem)

@@ -359,10 +359,14 @@ class FakePacer:
         if isinstance(wanted, NoTurn):
             return wanted
         self.row.pace = wanted.from_(self.row.pace)
-        return Turn(at=wanted.at, is_probe=wanted.is_probe)
+        return wanted.turn
 
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)
+
+    def foresee(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        wanted = take(self.row.pace, self.plan, now=now, latest=latest)
+        return wanted if isinstance(wanted, NoTurn) else wanted.turn
 
     def pull(self, why: str, now: datetime) -> Brake:
         return self._set(pulled(self.row.pace.brake, why, now))

@@ -39,6 +39,7 @@ from gazette.steps.generate import generate
 from gazette.steps.ingest import ingest
 from gazette.steps.pacing import Pacing
 from gazette.steps.places import Places
+from gazette.steps.rehearsing import Rehearsing
 from gazette.steps.resend import ResendMessage, resend
 from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.sweep import sweep
@@ -300,6 +301,18 @@ class World:
                 evidence_grace=GRACE,
                 max_lateness=FANOUT.max_lateness,
             ),
+        )
+
+    def rehearsing(self) -> Rehearsing:
+        """What whoever foresees a redrive reads."""
+        return Rehearsing(
+            runs=self.runs,
+            subscribers=self.subscribers,
+            events=self.events,
+            batches=self.batches,
+            gauge=self.pacer,
+            clock=self.clock,
+            limits=self.delivering().limits,
         )
 
     def deliver(self, key: RunKey) -> Delivery | None:

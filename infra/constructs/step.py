@@ -85,7 +85,12 @@ class StepConstruct(Construct):
             "Dead",
             name=f"gazette-{stage.name}-{self.step.queue}-dead",
             topic=topic,
-            meaning=f"Messages that {self.step.name} could not work off; redriving them is safe.",
+            meaning=(
+                f"Messages that {self.step.name} could not work off. "
+                f"`gazette dlq show {self.step.queue}-dead --stage {stage.name}` says what a "
+                "redrive does to each and why; it is safe at any time, and `gazette dlq redrive` "
+                "does it. The function's log says why they failed."
+            ),
         )
 
     def _queue(self, stage: Stage, dead: sqs.Queue) -> sqs.Queue:

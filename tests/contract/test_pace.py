@@ -440,3 +440,19 @@ def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_turn_of_it
     found.append(turn(one, now))
     assert [later - earlier >= SECOND / 10 for earlier, later in pairwise(found)] == [True] * 3
     assert one.read(now).taken == 4
+
+
+def test_what_is_foreseen_is_what_would_be_answered_and_takes_nothing(paced: Paced) -> None:
+    worker = paced.worker(replace(TEN, warmup_from=NOW.date(), warmup_daily=2))
+    for number in (0, 1):
+        foreseen = [worker.foresee(NOW, NOW + WAIT) for _ in range(2)]
+        assert worker.read(NOW).taken == number
+        assert foreseen == 2 * [worker.reserve(NOW, NOW + WAIT)]
+    assert worker.foresee(NOW, NOW + WAIT) is NoTurn.DAILY_CAP
+    braked = paced.worker(TEN)
+    braked.pull("paused", NOW)
+    assert braked.foresee(NOW, NOW + WAIT) is NoTurn.BRAKED
+    later = NOW + 120 * SECOND
+    foreseen = [braked.foresee(later, later + WAIT) for _ in range(2)]
+    assert foreseen == 2 * [Turn(at=later, is_probe=True)]
+    assert foreseen[0] == braked.reserve(later, later + WAIT)

@@ -1,5 +1,6 @@
 """Queues: nothing is lost in one, and nothing waits in one unseen."""
 
+from cli.dead_letters.known import KNOWN
 from infra.topology import STEPS
 from tests.infra.synthesis import Properties, Synthesis
 
@@ -28,6 +29,17 @@ def test_every_queue_that_feeds_a_function_has_a_dead_letter_queue_of_its_own(
         }
         dead.append(name)
     assert len(set(dead)) == len(_FED)
+
+
+def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
+    prod: Synthesis,
+) -> None:
+    named = [queue["QueueName"] for queue in prod.service.of_type("AWS::SQS::Queue").values()]
+    dead = {name for name in named if name.endswith(("-dead", "undelivered"))}
+    assert {f"gazette-prod-{each.name}" for each in KNOWN} == dead
+    assert {each.name: each.source for each in KNOWN if each.is_policy} == {
+        f"{step.queue}-dead": step.queue for step in _FED
+    }
 
 
 def test_every_queue_that_feeds_a_function_hides_a_message_for_six_time_outs(
@@ -83,7 +95,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
     for name in queues.keys() - emptied:
         alarm = alarms[f"{{{name}.QueueName}}"]
         assert alarm["AlarmActions"] == ["{Alarms}"], name
-        assert alarm["AlarmDescription"], name
+        assert 0 < len(alarm["AlarmDescription"]) <= 1024, name
         assert (alarm["ComparisonOperator"], alarm["Threshold"], alarm["EvaluationPeriods"]) == (
             "GreaterThanThreshold",
             0,

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.errors import NotYet
+from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports import QueuedRun
 from gazette.domain.retries import PAUSES, pause_after
@@ -57,6 +58,15 @@ def test_pauses_grow_from_a_minute_to_eight_hours(world: World) -> None:
 def test_what_was_refused_together_does_not_come_back_together(drawn: float, factor: float) -> None:
     for number, pause in enumerate(PAUSES, start=1):
         assert pause_after(number, random=drawn) == pause * factor
+
+
+def test_a_message_of_what_evidence_has_settled_since_is_not_hidden(world: World) -> None:
+    """The report of an earlier attempt comes while its run waits out a refusal."""
+    world.report(MailReport(MailEvent.SENT, KEY, 1, "m1", world.clock()))
+    hidden: list[timedelta] = []
+    run = world.resend(KEY, hide=hidden.append)
+    assert run
+    assert (run.status, hidden) == (Status.SENT, [])
 
 
 def test_a_message_that_comes_early_is_hidden_for_what_is_left(world: World) -> None:

@@ -138,12 +138,19 @@ class DynamoPacer:
 
     def read(self, now: datetime) -> PaceReading:
         """One strongly consistent GetItem."""
+        return read(self._stored(), self._plan, now)
+
+    def foresee(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        """One strongly consistent GetItem."""
+        wanted = take(self._stored(), self._plan, now=now, latest=latest)
+        return wanted if isinstance(wanted, NoTurn) else wanted.turn
+
+    def _stored(self) -> Pace:
         with translated():
             try:
-                row = PaceRow.get(self._name, consistent_read=True)
+                return _pace(PaceRow.get(self._name, consistent_read=True))
             except PaceRow.DoesNotExist:
-                row = None
-        return read(_pace(row), self._plan, now)
+                return Pace()
 
 
 def _changes(known: Pace, wanted: Taking) -> list[Action]:

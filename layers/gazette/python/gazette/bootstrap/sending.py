@@ -20,11 +20,12 @@ from gazette.adapters.shelf import DynamoEventShelf
 from gazette.adapters.smtp import SmtpMailer, SmtpServer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
+from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
 from gazette.bootstrap.secrets import links_key
 from gazette.domain.ports import Mailer
 from gazette.settings import SendingSettings
-from gazette.steps.deliver import Delivering, DeliveryLimits
+from gazette.steps.deliver import Delivering
 from gazette.steps.editing import Desk
 from gazette.steps.pacing import Pacing
 
@@ -56,14 +57,7 @@ def delivering(settings: SendingSettings) -> Delivering:
         draw_nonce=lambda: secrets.token_hex(8),
         random=random.random,
         list_id=settings.list_id,
-        limits=DeliveryLimits(
-            settle_lag=timedelta(seconds=settings.settle_lag),
-            send_timeout=timedelta(seconds=settings.send_timeout),
-            commit_margin=timedelta(seconds=settings.commit_margin),
-            clock_skew=timedelta(seconds=settings.clock_skew),
-            evidence_grace=timedelta(seconds=settings.evidence_grace),
-            max_lateness=timedelta(seconds=settings.max_lateness),
-        ),
+        limits=delivery_limits(settings),
     )
 
 

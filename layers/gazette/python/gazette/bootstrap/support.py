@@ -13,16 +13,20 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
+from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
 from gazette.domain.brake import Brake
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
 from gazette.domain.run import Run
-from gazette.settings import FanoutSettings, PacingSettings, PlacingSettings
+from gazette.settings import FanoutSettings, PacingSettings, PlacingSettings, SendingSettings
 from gazette.steps.batches import BatchView, ForEach, cancel_batch, view_batch
+from gazette.steps.dead_letters import Foreseen, foresee
 from gazette.steps.explain import explain
 from gazette.steps.fanout import shards_in_use
+from gazette.steps.rehearsing import Rehearsing
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,21 @@ def build_brake(settings: PacingSettings) -> BrakeDesk:
         pull=lambda why: lever.pull_by_hand(why, now()),
         release=lever.release_by_hand,
     )
+
+
+def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
+    """Takes the run that a dead letter names, from the settings of generate. Reads only."""
+    retention = timedelta(days=settings.run_retention_days)
+    by = Rehearsing(
+        runs=DynamoRuns(settings.runs_table, retention=retention),
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
+        gauge=pacer(settings),
+        clock=now,
+        limits=delivery_limits(settings),
+    )
+    return partial(foresee, by=by)
 
 
 def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Explanation]:

@@ -129,6 +129,11 @@ class Taking:
         """Whether whoever takes it tries if anything can be sent."""
         return self.brake is not None
 
+    @property
+    def turn(self) -> Turn:
+        """For whoever takes it."""
+        return Turn(at=self.at, is_probe=self.is_probe)
+
     def from_(self, pace: Pace) -> Pace:
         """Where it stands once it is taken."""
         is_same_stretch = self.stretch_at == pace.stretch_at

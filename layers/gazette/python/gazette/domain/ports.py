@@ -222,6 +222,9 @@ class PaceGauge(Protocol):
     def read(self, now: datetime) -> PaceReading:
         """Emails a second now and at most; how many turns were taken today, of how many."""
 
+    def foresee(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        """What `Pacer.reserve` would answer. Nobody's turn is taken, and the brake is not tried."""
+
 
 class QuotaStore(Protocol):
     """Where all workers look up what the account may send."""

@@ -42,7 +42,7 @@ def resend(
     done = deliver(message.key)
     if done is None:
         return None
-    if done.run.retry_at and done.run.retry_at > clock():
+    if done.again_at and done.run.retry_at and done.run.retry_at > clock():
         message.hide(min(done.run.retry_at - clock(), LONGEST_HIDING))
         raise NotYet(
             f"Run {run_id(message.key)} was refused {done.run.refusals} times "

@@ -1,0 +1,1 @@
+"""`gazette dlq`: what waits among the dead letters, what a redrive does, and the way back."""

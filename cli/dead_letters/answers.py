@@ -1,0 +1,75 @@
+"""What a redrive does to a dead letter, in a word and in a sentence."""
+
+from collections.abc import Callable, Mapping
+
+from gazette.domain.model import RunKey
+from gazette.domain.run import Run
+from gazette.steps.dead_letters import Awaited, Foreseen, Redrive
+
+from cli.console import printable
+from cli.dead_letters.letters import Letter
+from cli.explaining.reasons import words_for
+from cli.sight import moment
+
+AGAIN = "again"
+"""It is worked off as if it came for the first time."""
+
+COMES_BACK = "comes_back"
+"""Its function cannot read it, today or later."""
+
+STAYS = "stays"
+"""It has no queue to be brought back to."""
+
+Foresee = Callable[[RunKey], Foreseen]
+
+AWAITED: Mapping[Awaited, str] = {
+    Awaited.PAUSE_OVER: "the provider refused it for the moment; it is tried again at {at}",
+    Awaited.COLLECTED: "it still collects what happens; it goes out from {at} on",
+    Awaited.OLDER_RUN: "an older run of its schedule is not settled; it is tried again at {at}",
+    Awaited.TURN: "there is no turn to send just now; it is tried again at {at}",
+    Awaited.NEXT_DAY: "what may be sent in a day is used up; it is tried again until that is over",
+    Awaited.BRAKE_OFF: "the brake is on (gazette brake); it goes out once that is off",
+}
+
+_SENT_NOW = (
+    "nobody has sent it, and something waits: it goes out now. If it comes back, the log of its "
+    "function says why"
+)
+_NO_RUN = "its run is not there, or no longer: it changes nothing"
+_UNREADABLE = "its function cannot read it, and it comes back: delete it"
+
+_ENDINGS = {
+    Redrive.ALREADY_SENT: "it is not sent again",
+    Redrive.UNKNOWN: "a report of the provider settles that, or the sweep, and no redrive",
+    Redrive.BEING_SENT: "no other sends it meanwhile",
+    Redrive.TOO_LATE: "its events go with the next",
+    Redrive.NOT_WANTED: "nothing is sent",
+}
+
+
+def answer(letter: Letter, foresee: Foresee) -> tuple[str, str]:
+    """What a redrive does, in a word, and why."""
+    if not letter.is_ours:
+        return COMES_BACK, _UNREADABLE
+    if letter.key is None:
+        return (AGAIN if letter.dead.source else STAYS), letter.dead.sentence
+    foreseen = foresee(letter.key)
+    return foreseen.redrive.value, why(foreseen)
+
+
+def why(foreseen: Foreseen) -> str:
+    """Why it does that, without content or address."""
+    run = foreseen.run
+    if run is None:
+        return _NO_RUN
+    if foreseen.awaited and foreseen.again_at:
+        return AWAITED[foreseen.awaited].format(at=moment(foreseen.again_at))
+    if foreseen.redrive is Redrive.SENDS:
+        return _SENT_NOW
+    return f"{_standing(run)}; {_ENDINGS[foreseen.redrive]}"
+
+
+def _standing(run: Run) -> str:
+    """What became of it, or would now, and the provider's code for a refusal or doubt."""
+    code = f" ({printable(run.detail)})" if run.detail else ""
+    return f"{run.status}: {words_for(run).why}{code}"

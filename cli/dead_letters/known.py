@@ -1,0 +1,71 @@
+"""The dead-letter queues of a stage, where their messages came from, and what a redrive does."""
+
+from dataclasses import dataclass
+
+from cli.console import NotPossible, printable
+
+
+@dataclass(frozen=True, slots=True)
+class DeadQueue:
+    """A queue `gazette-<stage>-<name>`.
+
+    `source`: the queue to which a redrive brings its messages back; None where there is none.
+    `sentence`: what a redrive does to each of them; empty where that depends on its run.
+    `is_policy`: SQS itself put them there, by the redrive policy of `source`.
+    """
+
+    name: str
+    source: str | None
+    sentence: str = ""
+    is_policy: bool = True
+
+
+_STORED = "stored as if it came for the first time; what was stored already changes nothing"
+_NOTED = "taken note of; a report that was already changes nothing"
+
+KNOWN = (
+    DeadQueue("ingest-dead", "ingest", _STORED),
+    DeadQueue(
+        "followers-dead",
+        "followers",
+        "the followers are gone through again; who has the event already gets no second one",
+    ),
+    DeadQueue(
+        "shard-dead",
+        "shard",
+        "its slots are fanned out again; a digest that was started already is not started twice",
+    ),
+    DeadQueue("generate-dead", "generate"),
+    DeadQueue("resend-dead", "resend"),
+    DeadQueue("feedback-dead", "feedback", _NOTED),
+    DeadQueue(
+        "sweep-dead",
+        "sweep",
+        "the runs of its partition are looked at again, as every five minutes anyway",
+    ),
+    DeadQueue("undelivered", "ingest", _STORED, is_policy=False),
+    DeadQueue("reports-undelivered", "feedback", _NOTED, is_policy=False),
+    DeadQueue(
+        "ticks-undelivered",
+        None,
+        "nothing brings it back, nor need it be: the next tick makes up for it; delete it",
+        is_policy=False,
+    ),
+)
+
+
+def chosen(name: str | None, stage: str) -> tuple[DeadQueue, ...]:
+    """The queue of that name, also with `gazette-<stage>-` before it; all where none is given.
+
+    Raises NotPossible.
+    """
+    if name is None:
+        return KNOWN
+    short = name.removeprefix(f"gazette-{stage}-")
+    found = tuple(dead for dead in KNOWN if dead.name == short)
+    if not found:
+        raise NotPossible(
+            f"QUEUE {printable(name)!r} is no dead-letter queue of stage {printable(stage)}: "
+            f"write one of {', '.join(dead.name for dead in KNOWN)}."
+        )
+    return found

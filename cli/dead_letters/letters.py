@@ -1,0 +1,128 @@
+"""What a dead letter is about, by its keys alone: no content, no address."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gazette.adapters.queues import (
+    decode_followers,
+    decode_partition,
+    decode_run_key,
+    decode_shard,
+)
+from gazette.adapters.ses_events import decode_report
+from gazette.domain.calendar import slot_id
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
+from gazette.domain.model import RunKey
+
+from cli.console import printable
+from cli.dead_letters.known import DeadQueue
+from cli.envelopes import detail_type
+from cli.queues import Held, Queue, received_times, sent_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+_SHOWN = 40
+"""Characters of a message that is not one of Gazette."""
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter of the queue `dead`.
+
+    `about`: what its keys name; `key`: of its run, where it names one. `since`: when it came into
+    its first queue, by the clock of SQS; `received`: how often so far. `is_ours`: whether its
+    function can read it at all.
+    """
+
+    dead: DeadQueue
+    about: str
+    since: datetime
+    received: int
+    key: RunKey | None = None
+    is_ours: bool = True
+
+
+def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[Letter]:
+    """Up to `most` of its messages, oldest first. Nothing is removed, and all are let go at once.
+
+    Looking counts as a receive, of which a dead-letter queue takes any number.
+    """
+    found: list[MessageTypeDef] = []
+    with Held(queue) as held:
+        while len(found) < most and (new := held.receive(most - len(found))):
+            found += new
+    return [_letter(dead, message) for message in sorted(found, key=sent_at)]
+
+
+def _letter(dead: DeadQueue, message: "MessageTypeDef") -> Letter:
+    body = message["Body"]
+    since, received = sent_at(message), received_times(message)
+    try:
+        if dead.source in {"generate", "resend"}:
+            key = _run_key(body)
+            return Letter(dead, printable(run_id(key)), since, received, key)
+        about = _ABOUT.get(dead.source or "", _tick)(body)
+    except (InvalidEvent, RecursionError, OverflowError):
+        what = f"not a message of Gazette: {_shortened(body)}"
+        return Letter(dead, printable(what), since, received, is_ours=False)
+    return Letter(dead, printable(about), since, received)
+
+
+def _run_key(body: str) -> RunKey:
+    key = decode_run_key(body)
+    if not (USER_ID.fullmatch(key.user_id) and SCHEDULE_NAME.fullmatch(key.schedule)):
+        raise InvalidEvent("No run has such a key.")
+    return key
+
+
+def _shard(body: str) -> str:
+    shard = decode_shard(body)
+    return f"shard {shard.number}, slots {slot_id(shard.since)} to {slot_id(shard.until)}"
+
+
+def _followers(body: str) -> str:
+    message = decode_followers(body)
+    return f"activity {message.activity_id} on {message.entity}"
+
+
+def _partition(body: str) -> str:
+    return f"partition {decode_partition(body)}"
+
+
+def _report(body: str) -> str:
+    report = decode_report(body)
+    if report is None:
+        return "a report of another email"
+    return f"{report.kind} of {run_id(report.run) if report.run else 'no run'}"
+
+
+def _tick(body: str) -> str:
+    """A tick that never reached its function is its input; one that failed there holds it.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
+    """
+    try:
+        told = json.loads(body)
+        told = told.get("requestPayload", told)
+        return f"tick of {told['time']}"
+    except (ValueError, AttributeError, KeyError, TypeError) as err:
+        raise InvalidEvent("A tick carries its time.") from err
+
+
+_ABOUT: Mapping[str, Callable[[str], str]] = {
+    "ingest": detail_type,
+    "followers": _followers,
+    "shard": _shard,
+    "sweep": _partition,
+    "feedback": _report,
+}
+"""By the queue that a redrive brings them to."""
+
+
+def _shortened(body: str) -> str:
+    return body if len(body) <= _SHOWN else f"{body[:_SHOWN]}…"

@@ -1,0 +1,174 @@
+"""What delivering a run would come to: the step itself, on ports that only pretend to write."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from gazette.domain.batch import Counted
+from gazette.domain.brake import Brake
+from gazette.domain.compose import Digest
+from gazette.domain.ledgers import Batches, Runs
+from gazette.domain.model import Edition, Event, Mail, RunKey
+from gazette.domain.pace import NoTurn, Turn
+from gazette.domain.ports import Clock, Links, PaceGauge
+from gazette.domain.run import Run
+from gazette.domain.signals import Accepted, SendOutcome
+from gazette.domain.stores import EventReader, Subscribers
+from gazette.domain.subscriber import Subscriber
+from gazette.steps.deliver import Delivering, Delivery, DeliveryLimits, deliver
+from gazette.steps.editing import Desk
+from gazette.steps.pacing import Pacing
+
+_AMPLE = timedelta(hours=1)
+"""A rehearsal takes no time, so none runs out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsing:
+    """What a rehearsal reads. Nothing of it is written."""
+
+    runs: Runs
+    subscribers: Subscribers
+    events: EventReader
+    batches: Batches
+    gauge: PaceGauge
+    clock: Clock
+    limits: DeliveryLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What `deliver` would return; whether an email would go; why there would be no turn for it."""
+
+    delivery: Delivery
+    would_send: bool
+    no_turn: NoTurn | None
+
+
+def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
+    """Deliver the run as a message would have it delivered now, and leave no trace.
+
+    None: there is no such run. No email is rendered: one that no template can show would come
+    back. The provider, if it came so far, would take it.
+    """
+    mailer, pacer = _Mailer(), _Pacer(by.gauge)
+    pretending = Delivering(
+        runs=_Runs(by.runs),
+        subscribers=by.subscribers,
+        events=by.events,
+        batches=by.batches,
+        desk=Desk(renderer=_Renderer(), shelf=_Shelf(), max_groups=1),
+        link_maker=_Links(),
+        mailer=mailer,
+        pacing=Pacing(
+            pacer=pacer,
+            lever=pacer,
+            clock=by.clock,
+            sleep=lambda _: None,
+            random=lambda: 0.0,
+        ),
+        clock=by.clock,
+        draw_nonce=lambda: "rehearsal",
+        random=lambda: 0.0,
+        list_id="",
+        limits=by.limits,
+    )
+    done = deliver(key, by=pretending, time_left=lambda: _AMPLE)
+    return Rehearsed(done, mailer.called, pacer.no_turn) if done else None
+
+
+@dataclass
+class _Runs:
+    """The port `Runs`: reads what is stored, and keeps to itself what is written over it."""
+
+    stored: Runs
+    written: dict[RunKey, Run] = field(default_factory=dict)
+
+    def create(self, run: Run) -> Run:
+        return self.get(run.key) or self._write(run)
+
+    def get(self, key: RunKey) -> Run | None:
+        return self.written.get(key) or self.stored.get(key)
+
+    def chain(self, key: RunKey) -> Sequence[Run]:
+        return [self.written.get(run.key, run) for run in self.stored.chain(key)]
+
+    def of_user(self, user_id: str) -> Iterator[Run]:
+        return self.stored.of_user(user_id)
+
+    def of_batch(self, slot: datetime) -> Iterator[Counted]:
+        return self.stored.of_batch(slot)
+
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+        return self.stored.overdue(partition, at)
+
+    def swap(self, before: Run, after: Run) -> Run:
+        return self._write(after)
+
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
+        for _, after in pairs:
+            self._write(after)
+        return True
+
+    def _write(self, run: Run) -> Run:
+        self.written[run.key] = run
+        return run
+
+
+@dataclass
+class _Mailer:
+    """The port `Mailer`: takes everything, and sends nothing."""
+
+    called: bool = False
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        self.called = True
+        return Accepted(attempt, "rehearsal")
+
+
+@dataclass
+class _Pacer:
+    """The ports `Pacer` and `BrakeLever`: says what the real one would, and takes no turn."""
+
+    gauge: PaceGauge
+    no_turn: NoTurn | None = None
+
+    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        found = self.gauge.foresee(now, latest)
+        self.no_turn = found if isinstance(found, NoTurn) else None
+        return found
+
+    def pull(self, why: str, now: datetime) -> Brake:
+        return self.pull_by_hand(why, now)
+
+    def release(self) -> None:
+        """Stays as it is."""
+
+    def pull_by_hand(self, why: str, now: datetime) -> Brake:
+        return Brake(why=why, since=now, until=now, step=timedelta(0))
+
+    def release_by_hand(self) -> None:
+        """Stays as it is."""
+
+
+class _Renderer:
+    """The port `Renderer`: nobody reads it."""
+
+    def render(
+        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+    ) -> Edition:
+        return Edition("", "", "")
+
+
+class _Shelf:
+    """The port `EventShelf`: nothing is ever set aside, as everything can be shown."""
+
+    def set_aside(self, event: Event, schedule: str, why: str) -> bool:
+        return False
+
+
+class _Links:
+    """The port `LinkMaker`: nobody follows them."""
+
+    def links(self, user_id: str) -> Links:
+        return Links(unsubscribe="")
