@@ -11,7 +11,8 @@ class DeadQueue:
 
     `source`: the queue to which a redrive brings its messages back; None where there is none.
     `sentence`: what a redrive does to each of them; empty where that depends on its run.
-    `is_policy`: SQS itself put them there, by the redrive policy of `source`.
+    `is_policy`: SQS itself put them there, by the redrive policy of `source`; else EventBridge did,
+    or a function.
     """
 
     name: str
@@ -37,6 +38,7 @@ KNOWN = (
     ),
     DeadQueue("generate-dead", "generate"),
     DeadQueue("resend-dead", "resend"),
+    DeadQueue("failed", "resend", is_policy=False),
     DeadQueue("feedback-dead", "feedback", _NOTED),
     DeadQueue(
         "sweep-dead",

@@ -82,6 +82,11 @@ class ServiceStack(Stack):
         fed = (ingest, followers, fanout, generate, resend, feedback, sweep)
         self._queues = {str(built.step.queue): built.queue for built in fed if built.queue}
         self._queues |= {f"{built.step.queue}_dead": built.dead for built in fed if built.dead}
+        self._queues["failed"] = self._watched(
+            "failed",
+            "Runs that the provider refused to the end. `gazette dlq show failed` says why; their "
+            "events go with the next digest.",
+        )
         self._queues["reports_undelivered"] = self._watched(
             "reports-undelivered", "Reports of SES that did not reach the feedback queue."
         )
@@ -187,7 +192,7 @@ class ServiceStack(Stack):
         base_url: str,
     ) -> None:
         stage = self._stage
-        queues = ("generate", "resend") if kind is GenerateSettings else ("resend", "resend_dead")
+        queues = ("generate", "resend") if kind is GenerateSettings else ("resend", "failed")
         for queue in queues:
             self._queues[queue].grant_send_messages(sending.function)
         self._links_secret.grant_read(sending.function)

@@ -119,7 +119,7 @@ def _let_go(
             raise ServiceError(f"Not settled after {within:.0f} s: {done}")
         if len(ses.accepted) < 0.97 * done.digests:
             _kill(workers, done, random)
-            time.sleep(random.uniform(0.05, 0.6))
+            time.sleep(random.uniform(0.3, 3.0))
         else:
             time.sleep(2)
         if now - swept < 5:

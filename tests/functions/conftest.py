@@ -65,7 +65,7 @@ _QUEUES = (
     "shard",
     "generate",
     "resend",
-    "resend_dead",
+    "failed",
     "feedback",
     "feedback_dead",
     "reports_undelivered",

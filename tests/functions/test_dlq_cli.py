@@ -278,16 +278,16 @@ def test_what_failed_is_only_there_to_be_seen(stage: Cloud, sqs: Sqs) -> None:
     for attempt in range(1, 7):
         refused = apply(claimed, RefusedForNow(attempt, "Throttling", NOW), runs=runs())
         claimed = apply(refused, Claim(Window(NOW, NOW), NOW, f"n{attempt}"), runs=runs())
-    SqsDeadLetters(sqs.client, sqs.urls["resend-dead"]).keep(key)
+    SqsDeadLetters(sqs.client, sqs.urls["failed"]).keep(key)
     (row,) = rows(run(stage, "show"))
     assert row[4:] == [
         "not_wanted",
         "failed: the provider refused it 6 times (Throttling); nothing is sent",
     ]
-    (message,) = sqs.bodies("resend-dead")
+    (message,) = sqs.bodies("failed")
     stage.work("resend", message)
     assert stage.sent() == []
-    assert stage.take("resend_dead") == []
+    assert stage.take("failed") == []
 
 
 def test_an_expired_run_and_what_is_no_message_are_told_apart(stage: Cloud, sqs: Sqs) -> None:

@@ -107,9 +107,9 @@ def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
     become(status=Status.RETRYING, refusals=5, attempt=5)
     cloud.work("resend", message)
     assert stored().reason is Reason.ATTEMPTS_EXHAUSTED
-    (dead,) = cloud.take("resend_dead")
+    (dead,) = cloud.take("failed")
     cloud.work("resend", dead["Body"])
-    assert not cloud.take("resend_dead")
+    assert not cloud.take("failed")
 
 
 def test_a_report_settles_a_doubt(

@@ -92,7 +92,7 @@ def test_a_function_may_do_on_each_table_what_the_topology_says(
         ("followers", {"FollowersQueue", "GenerateQueue"}),
         ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
         ("generate", {"GenerateQueue", "ResendQueue"}),
-        ("resend", {"ResendQueue", "ResendDead"}),
+        ("resend", {"ResendQueue", "Failed"}),
         ("feedback", set()),
         (
             "sweep",

@@ -89,6 +89,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
         *(f"gazette-prod-{step.queue}-dead" for step in _FED),
         "gazette-prod-quarantine",
         "gazette-prod-undelivered",
+        "gazette-prod-failed",
         "gazette-prod-reports-undelivered",
         "gazette-prod-ticks-undelivered",
     }

@@ -122,7 +122,12 @@ class SqsQuarantine:
 
 
 class SqsDeadLetters:
-    """The port `DeadLetters` on the dead-letter queue of resend."""
+    """The port `DeadLetters` on the queue `failed`.
+
+    Not on the dead-letter queue of resend: what is sent there has no source that SQS knows of, and
+    the console's redrive stops at it.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
+    """
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
         self._client = client

@@ -30,7 +30,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | None]:
     by = delivering(settings)
     sqs = boto3.client("sqs")
     resend_queue = SqsRunQueue(sqs, settings.resend_queue_url)
-    dead_letters = SqsDeadLetters(sqs, settings.resend_dead_queue_url)
+    dead_letters = SqsDeadLetters(sqs, settings.failed_queue_url)
 
     def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)

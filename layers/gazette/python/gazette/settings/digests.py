@@ -170,6 +170,6 @@ class GenerateSettings(SendingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ResendSettings(SendingSettings):
-    """What `resend` needs. `resend_dead_queue_url`: where failed runs wait for a person."""
+    """What `resend` needs. `failed_queue_url`: where failed runs wait for a person."""
 
-    resend_dead_queue_url: str
+    failed_queue_url: str
