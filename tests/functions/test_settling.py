@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -19,6 +20,7 @@ from gazette.domain.run import Reason, Run, Status
 
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import event, profile, records, report
+from tests.meter import calls
 
 KEY = RunKey("ann", DAILY, 1)
 RUNS = timedelta(days=180)
@@ -235,3 +237,76 @@ def test_what_was_carried_is_closed_with_the_claim_of_the_next(cloud: Cloud, mes
     assert stored().reason is Reason.CARRIED_INTO
     (mail,) = cloud.sent()
     assert "2 new comments" in mail["Content"]["Simple"]["Subject"]["Data"]
+
+
+# What it costs; docs/tables.md repeats the sums.
+
+
+def test_a_refusal_costs_three_write_units_more_than_an_attempt(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    """The run is looked at by the sweep at another time, and its batch counts it as retrying."""
+    ses_says(throttled())
+    cloud.warm_up("generate")
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(pace=1, runs=1 + 1 + 2 + 1)
+    assert cloud.meter.calls["sqs.SendMessageBatch"] == 1
+
+
+def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_four(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.warm_up("generate", "feedback")
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(pace=1, runs=1 + 1 + 2 + 1)
+    cloud.meter.clear()
+    cloud.work("feedback", report())
+    assert cloud.meter.calls == calls(GetItem=1, PutItem=1, UpdateItem=1)
+    assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, batches=1)
+
+
+def test_a_report_of_what_is_known_to_be_sent_costs_one_read(cloud: Cloud, message: str) -> None:
+    """And one write unit twice a minute, that reports come in."""
+    cloud.work("generate", message)
+    cloud.work("feedback", report())
+    cloud.meter.clear()
+    cloud.work("feedback", report())
+    assert cloud.meter.calls == calls(GetItem=1)
+    assert cloud.meter.read_units == Counter(runs=1)
+    assert cloud.meter.write_units == Counter()
+
+
+def test_a_sweep_that_finds_nothing_costs_a_query_a_partition(cloud: Cloud) -> None:
+    cloud.warm_up("sweep")
+    cloud.invoke("sweep", {"time": now().isoformat()})
+    assert cloud.meter.calls == calls(SendMessageBatch=2, Query=1)
+    cloud.meter.clear()
+    swept(cloud)
+    assert cloud.meter.calls == calls(Query=16)
+    assert cloud.meter.write_units == Counter()
+
+
+def test_a_run_that_is_queued_again_costs_three_write_units(cloud: Cloud, message: str) -> None:
+    become(check_at=now())
+    cloud.warm_up("sweep")
+    swept(cloud)
+    assert cloud.meter.calls == calls(Query=16, BatchGetItem=1, SendMessageBatch=1, PutItem=1)
+    assert cloud.meter.write_units == Counter(runs=1 + 2)
+
+
+def test_a_claim_that_carries_costs_four_write_units_more(cloud: Cloud, message: str) -> None:
+    """A transaction of two: each row twice, and the batch counts the older one as failed."""
+    become(
+        status=Status.UNKNOWN,
+        reason=Reason.CARRIED,
+        attempt=1,
+        uncertain=frozenset({1}),
+        deadline=now(),
+    )
+    cloud.say("event.created", event(2))
+    (body,) = fan_out(cloud)
+    cloud.warm_up("generate")
+    cloud.work("generate", body)
+    assert cloud.meter.calls["dynamodb.TransactWriteItems"] == 1
+    assert cloud.meter.write_units == Counter(pace=1, runs=(2 + 2 + 1) + 3)
