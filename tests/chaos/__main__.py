@@ -14,6 +14,7 @@ def main() -> int:
     """Exit status 0 only if every reader has exactly one email, with what was theirs."""
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
     parser.add_argument("--digests", type=int, default=2000)
+    parser.add_argument("--every", type=float, default=1.6, help="seconds between two kills")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     for ending in (signal.SIGINT, signal.SIGTERM):
@@ -27,6 +28,7 @@ def main() -> int:
     try:
         done = chaos(
             given.digests,
+            every=given.every,
             seed=given.seed,
             folder=ROOT / "build" / "chaos",
             within=1800,

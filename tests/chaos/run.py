@@ -26,7 +26,7 @@ from benchmarks.readers import Progress, fill
 from benchmarks.reckoning import Stored, reckon
 from benchmarks.stored import as_client_of
 from benchmarks.workers import Workers
-from demo.engine import Engine, deploy, running
+from demo.engine import deploy, running
 from demo.service import Service, ServiceError
 from demo.ses import Chances, StandIn
 from demo.ses_events import Channel, default_bus
@@ -63,8 +63,33 @@ class Chaos:
     problems: list[str] = field(default_factory=list)
 
 
-def chaos(digests: int, *, seed: int, folder: Path, within: float, progress: Progress) -> Chaos:
-    """Run it. Raises ServiceError where it does not settle `within` so many seconds."""
+@dataclass
+class Killer:
+    """Kills workers of the engine whose process is `engine`, by their process ids."""
+
+    engine: int
+    every: float
+    random: Random
+    kills: Counter[str]
+
+    def strike(self) -> None:
+        """Kill one, if there is any, and wait for a while."""
+        step = self.random.choice(_KILLED)
+        process_ids = Workers(self.engine, f"gazette-local-{step}").process_ids()
+        if process_ids:
+            with suppress(ProcessLookupError):
+                os.kill(self.random.choice(process_ids), signal.SIGKILL)
+                self.kills[step] += 1
+        time.sleep(self.every * self.random.uniform(0.2, 1.8))
+
+
+def chaos(
+    digests: int, *, every: float, seed: int, folder: Path, within: float, progress: Progress
+) -> Chaos:
+    """Run it: a worker is killed `every` so many seconds.
+
+    Raises ServiceError where it does not settle `within` so many.
+    """
     done = Chaos(digests)
     lossy = StandIn(
         chances=Chances(close=0.02, seed=seed),
@@ -85,7 +110,8 @@ def chaos(digests: int, *, seed: int, folder: Path, within: float, progress: Pro
         with suppress(ServiceError):  # its worker may be killed: the sweep's tick makes up for it
             service.tick(slot)
         with as_client_of(engine):
-            runs = _let_go(service, ses, engine, slot, done, Random(seed), within, progress)
+            killer = Killer(engine.process_id, every, Random(seed), done.kills)
+            runs = _let_go(service, ses, slot, done, killer, within, progress)
         done.seconds = time.monotonic() - began
         found = reckon(
             links, [Stored(run["user_id"]["S"], run["status"]["S"]) for run in runs], ses.accepted
@@ -100,16 +126,14 @@ def chaos(digests: int, *, seed: int, folder: Path, within: float, progress: Pro
 def _let_go(
     service: Service,
     ses: StandIn,
-    engine: Engine,
     slot: datetime,
     done: Chaos,
-    random: Random,
+    killer: "Killer",
     within: float,
     progress: Progress,
 ) -> list[dict[str, Any]]:
     """Kill while emails go out, then let it settle; every run as it is stored at the end."""
     table = FanoutSettings.from_env(service.settings("fanout")).runs_table
-    workers = {step: Workers(engine.process_id, f"gazette-local-{step}") for step in _KILLED}
     ends_at = time.monotonic() + within
     shown = swept = 0.0
     unknown: set[str] = set()
@@ -118,8 +142,7 @@ def _let_go(
         if now > ends_at:
             raise ServiceError(f"Not settled after {within:.0f} s: {done}")
         if len(ses.accepted) < 0.97 * done.digests:
-            _kill(workers, done, random)
-            time.sleep(random.uniform(0.3, 3.0))
+            killer.strike()
         else:
             time.sleep(2)
         if now - swept < 5:
@@ -148,15 +171,6 @@ def _make_haste(service: Service) -> None:
         service.queues.set_queue_attributes(
             QueueUrl=service.queue_url(queue), Attributes={"VisibilityTimeout": str(_VISIBILITY)}
         )
-
-
-def _kill(workers: dict[str, Workers], done: Chaos, random: Random) -> None:
-    step = random.choice(_KILLED)
-    process_ids = workers[step].process_ids()
-    if process_ids:
-        with suppress(ProcessLookupError):
-            os.kill(random.choice(process_ids), signal.SIGKILL)
-            done.kills[step] += 1
 
 
 def _sweep(service: Service, slot: datetime) -> None:
