@@ -34,7 +34,7 @@ from demo.ses_events import Channel, default_bus
 _AHEAD = timedelta(hours=2)
 """How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
 
-_STAGE = {"evidence_grace": 60, "check_after": 20, "send_timeout": 5, "commit_margin": 5}
+_STAGE = {"evidence_grace": 60, "check_after": 60, "send_timeout": 5, "commit_margin": 5}
 _TIMEOUT = 25
 """Seconds of a function that sends: a claim's deadline lies behind it, and all wait for that."""
 
@@ -158,7 +158,7 @@ def _let_go(
             by_status = Counter(run["status"]["S"] for run in runs)
             progress(f"{len(ses.accepted)} emails, {done.kills.total()} kills, {dict(by_status)}")
         if len(runs) == done.digests and all(run["status"]["S"] == _SENT for run in runs):
-            service.wait_until_drained(*_QUEUES, within=180)
+            service.wait_until_drained(*_QUEUES, within=900)  # second messages, delayed
             return _runs(table)
 
 
