@@ -138,6 +138,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     if stage.mail_provider == "smtp" and not stage.smtp_host:
         raise StageError(f"Stage {name!r} in cdk.json: mail_provider smtp needs smtp_host.")
+    if stage.mail_provider == "smtp" and stage.unknown_policy == "resend":
+        raise StageError(
+            f"Stage {name!r} in cdk.json: mail_provider smtp needs unknown_policy carry_over or "
+            "assume_sent: nothing reports what became of an email, and resend would wait for that."
+        )
     if stage.mail_provider == "smtp" and not stage.emails_per_second:
         raise StageError(
             f"Stage {name!r} in cdk.json: mail_provider smtp needs emails_per_second: no quota of "

@@ -173,7 +173,7 @@ GENERATE = Step(
     queue="generate",
     may_recurse=True,  # a run for which there is no turn is put off by a message of its own
     tables=(
-        ("runs", ("Query", "PutItem", "ConditionCheckItem")),
+        ("runs", ("GetItem", "Query", "PutItem", "ConditionCheckItem")),
         ("subscribers", ("GetItem",)),
         ("events", ("Query", "UpdateItem")),
         ("batches", ("GetItem",)),
@@ -194,6 +194,7 @@ FEEDBACK = Step(
     timeout=30,
     memory=512,
     queue="feedback",
+    max_receives=3,  # so that what fails is seen to have failed before its grace is over
     tables=(
         ("runs", ("GetItem", "PutItem")),
         ("batches", ("UpdateItem",)),

@@ -34,8 +34,8 @@ class FakeRunQueue:
 
 
 @dataclass
-class FakeDeadLetters:
-    """The port `DeadLetters`."""
+class FakeFailedRuns:
+    """The port `FailedRuns`."""
 
     kept: list[RunKey] = field(default_factory=list)
 

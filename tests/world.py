@@ -61,8 +61,8 @@ from tests.fake_stores import (
 from tests.fakes import (
     FakeBacklog,
     FakeCanary,
-    FakeDeadLetters,
     FakeEvidenceLog,
+    FakeFailedRuns,
     FakeFollowersQueue,
     FakeMailer,
     FakeQuarantine,
@@ -99,7 +99,7 @@ _PORTS = (
     "quarantine",
     "generate_queue",
     "resend_queue",
-    "dead_letters",
+    "failed_runs",
     "evidence_log",
     "backlog",
     "canary",
@@ -162,7 +162,7 @@ class World:
     quarantine: FakeQuarantine = field(default_factory=FakeQuarantine)
     generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
-    dead_letters: FakeDeadLetters = field(default_factory=FakeDeadLetters)
+    failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     canary: FakeCanary = field(default_factory=FakeCanary)
@@ -342,7 +342,7 @@ class World:
             ResendMessage(key, given_up, hide),
             deliver=self.deliver,
             resend_queue=self.resend_queue,
-            dead_letters=self.dead_letters,
+            failed_runs=self.failed_runs,
             clock=self.clock,
         )
         return done.run if done else None
@@ -352,9 +352,8 @@ class World:
         partitions = {shard_of(user_id, PARTITIONS) for user_id in user_ids}
         done: Counter[Swept] = Counter()
         for partition in sorted(partitions) or range(PARTITIONS):
-            done.update(
-                sweep(partition, by=self.sweeping(), time_left=lambda: timedelta(seconds=60))
-            )
+            swept = sweep(partition, by=self.sweeping(), time_left=lambda: timedelta(seconds=60))
+            done.update(what for _, what in swept)
         return done
 
     def sweeping(self) -> Sweeping:

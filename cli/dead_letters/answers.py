@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 
 from gazette.domain.model import RunKey
 from gazette.domain.run import Run
-from gazette.steps.dead_letters import Awaited, Foreseen, Redrive
+from gazette.steps.dead_letters import Foreseen, Redrive
+from gazette.steps.deliver import Awaited
 
 from cli.console import printable
 from cli.dead_letters.letters import Letter
@@ -34,6 +35,10 @@ AWAITED: Mapping[Awaited, str] = {
 _SENT_NOW = (
     "nobody has sent it, and something waits: it goes out now. If it comes back, the log of its "
     "function says why"
+)
+_SENT_AGAIN = (
+    "it may have gone out, and nobody knows; the policy of the stage is to send it once more: that "
+    "happens now"
 )
 _NO_RUN = "its run is not there, or no longer: it changes nothing"
 _UNREADABLE = "its function cannot read it, and it comes back: delete it"
@@ -65,7 +70,7 @@ def why(foreseen: Foreseen) -> str:
     if foreseen.awaited and foreseen.again_at:
         return AWAITED[foreseen.awaited].format(at=moment(foreseen.again_at))
     if foreseen.redrive is Redrive.SENDS:
-        return _SENT_NOW
+        return _SENT_AGAIN if run.may_have_gone else _SENT_NOW
     return f"{_standing(run)}; {_ENDINGS[foreseen.redrive]}"
 
 

@@ -117,7 +117,7 @@ def _ask(stage: str, waiting: Sequence[tuple[DeadQueue, Queue]]) -> None:
             said = ", ".join(f"{number} {word}" for word, number in counted.most_common())
             first = "of the first " if len(letters) == _COUNTED else ""
             say(f"{dead.name}: {first}{len(letters)}: {said}")
-    typer.confirm("Redrive them? Nothing is sent twice.", abort=True)
+    typer.confirm("Redrive them? What was sent is not sent again.", abort=True)
 
 
 def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]]:

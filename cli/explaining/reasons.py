@@ -25,6 +25,10 @@ _ARRIVED = (
     "If it did not arrive, look for the message id at the provider, and into the spam folder."
 )
 _LOOK = "Look for the run id among the provider's messages (the tag `run`)."
+_NEXT = (
+    "Its events go with the next digest; those of an email at once with the next about the same "
+    "thing, if any."
+)
 _SETTLE = (
     "A report of the provider settles it; without one the sweep does as `unknown_policy` says. The "
     f"later ones of the schedule wait so long. {_LOOK}"
@@ -60,9 +64,10 @@ STATUS: Mapping[Status, str] = {
 
 REASON: Mapping[Reason, Words] = {
     Reason.DUE: Words(
-        "its message is queued, and no worker has claimed it",
-        "If it stays so for some minutes, look at the queue generate and its log, and at "
-        "`gazette dlq show`. The sweep queues it again after an hour.",
+        "its message is queued, and no worker has claimed it, or it waits for its turn, an older "
+        "run or the brake",
+        "If it stays so for some minutes, look at `gazette brake`, the log of generate (what it "
+        "awaits) and `gazette dlq show`. The sweep queues it again after an hour.",
     ),
     Reason.CLAIMED: Words(
         "a worker has claimed it to hand it to the provider",
@@ -88,7 +93,7 @@ REASON: Mapping[Reason, Words] = {
     Reason.REFUSED_FOR_GOOD: Words(
         "the provider refused this message and would refuse it again",
         "Look the provider's code up; mostly the address is wrong: put subscriber.changed with "
-        "the right one. Its events go with the next.",
+        f"the right one. {_NEXT}",
     ),
     Reason.REFUSED_ACCOUNT: Words(
         "the provider refuses everything from this account",
@@ -97,7 +102,7 @@ REASON: Mapping[Reason, Words] = {
     ),
     Reason.ATTEMPTS_EXHAUSTED: Words(
         f"the provider refused it {MAX_REFUSALS} times",
-        "Look the provider's code up. Its events go with the next.",
+        f"Look the provider's code up. {_NEXT}",
     ),
     Reason.NOT_ATTEMPTED: Words(
         "a worker claimed it and ran out of time before the provider was called",

@@ -1,11 +1,13 @@
 """Every five minutes: what nobody goes on with any more, and emails that nobody is sure of."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.sweep import build_begin, build_sweep
+from gazette.domain.identity import run_id
 from gazette.observability import TimeLeft, count, each_message, logger, observed
 
 
@@ -21,7 +23,11 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
-    swept = build_sweep()(record.body, time_left)
-    for what, number in swept.items():
-        count(f"swept_{what}", number)
+    swept: Counter[str] = Counter()
+    for key, what in build_sweep()(record.body, time_left):
+        swept[what.value] += 1
+        if what.is_decision:
+            logger().warning("doubt decided", correlation_id=run_id(key), decision=what)
+    for name, number in swept.items():
+        count(f"swept_{name}", number)
     logger().info("partition swept", partition=record.body, swept=swept)

@@ -50,6 +50,18 @@ from infra.topology import (
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
+_REPORTED = (
+    ses.EmailSendingEvent.SEND,
+    ses.EmailSendingEvent.DELIVERY,
+    ses.EmailSendingEvent.DELIVERY_DELAY,
+    ses.EmailSendingEvent.BOUNCE,
+    ses.EmailSendingEvent.COMPLAINT,
+    ses.EmailSendingEvent.REJECT,
+)
+"""Neither opens nor clicks: who asks for those lets SES put a pixel into each email and lead each
+link by a server of its own.
+https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
+
 
 class ServiceStack(Stack):
     """What can be deployed anew from nothing, once its queues are empty."""
@@ -84,8 +96,10 @@ class ServiceStack(Stack):
         self._queues |= {f"{built.step.queue}_dead": built.dead for built in fed if built.dead}
         self._queues["failed"] = self._watched(
             "failed",
-            "Runs that the provider refused to the end. `gazette dlq show failed` says why; their "
-            "events go with the next digest.",
+            "Runs that the provider refused to the end. "
+            f"`gazette dlq show failed --stage {stage.name}` says why. The events of a digest go "
+            "with the next one; those of an email at once with the next about the same thing, if "
+            "any.",
         )
         self._queues["reports_undelivered"] = self._watched(
             "reports-undelivered", "Reports of SES that did not reach the feedback queue."
@@ -164,7 +178,9 @@ class ServiceStack(Stack):
             return configuration_set
         default_bus = events.EventBus.from_event_bus_name(self, "DefaultBus", "default")
         configuration_set.add_event_destination(
-            "Reports", destination=ses.EventDestination.event_bus(default_bus)
+            "Reports",
+            destination=ses.EventDestination.event_bus(default_bus),
+            events=list(_REPORTED),
         )
         events.Rule(
             self,

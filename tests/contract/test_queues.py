@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import pytest
 from gazette.adapters.queues import (
-    SqsDeadLetters,
+    SqsFailedRuns,
     SqsFollowersQueue,
     SqsQuarantine,
     SqsReceived,
@@ -27,7 +27,7 @@ from gazette.domain.ports import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.builders import KEY, NOW
 from tests.fakes import (
-    FakeDeadLetters,
+    FakeFailedRuns,
     FakeFollowersQueue,
     FakeQuarantine,
     FakeRunQueue,
@@ -164,8 +164,8 @@ def test_what_names_no_partition_is_refused(body: str) -> None:
 
 
 def test_a_dead_letter_names_its_run_and_that_it_was_given_up(queue: Queue | None) -> None:
-    fake = FakeDeadLetters()
-    port = SqsDeadLetters(queue.client, queue.url) if queue else fake
+    fake = FakeFailedRuns()
+    port = SqsFailedRuns(queue.client, queue.url) if queue else fake
     port.keep(KEY)
     if queue:
         (message,) = queue.taken()
@@ -202,6 +202,6 @@ def test_what_cannot_be_hidden_or_kept_is_said_to_be(queue: Queue | None) -> Non
         with pytest.raises(Unavailable):
             SqsReceived(queue.client, queue.url, "handle").hide(timedelta(minutes=1))
         with pytest.raises(Unavailable):
-            SqsDeadLetters(queue.client, queue.url).keep(KEY)
+            SqsFailedRuns(queue.client, queue.url).keep(KEY)
         with pytest.raises(Unavailable):
             SqsSweepQueue(queue.client, queue.url).send(range(2))

@@ -11,7 +11,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from gazette.adapters.pace import DynamoPacer
-from gazette.adapters.queues import SqsDeadLetters, decode_run_key
+from gazette.adapters.queues import SqsFailedRuns, decode_run_key
 from gazette.adapters.runs import DynamoRuns
 from gazette.bootstrap import support
 from gazette.domain.model import Window
@@ -278,7 +278,7 @@ def test_what_failed_is_only_there_to_be_seen(stage: Cloud, sqs: Sqs) -> None:
     for attempt in range(1, 7):
         refused = apply(claimed, RefusedForNow(attempt, "Throttling", NOW), runs=runs())
         claimed = apply(refused, Claim(Window(NOW, NOW), NOW, f"n{attempt}"), runs=runs())
-    SqsDeadLetters(sqs.client, sqs.urls["failed"]).keep(key)
+    SqsFailedRuns(sqs.client, sqs.urls["failed"]).keep(key)
     (row,) = rows(run(stage, "show"))
     assert row[4:] == [
         "not_wanted",

@@ -53,7 +53,9 @@ def test_ses_puts_every_event_of_this_stages_emails_on_the_default_bus(prod: Syn
     told = destination["EventDestination"]
     assert told["Enabled"] is True
     assert told["EventBridgeDestination"]["EventBusArn"].endswith(":event-bus/default")
-    assert {"send", "delivery", "bounce", "complaint", "reject"} <= set(told["MatchingEventTypes"])
+    assert set(told["MatchingEventTypes"]) == {
+        *("send", "delivery", "deliveryDelay", "bounce", "complaint", "reject"),
+    }, "opens and clicks would rewrite every link"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.pace import Pace, PacePlan
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.subscriber import Erased, Reader, SubscriberStatus
-from gazette.steps.dead_letters import Awaited, Foreseen, Redrive, foresee
+from gazette.steps.dead_letters import Foreseen, Redrive, foresee
+from gazette.steps.deliver import Awaited
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

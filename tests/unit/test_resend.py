@@ -102,22 +102,22 @@ def test_a_run_that_was_refused_to_the_end_has_failed_and_is_a_dead_letter(world
     run = fail(world)
     assert run
     assert (run.status, run.reason) == (Status.FAILED, Reason.ATTEMPTS_EXHAUSTED)
-    assert world.dead_letters.kept == [KEY]
+    assert world.failed_runs.kept == [KEY]
 
 
 def test_a_dead_letter_that_was_lost_to_a_crash_is_made_up_for(world: World) -> None:
     """The message comes again, because it was not deleted."""
     fail(world)
-    world.dead_letters.kept.clear()
+    world.failed_runs.kept.clear()
     world.resend(KEY)
-    assert world.dead_letters.kept == [KEY]
+    assert world.failed_runs.kept == [KEY]
 
 
 def test_a_dead_letter_that_is_brought_back_changes_nothing(world: World) -> None:
     fail(world)
     run = world.resend(KEY, given_up=True)
     assert run == run_of(world)
-    assert world.dead_letters.kept == [KEY]
+    assert world.failed_runs.kept == [KEY]
     assert world.mailer.calls == 6
 
 
@@ -137,7 +137,7 @@ def test_a_refusal_for_good_ends_it_at_once(world: World) -> None:
     run = world.resend(KEY)
     assert run
     assert run.reason is Reason.REFUSED_FOR_GOOD
-    assert not world.dead_letters.kept
+    assert not world.failed_runs.kept
 
 
 def test_a_refusal_of_the_whole_account_uses_up_neither_attempts_nor_receives(

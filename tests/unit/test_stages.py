@@ -34,6 +34,8 @@ def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> No
     assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30)
     assert (stage.warmup_from, stage.warmup_daily) == ("", 200)
     smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
+    assert "mail_provider smtp needs unknown_policy carry_over or assume_sent" in refusal(smtp)
+    smtp |= {"unknown_policy": "carry_over"}
     assert "mail_provider smtp needs emails_per_second" in refusal(smtp)
     assert read_stage("prod", {"prod": smtp | {"emails_per_second": 5}}).emails_per_second == 5
 

@@ -1,10 +1,12 @@
 """The sweep: whatever was lost or left is found, and a doubt ends as the adopter chose."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from gazette.domain.calendar import SLOT, slot_of
+from gazette.domain.errors import Unavailable
 from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, RunKey
@@ -318,7 +320,7 @@ def test_a_sweep_that_has_no_time_left_leaves_the_rest_to_the_next(world: World)
     world.clock.pass_time(hours=2)
     left = timedelta(seconds=14)
     for partition in range(PARTITIONS):
-        assert not sweep(partition, by=world.sweeping(), time_left=lambda: left)
+        assert not list(sweep(partition, by=world.sweeping(), time_left=lambda: left))
 
 
 @pytest.mark.parametrize(("behind", "late"), [(0, 0), (3, 0), (4, 2), (100, 2)])
@@ -363,3 +365,24 @@ def test_the_message_of_a_resend_has_no_delay(world: World) -> None:
     prove(world)
     world.sweep()
     assert world.resend_queue.sent == [QueuedRun(KEY, timedelta(0))]
+
+
+def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
+    """A doubt of which nobody can tell whether reports come in, before a run without a message."""
+    lose_sight(world)
+    other = replace(KEY, schedule="weekly")
+    world.runs.create(Run(other, due_at=NOW, check_at=NOW))
+
+    def unable(grace: timedelta) -> bool:
+        raise Unavailable("CloudWatch did not answer")
+
+    world.backlog.is_clear = unable  # type: ignore[method-assign]
+    assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1, Swept.QUEUED: 1}
+
+    def refuse(runs: Sequence[QueuedRun]) -> None:
+        raise Unavailable("SQS did not answer")
+
+    world.generate_queue.send = refuse  # type: ignore[method-assign]
+    world.clock.pass_time(days=1)
+    assert world.sweep()[Swept.FAILED] == 1
+    assert world.runs.rows[other].is_open

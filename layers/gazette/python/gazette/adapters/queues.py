@@ -121,8 +121,8 @@ class SqsQuarantine:
             raise Unavailable(f"The quarantine queue did not take a message: {err}") from err
 
 
-class SqsDeadLetters:
-    """The port `DeadLetters` on the queue `failed`.
+class SqsFailedRuns:
+    """The port `FailedRuns` on the queue `failed`.
 
     Not on the dead-letter queue of resend: what is sent there has no source that SQS knows of, and
     the console's redrive stops at it.

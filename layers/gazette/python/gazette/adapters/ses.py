@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 import boto3
@@ -62,6 +63,7 @@ _WHOLE_ACCOUNT = re.compile(
     r"[^@\"'<]*?(not verified|is paused|sending paused|configuration set|daily \w+ quota)",
     re.IGNORECASE,
 )
+_UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.DOTALL)
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 _NO_CREDENTIALS = (CredentialRetrievalError, NoCredentialsError, PartialCredentialsError)
 _UNREADABLE = (ResponseParserError, AttributeError, TypeError, ValueError)
@@ -117,7 +119,7 @@ class SesMailer:
         try:
             answer = self._client.send_email(**request)
         except ClientError as err:
-            return _refusal(err, attempt)
+            return _refusal(err, attempt, sender=self._sender)
         except ParamValidationError:
             return RefusedForGood(attempt, "ParamValidationError")
         except _NO_CREDENTIALS as err:
@@ -159,7 +161,7 @@ class SesAccount:
         return Quota(rate=rate, daily=daily, left=max(0, daily - sent))
 
 
-def _refusal(err: ClientError, attempt: int) -> SendOutcome:
+def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     """Only what SES documents proves that it did not take the message; all else proves nothing.
 
     So a known code counts with the status that it is documented with alone. Of codes that are
@@ -184,10 +186,23 @@ def _refusal(err: ClientError, attempt: int) -> SendOutcome:
     statuses, refusal = _REFUSALS[code]
     if status not in statuses:
         return _unclear(attempt, status, code)
-    whole = _WHOLE_ACCOUNT.match(str(err.response["Error"].get("Message", "")))
-    if whole:
+    message = str(err.response["Error"].get("Message", ""))
+    whole = _WHOLE_ACCOUNT.match(message)
+    if whole and not _names_only_others(message, sender):
         return RefusedAccount(attempt, f"{code}: {whole[1].lower()}")
     return refusal(attempt, code)
+
+
+def _names_only_others(message: str, sender: str) -> bool:
+    """Whether it says of identities that they are not verified, and the sender is none of them.
+
+    In the sandbox recipients have to be verified too: that one is not is nobody else's trouble.
+    https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+    """
+    found = _UNVERIFIED.search(message)
+    address = parseaddr(sender)[1].lower()
+    named = {name.strip().lower() for name in found[1].split(",")} if found else set()
+    return bool(named) and not named & {address, address.rpartition("@")[2]}
 
 
 def _unclear(attempt: int, status: int, code: str) -> Uncertain:

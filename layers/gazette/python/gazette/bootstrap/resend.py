@@ -6,7 +6,7 @@ from functools import cache, partial
 import boto3
 
 from gazette.adapters.queues import (
-    SqsDeadLetters,
+    SqsFailedRuns,
     SqsReceived,
     SqsRunQueue,
     decode_run_key,
@@ -30,7 +30,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | None]:
     by = delivering(settings)
     sqs = boto3.client("sqs")
     resend_queue = SqsRunQueue(sqs, settings.resend_queue_url)
-    dead_letters = SqsDeadLetters(sqs, settings.failed_queue_url)
+    failed_runs = SqsFailedRuns(sqs, settings.failed_queue_url)
 
     def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)
@@ -38,7 +38,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | None]:
             ResendMessage(decode_run_key(body), was_given_up(body), received.hide),
             deliver=partial(deliver, by=by, time_left=time_left),
             resend_queue=resend_queue,
-            dead_letters=dead_letters,
+            failed_runs=failed_runs,
             clock=now,
         )
 

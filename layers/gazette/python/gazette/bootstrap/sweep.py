@@ -1,7 +1,7 @@
 """The function `sweep`, joined."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -14,6 +14,7 @@ from gazette.adapters.queues import SqsRunQueue, SqsShardQueue, SqsSweepQueue, d
 from gazette.adapters.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.ses import ses_client
 from gazette.bootstrap.clock import now
+from gazette.domain.model import RunKey
 from gazette.domain.ports import Canary, TimeLeft
 from gazette.domain.signals import Policy
 from gazette.settings import SweepSettings
@@ -49,7 +50,7 @@ def build_begin() -> Callable[[datetime], int]:
 
 
 @cache
-def build_sweep() -> Callable[[str, TimeLeft], Mapping[Swept, int]]:
+def build_sweep() -> Callable[[str, TimeLeft], Iterator[tuple[RunKey, Swept]]]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
@@ -79,7 +80,7 @@ def build_sweep() -> Callable[[str, TimeLeft], Mapping[Swept, int]]:
         ),
     )
 
-    def run(body: str, time_left: TimeLeft) -> Mapping[Swept, int]:
+    def run(body: str, time_left: TimeLeft) -> Iterator[tuple[RunKey, Swept]]:
         return sweep(decode_partition(body), by=by, time_left=time_left)
 
     return run

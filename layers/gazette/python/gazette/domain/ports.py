@@ -61,7 +61,7 @@ class RunQueue(Protocol):
         """
 
 
-class DeadLetters(Protocol):
+class FailedRuns(Protocol):
     """Where runs that failed wait for a person to take note."""
 
     def keep(self, key: RunKey) -> None:

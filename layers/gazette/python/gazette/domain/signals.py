@@ -97,7 +97,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class GraceOver:
-    """No evidence came in time, and the channel that would have brought it is alive."""
+    """No evidence came in time. For `resend`, the channel that would have brought it is alive."""
 
     policy: Policy
 

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import RunKey
-from gazette.domain.pace import NoTurn
 from gazette.domain.run import Reason, Run, Status
-from gazette.steps.rehearsing import Rehearsed, Rehearsing, rehearse
+from gazette.steps.deliver import Awaited
+from gazette.steps.rehearsing import Rehearsing, rehearse
 
 
 class Redrive(StrEnum):
@@ -25,17 +24,6 @@ class Redrive(StrEnum):
     NOT_WANTED = "not_wanted"
     TOO_LATE = "too_late"
     NO_SUCH_RUN = "no_such_run"
-
-
-class Awaited(StrEnum):
-    """What a run waits for that is put off."""
-
-    PAUSE_OVER = "pause_over"
-    COLLECTED = "collected"
-    OLDER_RUN = "older_run"
-    TURN = "turn"
-    NEXT_DAY = "next_day"
-    BRAKE_OFF = "brake_off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +51,6 @@ _BY_STATUS = {
     Status.RETRYING: Redrive.WAITS,
 }
 
-_BY_NO_TURN = {
-    NoTurn.BUSY: Awaited.TURN,
-    NoTurn.DAILY_CAP: Awaited.NEXT_DAY,
-    NoTurn.BRAKED: Awaited.BRAKE_OFF,
-}
-
 
 def foresee(key: RunKey, *, by: Rehearsing) -> Foreseen:
     """What a redrive of a message with `key` would do now, from `generate-dead` or `resend-dead`.
@@ -84,18 +66,7 @@ def foresee(key: RunKey, *, by: Rehearsing) -> Foreseen:
     if rehearsed.would_send:
         return Foreseen(Redrive.SENDS, run)
     if again_at is not None:
-        return Foreseen(Redrive.WAITS, run, _awaited(rehearsed, by), again_at)
+        return Foreseen(Redrive.WAITS, run, rehearsed.delivery.awaited, again_at)
     if (run.status, run.reason) == (Status.SKIPPED, Reason.TOO_LATE):
         return Foreseen(Redrive.TOO_LATE, run)
     return Foreseen(_BY_STATUS[run.status], run)
-
-
-def _awaited(rehearsed: Rehearsed, by: Rehearsing) -> Awaited:
-    run, again_at = rehearsed.delivery.run, rehearsed.delivery.again_at
-    if rehearsed.no_turn:
-        return _BY_NO_TURN[rehearsed.no_turn]
-    if run.retry_at == again_at:
-        return Awaited.PAUSE_OVER
-    if is_immediate(run.key.schedule) and run.due_at + by.limits.settle_lag == again_at:
-        return Awaited.COLLECTED
-    return Awaited.OLDER_RUN

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from gazette.domain.batch import batch_of
-from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate, run_id
 from gazette.domain.ledgers import Batches, Runs
-from gazette.domain.lifecycle import Ignored, transition
-from gazette.domain.model import Edition, Mail, RunKey
+from gazette.domain.model import Edition, RunKey
 from gazette.domain.pace import NoTurn, Turn
-from gazette.domain.ports import Clock, LinkMaker, Links, Mailer, TimeLeft
+from gazette.domain.ports import LONGEST_DELAY, Clock, LinkMaker, Mailer, TimeLeft
 from gazette.domain.retries import pause_after
 from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
 from gazette.domain.signals import (
@@ -28,15 +28,13 @@ from gazette.domain.signals import (
 from gazette.domain.stores import EventReader, Subscribers
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.applying import apply
-from gazette.steps.editing import Desk, edit
+from gazette.steps.claiming import make_claim
+from gazette.steps.editing import Desk, address, edit
 from gazette.steps.pacing import Pacing, heed, wait_for_turn, without_turn
-from gazette.steps.preceding import Preceding, settle_if_overdue, settle_older, window_of
+from gazette.steps.preceding import settle_if_overdue, settle_older, window_of
 
 _OVERTAKEN = 3
 """Times that a run is prepared anew where something stopped or changed it before the claim."""
-
-_CLAIMS = 5
-"""Times that a claim is made whose answer does not come: a nonce tells whether it was made."""
 
 _SOON = timedelta(minutes=1)
 
@@ -60,16 +58,36 @@ class DeliveryLimits:
     max_lateness: timedelta
 
 
+class Awaited(StrEnum):
+    """What a run waits for that is put off."""
+
+    PAUSE_OVER = "pause_over"
+    COLLECTED = "collected"
+    OLDER_RUN = "older_run"
+    TURN = "turn"
+    NEXT_DAY = "next_day"
+    BRAKE_OFF = "brake_off"
+
+
+_BY_NO_TURN = {
+    NoTurn.BUSY: Awaited.TURN,
+    NoTurn.DAILY_CAP: Awaited.NEXT_DAY,
+    NoTurn.BRAKED: Awaited.BRAKE_OFF,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """What became of one message: the run as it is stored, and when it should be tried again.
 
-    `again_at` None: it has ended, or somebody else, or the sweep, goes on with it. `outcome`: of
-    the attempt, where one was made. `set_aside`: how many events no email can show.
+    `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
+    is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
+    email can show.
     """
 
     run: Run
     again_at: datetime | None = None
+    awaited: Awaited | None = None
     outcome: SendOutcome | None = None
     set_aside: int = 0
 
@@ -117,14 +135,16 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         if run.status not in {Status.PENDING, Status.RETRYING}:
             return Delivery(run)
         if (not_before := _not_before(run, by.limits)) > by.clock():
-            return Delivery(run, not_before)
+            awaited = Awaited.PAUSE_OVER if run.retry_at else Awaited.COLLECTED
+            return Delivery(run, not_before, awaited)
+        if _is_too_late(run, by):
+            return Delivery(apply(run, Skip(Reason.TOO_LATE), runs=by.runs))
         older = settle_older(
             chain[1:], runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
         )
         if older.unsettled:
-            return Delivery(run, _when_settled(older.unsettled, by.clock()))
-        if _is_too_late(run, by):
-            return Delivery(apply(run, Skip(Reason.TOO_LATE), runs=by.runs))
+            again_at = _when_settled(older.unsettled, by.clock())
+            return Delivery(run, again_at, Awaited.OLDER_RUN)
 
         window = window_of(run, older.sent_until, until=by.clock() - by.limits.settle_lag)
         events = list(by.events.read(key.user_id, key.schedule, window))
@@ -148,13 +168,13 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
                 instead = without_turn(run, found, pacing=by.pacing)
                 if isinstance(instead, Skip):
                     return Delivery(apply(run, instead, runs=by.runs))
-                return Delivery(run, by.clock() + instead)
+                return Delivery(run, by.clock() + instead, _BY_NO_TURN[found])
             turn = found
         if _is_cancelled(run, by.batches):
             return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs))
         deadline = by.clock() + time_left() + by.limits.clock_skew
         claim = Claim(window=window, deadline=deadline, nonce=by.draw_nonce())
-        claimed = _claim(run, claim, older, by.runs)
+        claimed = make_claim(run, claim, older, runs=by.runs)
         if claimed:
             break
     else:
@@ -162,13 +182,13 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:
         apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
-    mail = _address(claimed, edition, subscriber, links, by.list_id)
+    mail = address(claimed, edition, subscriber, links, list_id=by.list_id)
     outcome = by.mailer.send(mail, claimed.attempt)
     try:
         run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
     finally:
         heed(outcome, turn, pacing=by.pacing)
-    return Delivery(run, _again_at(run, by.clock()), outcome, set_aside)
+    return Delivery(run, *_again(run, by.clock()), outcome, set_aside)
 
 
 def _not_before(run: Run, limits: DeliveryLimits) -> datetime:
@@ -181,47 +201,30 @@ def _not_before(run: Run, limits: DeliveryLimits) -> datetime:
 
 
 def _when_settled(older: Run, now: datetime) -> datetime:
-    """Roughly: a claimant ends within its deadline, the sweep soon after the grace period."""
+    """Roughly: a claimant ends within its deadline, the sweep soon after the grace period.
+
+    A doubt that is older waits for a proof that reports come in, and may do so for hours.
+    """
     expected = older.deadline if older.status is Status.SENDING else older.check_at
-    return max(expected or now, now) + _SOON
+    if expected is None or expected < now:
+        return now + LONGEST_DELAY
+    return expected + _SOON
 
 
 def _is_too_late(run: Run, by: Delivering) -> bool:
     """Of what comes at least weekly: its events go with the next one.
 
-    What may be rarer goes out late rather than much later.
+    What may be rarer goes out late rather than much later; and for one that was tried in time and
+    refused, its pauses count.
     """
     is_frequent = run.key.schedule in {Frequency.DAILY.value, Frequency.WEEKLY.value}
-    return is_frequent and by.clock() - run.due_at > by.limits.max_lateness
+    return is_frequent and not run.refusals and by.clock() - run.due_at > by.limits.max_lateness
 
 
 def _is_cancelled(run: Run, batches: Batches) -> bool:
     """Whether the run's batch was. Whoever cancels one goes through its runs as well (rule 11)."""
     slot = batch_of(run)
     return slot is not None and batches.get(slot).cancelled_at is not None
-
-
-def _claim(run: Run, claim: Claim, older: Preceding, runs: Runs) -> Run | None:
-    """The run as claimed by this call; None where somebody was faster.
-
-    Asked again where no answer came. With it, and not before, older runs are closed whose events
-    it takes over: evidence that comes for one of them meanwhile makes the claim fail (rule 5).
-    """
-    claimed = transition(run, claim)
-    if isinstance(claimed, Ignored):
-        return None
-    for attempt in range(_CLAIMS):
-        try:
-            if older.carried:
-                pairs = ((run, claimed), *older.carried)
-                return claimed if runs.swap_together(pairs) else None
-            stored = runs.swap(run, claimed)
-        except Unavailable:
-            if attempt == _CLAIMS - 1:
-                raise
-        else:
-            return stored if stored.is_claimed_like(claimed) else None
-    return None
 
 
 def _dated(outcome: SendOutcome, run: Run, by: Delivering) -> Signal:
@@ -236,24 +239,10 @@ def _dated(outcome: SendOutcome, run: Run, by: Delivering) -> Signal:
             return outcome
 
 
-def _again_at(run: Run, now: datetime) -> datetime | None:
+def _again(run: Run, now: datetime) -> tuple[datetime | None, Awaited | None]:
+    """When an attempt is followed by another, and what for; None where it is not."""
     if run.status is not Status.RETRYING:
-        return None
-    return run.retry_at or now + _SOON
-
-
-def _address(
-    run: Run, edition: Edition, subscriber: Subscriber, links: Links, list_id: str
-) -> Mail:
-    """One-click unsubscribe: RFC 8058. List-Id: RFC 2919. Auto-Submitted: RFC 3834."""
-    return Mail(
-        to=subscriber.email,
-        edition=edition,
-        headers=(
-            ("List-Unsubscribe", f"<{links.unsubscribe}>"),
-            ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
-            ("List-Id", f"<{list_id}>"),
-            ("Auto-Submitted", "auto-generated"),
-        ),
-        tags=(("run", run_id(run.key)), ("attempt", str(run.attempt))),
-    )
+        return None, None
+    if run.retry_at:
+        return run.retry_at, Awaited.PAUSE_OVER
+    return now + _SOON, Awaited.BRAKE_OFF

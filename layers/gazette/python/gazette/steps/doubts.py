@@ -40,6 +40,12 @@ class Swept(StrEnum):
     ASSUMED = "assumed"
     WAITS_FOR_EVIDENCE = "waits_for_evidence"
     LEFT_ALONE = "left_alone"
+    FAILED = "failed"
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether the policy has spoken: what is in the email may come twice, or be lost."""
+        return self in {Swept.RESENT, Swept.CARRIED, Swept.ASSUMED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,10 @@ def proven_until(by: Sweeping) -> datetime | None:
     """
     if by.canary is None:
         return None
-    until = by.evidence_log.latest() if by.backlog.is_clear(by.limits.evidence_grace) else None
+    try:
+        until = by.evidence_log.latest() if by.backlog.is_clear(by.limits.evidence_grace) else None
+    except Unavailable:
+        until = None
     if until is None or until < by.clock() - _FRESH:
         with suppress(Unavailable):
             by.canary.send()

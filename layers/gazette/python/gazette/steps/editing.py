@@ -1,4 +1,4 @@
-"""From the events of a window to the email that shows them."""
+"""From the events of a window to the email that shows them, addressed to its reader."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 from gazette.domain.compose import Digest, compose
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.model import Actor, Edition, Entity, Event, RunKey
+from gazette.domain.identity import run_id
+from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
 from gazette.domain.ports import Links, Renderer
+from gazette.domain.run import Run
 from gazette.domain.stores import EventShelf
 from gazette.domain.subscriber import Subscriber
 
@@ -59,3 +61,20 @@ def edit(
         if not poison:
             raise
         return poison
+
+
+def address(
+    run: Run, edition: Edition, subscriber: Subscriber, links: Links, *, list_id: str
+) -> Mail:
+    """One-click unsubscribe: RFC 8058. List-Id: RFC 2919. Auto-Submitted: RFC 3834."""
+    return Mail(
+        to=subscriber.email,
+        edition=edition,
+        headers=(
+            ("List-Unsubscribe", f"<{links.unsubscribe}>"),
+            ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
+            ("List-Id", f"<{list_id}>"),
+            ("Auto-Submitted", "auto-generated"),
+        ),
+        tags=(("run", run_id(run.key)), ("attempt", str(run.attempt))),
+    )

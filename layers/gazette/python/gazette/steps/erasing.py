@@ -31,8 +31,9 @@ def erase_subscriber(
     if not erased and not _was_erased(places.subscribers.get(user_id), at):
         return Outcome.OUTDATED
     for run in places.runs.of_user(user_id):
-        stop = Cancel(Reason.ERASED) if erased and run.key in before else Stop()
-        apply(run, stop, runs=places.runs)
+        if erased and run.key in before:
+            run = apply(run, Cancel(Reason.ERASED), runs=places.runs)
+        apply(run, Stop(), runs=places.runs)
     remove_schedules(user_id, at, places=places)
     came_back = isinstance(places.subscribers.get(user_id), Subscriber)
     until = at if came_back else None

@@ -9,7 +9,7 @@ from gazette.domain.identity import is_immediate
 from gazette.domain.pace import NoTurn, Turn
 from gazette.domain.ports import BrakeLever, Clock, Pacer
 from gazette.domain.run import Reason, Run
-from gazette.domain.signals import RefusedAccount, SendOutcome, Skip, Uncertain
+from gazette.domain.signals import Accepted, RefusedAccount, RefusedForGood, SendOutcome, Skip
 
 _LONGEST_WAIT = timedelta(seconds=5)
 """For one message: the ten of an invocation share its time, and a function that waits is paid."""
@@ -73,11 +73,12 @@ def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | timedelta:
 def heed(outcome: SendOutcome, turn: Turn, *, pacing: Pacing) -> None:
     """What an attempt tells about the whole account: pull the brake, or let go.
 
-    Let go only where the turn was the one that tries, and the provider said anything about this
-    email: so others that were accepted before the account was refused change nothing. For after
+    Let go only where the turn was the one that tries, and the provider took this email or refused
+    it for its own sake: so others that were accepted before the account was refused change
+    nothing, and one that never reached the provider proves nothing. For after
     the commit, which must not wait for it. Raises Unavailable; the next one says it again.
     """
     if isinstance(outcome, RefusedAccount):
         pacing.lever.pull(outcome.detail, pacing.clock())
-    elif turn.is_probe and not isinstance(outcome, Uncertain):
+    elif turn.is_probe and isinstance(outcome, Accepted | RefusedForGood):
         pacing.lever.release()

@@ -7,7 +7,7 @@ from datetime import timedelta
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
-from gazette.domain.ports import LONGEST_HIDING, Clock, DeadLetters, RunQueue
+from gazette.domain.ports import Clock, FailedRuns, RunQueue
 from gazette.domain.run import Reason
 from gazette.steps.deliver import Delivery
 from gazette.steps.generate import put_off
@@ -30,7 +30,7 @@ def resend(
     *,
     deliver: Callable[[RunKey], Delivery | None],
     resend_queue: RunQueue,
-    dead_letters: DeadLetters,
+    failed_runs: FailedRuns,
     clock: Clock,
 ) -> Delivery | None:
     """Deliver the run. One that was refused keeps its message, hidden until the next attempt.
@@ -43,12 +43,12 @@ def resend(
     if done is None:
         return None
     if done.again_at and done.run.retry_at and done.run.retry_at > clock():
-        message.hide(min(done.run.retry_at - clock(), LONGEST_HIDING))
+        message.hide(done.run.retry_at - clock())
         raise NotYet(
             f"Run {run_id(message.key)} was refused {done.run.refusals} times "
             f"({done.run.detail}); it is tried again at {done.run.retry_at}."
         )
     put_off(done, queue=resend_queue, clock=clock)
     if done.run.reason is Reason.ATTEMPTS_EXHAUSTED and not message.was_given_up:
-        dead_letters.keep(message.key)
+        failed_runs.keep(message.key)
     return done

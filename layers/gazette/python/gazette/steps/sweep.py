@@ -1,13 +1,14 @@
 """What nobody goes on with any more: messages that were lost, and workers that died."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 
 from gazette.domain.calendar import SLOT, slot_of
+from gazette.domain.errors import Unavailable
 from gazette.domain.ledgers import Batches
+from gazette.domain.model import RunKey
 from gazette.domain.ports import (
     LONGEST_DELAY,
     QueuedRun,
@@ -53,18 +54,20 @@ def begin_sweep(
     return late
 
 
-def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> Mapping[Swept, int]:
+def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> Iterator[tuple[RunKey, Swept]]:
     """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
 
-    Safe to repeat, and to break off anywhere: what is left is found again.
+    Yields each with what was done. Safe to repeat, and to break off anywhere: what is left, and
+    what failed, is found again.
     """
-    done: Counter[Swept] = Counter()
     proven = cache(partial(proven_until, by))
     for run in by.runs.overdue(partition, by.clock()):
         if time_left() < _ENOUGH:
-            break
-        done[_look_at(run, proven, by)] += 1
-    return done
+            return
+        try:
+            yield run.key, _look_at(run, proven, by)
+        except Unavailable:
+            yield run.key, Swept.FAILED
 
 
 def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Swept:
