@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from gazette.domain.cadence import DigestTimes
+from gazette.domain.calendar import slot_of
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -10,8 +12,6 @@ from gazette.domain.commands import (
     EraseSubscriber,
     RetractEvent,
 )
-from gazette.domain.calendar import slot_of
-from gazette.domain.cadence import DigestTimes
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey
@@ -48,9 +48,7 @@ def put(event_id: str, user_id: str = "ann") -> Act:
 
     def act(life: Life) -> None:
         life.events.append((user_id, event_id))
-        event = an_event(
-            event_id, user_id=user_id, entity_id=event_id, occurred_at=life.clock()
-        )
+        event = an_event(event_id, user_id=user_id, entity_id=event_id, occurred_at=life.clock())
         life.say(CreateEvents((event,)))
 
     return act

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any
 
 from gazette.domain.identity import shard_of
 from gazette.domain.ledgers import Batches, Runs, Schedules
@@ -62,7 +62,8 @@ class Wiring:
     calls: Calls
 
 
-class Onlooker(Protocol):
+@dataclass(frozen=True)
+class Onlooker:
     """The tables, read without anybody noticing."""
 
     subscribers: Subscribers
@@ -146,12 +147,9 @@ def on_fakes(wiring: Wiring) -> Land:
         canary=ReportedCanary(wiring.provider),
         backlog=QueuedReports(queues["feedback"]),
     )
-    onlooker = replace(world)
-    onlooker.events, onlooker.batches = world.events, world.batches
+    onlooker = Onlooker(world.subscribers, world.schedules, world.runs, world.events, world.batches)
     watch(world, calls)
-    sweep_queue = Watched(
-        "sweep_queue", SweepMessages(queues["sweep"], inhabited), calls.around
-    )
+    sweep_queue = Watched("sweep_queue", SweepMessages(queues["sweep"], inhabited), calls.around)
     return Land(world, onlooker, sweep_queue)
 
 

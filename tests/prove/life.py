@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -41,6 +43,13 @@ _AT_A_DESK = timedelta(hours=1)
 
 class Restless(AssertionError):
     """Something still moves, or waits, although it had all the time that it needs."""
+
+
+class Said(NamedTuple):
+    """A command on its way to ingest, and what is acknowledged once it was taken."""
+
+    command: Command
+    done: tuple[str, str] | None
 
 
 class Moment(NamedTuple):
@@ -114,7 +123,7 @@ class Life:
 
     def say(self, command: Command, done: tuple[str, str] | None = None) -> None:
         """A service puts a message on the bus; `done`: what is acknowledged once it is taken."""
-        self.queues["ingest"].put((command, done))
+        self.queues["ingest"].put(Said(command, done))
 
     def persist(self, name: str, act: Callable[[], object], done: tuple[str, str]) -> None:
         """Somebody at a desk, or a mailbox provider, does it again until it was answered."""
@@ -163,7 +172,7 @@ class Life:
         moments = list(self._later)
         for number, (name, queue) in enumerate(self.queues.items(), start=-20):
             if at := queue.next_at():
-                moments.append(Moment(at, number, lambda name=name: self._work(name)))
+                moments.append(Moment(at, number, partial(self._work, name)))
             if queue.dead:
                 died = min(message.died_at or self.clock() for message in queue.dead)
                 moments.append(Moment(died + _REDRIVEN_AFTER, number - 20, queue.redrive))
@@ -289,8 +298,9 @@ class Life:
     def _handle(self, name: str, message: Message) -> None:
         done: tuple[str, str] | None = None
         if name == "ingest":
-            command, done = message.body  # type: ignore[misc]
-            message = Message(command, message.sent_at, message.visible_at)
+            said = message.body
+            assert isinstance(said, Said)
+            done, message = said.done, replace(message, body=said.command)
         run: Run | None = getattr(self.workers, name)(message)
         if run and run.status is Status.SENT:
             self.settled.setdefault(run.key, self.calls.count)

@@ -36,14 +36,16 @@ class Answer(StrEnum):
 class Evidence(StrEnum):
     """When reports of what was accepted come in.
 
-    `DURING`: before the answer of the call. `LATE`: after the policy has spoken; `NEXT_DAY`:
-    after the next digest; `NEVER`: no report of an email, yet of a canary; `SILENT`: of nothing.
+    `DURING`: before the answer of the call. `LATE`: when the grace period is over; `LATER`: when
+    the policy has spoken; `NEXT_DAY`: after the next digest; `NEVER`: no report of an email, yet
+    of a canary; `SILENT`: of nothing.
     """
 
     SOON = "soon"
     DURING = "during"
     TWICE = "twice"
     LATE = "late"
+    LATER = "later"
     NEXT_DAY = "next_day"
     NEVER = "never"
     SILENT = "silent"
@@ -54,6 +56,7 @@ _AFTER: dict[Evidence, tuple[timedelta, ...]] = {
     Evidence.DURING: (timedelta(minutes=1),),
     Evidence.TWICE: (timedelta(seconds=10), timedelta(seconds=20), timedelta(hours=26)),
     Evidence.LATE: (timedelta(minutes=22),),
+    Evidence.LATER: (timedelta(minutes=40),),
     Evidence.NEXT_DAY: (timedelta(hours=26),),
     Evidence.NEVER: (),
     Evidence.SILENT: (),

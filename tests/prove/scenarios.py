@@ -52,11 +52,11 @@ def _plain() -> Iterator[Scenario]:
         name="arrival/activity",
         counted_from=_BEFORE,
         events=(),
-        readers=("ann", "bo"),
+        readers=("ann", "cy"),
         acts=(
             at(follow("p1"), hours=-5),
-            at(follow("p1", "bo"), hours=-5),
-            at(happen("p1", "ann", "bo"), hours=-4),
+            at(follow("p1", "cy"), hours=-5),
+            at(happen("p1", "ann", "cy"), hours=-4),
         ),
     )
     yield Scenario(name="fan-out/three readers", readers=("ann", "bo", "cy"), events=("e1",))
@@ -74,7 +74,7 @@ def _doubts() -> Iterator[Scenario]:
                     answers=(answer,),
                     evidence=evidence,
                 )
-        for evidence in (Evidence.SOON, Evidence.LATE, Evidence.NEXT_DAY, Evidence.NEVER):
+        for evidence in (Evidence.SOON, Evidence.LATER, Evidence.NEXT_DAY, Evidence.NEVER):
             yield Scenario(
                 name=f"unknown twice/{evidence}/{policy}",
                 policy=policy,
@@ -113,7 +113,7 @@ def _messages() -> Iterator[Scenario]:
     for policy in Policy:
         for answers in ((), (_NOW,), (_LOST,), (_ACCOUNT,)):
             label = f"{'/'.join(answers) or 'accepts'}/{policy}"
-            evidence = Evidence.LATE if answers == (_LOST,) else Evidence.SOON
+            evidence = Evidence.LATER if answers == (_LOST,) else Evidence.SOON
             yield Scenario(
                 name=f"redrive/{label}",
                 policy=policy,
@@ -133,7 +133,7 @@ def _messages() -> Iterator[Scenario]:
                 name=f"two workers/{label}",
                 policy=policy,
                 answers=answers,
-                evidence=Evidence.LATE,
+                evidence=Evidence.LATER,
                 meanwhile=copy,
                 hows=(),
             )
@@ -150,8 +150,12 @@ def _supersede() -> Iterator[Scenario]:
             name=f"supersede/{policy}",
             policy=policy,
             answers=(_ACCOUNT,) * 30,
-            evidence=Evidence.LATE,
-            acts=(at(put("e3"), hours=3), at(old_message(), hours=25), at(old_message(2), hours=49)),
+            evidence=Evidence.LATER,
+            acts=(
+                at(put("e3"), hours=3),
+                at(old_message(), hours=25),
+                at(old_message(2), hours=49),
+            ),
             days=2,
         )
         yield Scenario(
@@ -188,7 +192,7 @@ def _stops() -> Iterator[Scenario]:
                 name=f"stop/{name}/unknown/{policy}",
                 policy=policy,
                 answers=(_LOST,),
-                evidence=Evidence.LATE,
+                evidence=Evidence.LATER,
                 meanwhile=_STOPS[name],
                 hows=(),
             )

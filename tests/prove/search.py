@@ -1,17 +1,20 @@
 """Every world of a scenario: each call struck in each way, and some of them twice."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 from random import Random
 
-from tests.prove.acts import at, put, register
+from tests.builders import NOW
+from tests.prove.acts import put, register
 from tests.prove.land import FAKES, Ground
 from tests.prove.life import FIRST_DUE, Life, Restless
-from tests.prove.scenario import Scenario
+from tests.prove.scenario import Act, Scenario
 from tests.prove.story import story
 from tests.prove.strikes import How, Plan
 from tests.prove.verdict import Verdict, judge
-from tests.builders import NOW
 
 _DEATHS = (How.KILLED_BEFORE, How.KILLED_AFTER)
 _STORIES = 3
@@ -47,18 +50,8 @@ class Tally:
 def world(scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> tuple[Life, Verdict]:
     """One world, from its beginning to its end."""
     life = Life(scenario, plan, ground)
-    day_before = NOW - FIRST_DUE
-    for reader in scenario.readers:
-        own = reader if reader != "ann" else ""
-        acts = [at(register(reader, scenario.frequency), seconds=day_before.total_seconds())]
-        acts += [
-            at(put(own + event, reader), seconds=(day_before / 2).total_seconds() + number)
-            for number, event in enumerate(scenario.events)
-        ]
-        for after, act in acts:
-            life.at(FIRST_DUE + after, lambda act=act: act(life))
-    for after, act in scenario.acts:
-        life.at(FIRST_DUE + after, lambda act=act: act(life))
+    for after, act in (*_before(scenario), *scenario.acts):
+        life.at(FIRST_DUE + after, partial(act, life))
     try:
         life.live()
     except Restless as why:
@@ -69,6 +62,16 @@ def world(scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> tuple[Life,
     else:
         verdict = judge(life)
     return life, verdict
+
+
+def _before(scenario: Scenario) -> Iterator[tuple[timedelta, Act]]:
+    """The day before: readers register, and their events happen."""
+    day_before = NOW - FIRST_DUE
+    for reader in scenario.readers:
+        yield day_before, register(reader, scenario.frequency)
+        for number, event in enumerate(scenario.events):
+            own = event if reader == "ann" else f"{reader}{event}"
+            yield day_before / 2 + timedelta(seconds=number), put(own, reader)
 
 
 def search(scenario: Scenario, effort: Effort = FULL, ground: Ground = FAKES) -> Tally:

@@ -24,7 +24,11 @@ def story(scenario: Scenario, plan: Plan, life: Life, verdict: Verdict) -> str:
             f"    {run.key.user_id} {run.key.schedule} {run.key.sequence}: {run.status} "
             f"({run.reason}), attempt {run.attempt}, uncertain {sorted(run.uncertain)}, due "
             f"{run.due_at:%d %H:%M}"
-            + (f", window {run.window.since:%d %H:%M} to {run.window.until:%d %H:%M:%S}" if run.window else "")
+            + (
+                f", window {run.window.since:%d %H:%M} to {run.window.until:%d %H:%M:%S}"
+                if run.window
+                else ""
+            )
             for run in life.runs()
         ),
         "  emails:",

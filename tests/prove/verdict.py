@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from gazette.domain.calendar import slot_of
 from gazette.domain.identity import ASIDE, is_immediate, latest_run
-from gazette.domain.model import Placed, Retracted
+from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Policy
 from gazette.domain.subscriber import Subscriber
@@ -18,6 +18,9 @@ from tests.prove.provider import Taken
 
 _IN_TIME = timedelta(minutes=2)
 """A report that came so soon after its email came before any deadline of its run."""
+
+_BETWEEN = {DAILY: timedelta(days=1), "weekly": timedelta(days=7)}
+"""From one occurrence to the next."""
 
 _ENDS = {
     Status.SENT: {Reason.ACCEPTED, Reason.EVIDENCE, Reason.ASSUMED},
@@ -159,7 +162,8 @@ def _judge_occurrences(life: Life, verdict: Verdict) -> None:
             if missing:
                 verdict.violations.append(f"G3: {schedule.name} of {reader} has no run {missing}")
             due = sorted({run.due_at.date() for run in runs})
-            if any(after - before > timedelta(days=1) for before, after in pairwise(due)):
+            longest = _BETWEEN.get(schedule.name, timedelta(0))
+            if any(after - before > longest for before, after in pairwise(due)):
                 verdict.violations.append(f"G3: {schedule.name} of {reader} passed over a day")
 
 

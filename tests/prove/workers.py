@@ -94,7 +94,7 @@ class Workers:
                 subscribers=world.subscribers,
                 schedules=world.schedules,
                 runs=world.runs,
-                events=world.places.events,
+                events=world.events,
                 batches=world.batches,
                 generate_queue=world.generate_queue,
                 clock=world.clock,
