@@ -36,7 +36,6 @@ _SETTLING = 8
 """So many days more than a scenario asks for, and everything must have settled."""
 
 _MOMENTS = 4000
-_REDRIVEN_AFTER = timedelta(hours=3)
 _AGAIN = timedelta(minutes=1)
 _AT_A_DESK = timedelta(hours=1)
 
@@ -101,13 +100,16 @@ class Life:
                 self.calls,
             )
         )
-        self.workers = Workers(self.land, self.calls)
+        self.workers = Workers(
+            self.land, self.calls, lateness=scenario.lateness, spread=scenario.spread
+        )
         self.world = self.land.world
         self.onlooker = self.land.onlooker
         self.events: list[tuple[str, str]] = []
         self.acknowledged: dict[tuple[str, str], int] = {}
         self.settled: dict[RunKey, int] = {}
         self.reported: dict[tuple[RunKey, int], datetime] = {}
+        self._seen: tuple[list[Schedule], list[Run]] | None = None
         self._later: list[Moment] = []
         self._numbers = count()
         self._counts_from = FIRST_DUE + scenario.counted_from
@@ -154,11 +156,14 @@ class Life:
 
     def _let_others(self, until: datetime | None) -> None:
         worker, self.calls.worker = self.calls.worker, None
+        self._seen = None
         try:
             for _ in range(_MOMENTS):
                 moment = self._next()
                 if moment is None or (until and moment.at > until):
                     break
+                if moment in self._later:
+                    self._later.remove(moment)
                 self.clock.now = max(self.clock.now, moment.at)
                 moment.act()
             else:
@@ -175,15 +180,15 @@ class Life:
                 moments.append(Moment(at, number, partial(self._work, name)))
             if queue.dead:
                 died = min(message.died_at or self.clock() for message in queue.dead)
-                moments.append(Moment(died + _REDRIVEN_AFTER, number - 20, queue.redrive))
+                moments.append(
+                    Moment(died + self.scenario.redriven_after, number - 20, queue.redrive)
+                )
         if at := self._sweep_at():
             moments.append(Moment(at, -2, self._begin_sweep))
         first = min(moments, key=lambda moment: moment[:2], default=None)
         at = self._tick_at()
         if at and (not first or at < first.at) and (moments or self._must_go_on()):
             return Moment(max(at, self.clock()), -1, self._tick)
-        if first in self._later:
-            self._later.remove(first)
         return first
 
     def _must_go_on(self) -> bool:
@@ -216,18 +221,21 @@ class Life:
 
     def schedules(self) -> list[Schedule]:
         """Those that come due."""
-        return [
-            schedule
-            for reader in self.scenario.readers
-            for schedule in self.onlooker.schedules.of_user(reader)
-            if schedule.listed
-        ]
+        return [schedule for schedule in self._look()[0] if schedule.listed]
 
     def runs(self) -> list[Run]:
         """All of them."""
-        return [
-            run for reader in self.scenario.readers for run in self.onlooker.runs.of_user(reader)
-        ]
+        return self._look()[1]
+
+    def _look(self) -> tuple[list[Schedule], list[Run]]:
+        """Schedules and runs, read once after each invocation."""
+        if self._seen is None:
+            onlooker, readers = self.onlooker, self.scenario.readers
+            self._seen = (
+                [schedule for each in readers for schedule in onlooker.schedules.of_user(each)],
+                [run for each in readers for run in onlooker.runs.of_user(each)],
+            )
+        return self._seen
 
     def _due_slot(self) -> datetime | None:
         return min((slot_of(each.next_due_at) for each in self.schedules()), default=None)
@@ -259,7 +267,7 @@ class Life:
         checks = [run.check_at for run in self.runs() if run.is_open]
         if not checks or self.queues["sweep"].messages:
             return None
-        since = max(min(checks), self._swept_at)
+        since = max(min(checks), self._swept_at, FIRST_DUE + self.scenario.sweeps_from)
         return since + _EVERY - (since - NOW) % _EVERY
 
     def _begin_sweep(self) -> None:
@@ -280,6 +288,7 @@ class Life:
             return False
         finally:
             self.calls.worker = before
+            self._seen = None
         return True
 
     def _work(self, name: str) -> None:
@@ -302,7 +311,7 @@ class Life:
             assert isinstance(said, Said)
             done, message = said.done, replace(message, body=said.command)
         run: Run | None = getattr(self.workers, name)(message)
-        if run and run.status is Status.SENT:
+        if run and (run.status is Status.SENT or name == "feedback"):
             self.settled.setdefault(run.key, self.calls.count)
         if done:
             self.acknowledged.setdefault(done, self.calls.count)

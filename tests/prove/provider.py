@@ -56,7 +56,7 @@ _AFTER: dict[Evidence, tuple[timedelta, ...]] = {
     Evidence.DURING: (timedelta(minutes=1),),
     Evidence.TWICE: (timedelta(seconds=10), timedelta(seconds=20), timedelta(hours=26)),
     Evidence.LATE: (timedelta(minutes=22),),
-    Evidence.LATER: (timedelta(minutes=40),),
+    Evidence.LATER: (timedelta(minutes=31),),
     Evidence.NEXT_DAY: (timedelta(hours=26),),
     Evidence.NEVER: (),
     Evidence.SILENT: (),

@@ -20,7 +20,7 @@ Act = Callable[["Life"], None]
 Overtake = Callable[["Life", Worker], None]
 """What somebody does in the middle of what a worker does."""
 
-EVERY_WAY = (How.KILLED_BEFORE, How.KILLED_AFTER, How.REFUSED, How.UNANSWERED, How.HELD_UP)
+EVERY_WAY = tuple(how for how in How if how is not How.OVERTAKEN)
 
 
 def _events() -> tuple[str, ...]:
@@ -34,7 +34,9 @@ class Scenario:
     `acts` happen so long after that; `meanwhile` happens in the middle of what a worker does.
     From `counted_from` on, measured likewise, calls are counted. `answers` are the provider's,
     in order. `copies`: how often SQS delivers each message for generate and resend. `days`: at
-    least so many digests come due.
+    least so many digests come due. `lateness`: how late one still goes out; `spread`:
+    after how long, at most, the message of a run is delivered. `redriven_after`: how
+    long dead letters wait for somebody; `sweeps_from`: until then, the sweep is out of order.
     """
 
     name: str
@@ -50,3 +52,7 @@ class Scenario:
     days: int = 1
     counted_from: timedelta = timedelta(minutes=-1)
     hows: tuple[How, ...] = EVERY_WAY
+    spread: timedelta = timedelta(0)
+    lateness: timedelta = timedelta(hours=6)
+    redriven_after: timedelta = timedelta(hours=3)
+    sweeps_from: timedelta = timedelta(days=-2)

@@ -1,6 +1,7 @@
 """The scenarios, as data: what the issue names, for each policy where it matters."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.frequency import Frequency
@@ -25,13 +26,14 @@ from tests.prove.acts import (
 )
 from tests.prove.provider import Answer, Evidence
 from tests.prove.scenario import Overtake, Scenario
+from tests.prove.strikes import How
 
 _NOW, _ACCOUNT, _GOOD = Answer.REFUSES_NOW, Answer.REFUSES_ACCOUNT, Answer.REFUSES_FOR_GOOD
 _LOST, _NEITHER = Answer.LOST, Answer.NEITHER
 _AT_ONCE = Frequency.IMMEDIATE
 _BEFORE = timedelta(days=-2)
-_JUST_DUE = timedelta(milliseconds=50)
-"""After the tick, and before its shard is worked off."""
+_SPREAD = timedelta(minutes=1)
+"""So that something can happen to a message before it is delivered."""
 
 
 def _plain() -> Iterator[Scenario]:
@@ -42,7 +44,8 @@ def _plain() -> Iterator[Scenario]:
     yield Scenario(name="empty", events=(), days=2)
     yield Scenario(
         name="empty/retracted",
-        acts=(at(retract("e1"), seconds=0.2), at(retract("e2"), seconds=0.2)),
+        acts=(at(retract("e1"), seconds=10), at(retract("e2"), seconds=10)),
+        spread=_SPREAD,
     )
     yield Scenario(name="retry/to the end", answers=(_NOW,) * 6)
     yield Scenario(name="refused for good", answers=(_GOOD,))
@@ -91,6 +94,14 @@ def _doubts() -> Iterator[Scenario]:
             days=3,
         )
         yield Scenario(
+            name=f"unknown, then retried/{policy}",
+            policy=policy,
+            answers=(_LOST, _NOW, _NOW, _NOW, _NOW),
+            evidence=Evidence.NEXT_DAY,
+            acts=(at(put("e3"), hours=20),),
+            days=2,
+        )
+        yield Scenario(
             name=f"unknown, and more to send/{policy}",
             policy=policy,
             answers=(_NEITHER,),
@@ -137,15 +148,37 @@ def _messages() -> Iterator[Scenario]:
                 meanwhile=copy,
                 hows=(),
             )
-    yield Scenario(name="message lost", acts=((_JUST_DUE, lose_messages),))
     yield Scenario(
-        name="dead letter", acts=(at(bury_messages, seconds=0.13), at(put("e3"), hours=1)), days=2
+        name="message lost",
+        acts=(at(lose_messages, seconds=10), at(put("e3"), hours=1)),
+        spread=_SPREAD,
+    )
+    yield Scenario(
+        name="dead letter",
+        acts=(at(bury_messages, seconds=10), at(put("e3"), hours=1)),
+        spread=_SPREAD,
     )
 
 
 def _supersede() -> Iterator[Scenario]:
-    """The first run is still there when the second comes: its message was lost, and its sweep."""
+    """The first run is still there when the second comes."""
     for policy in Policy:
+        for answers in ((), (_LOST,), (_NEITHER,), (_NOW,)):
+            yield Scenario(
+                name=f"supersede/still on its way/{'/'.join(answers) or 'accepts'}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATE,
+                acts=(
+                    at(bury_messages, seconds=10),
+                    at(put("e3"), hours=23, minutes=59, seconds=42),
+                ),
+                days=2,
+                spread=_SPREAD,
+                lateness=timedelta(days=60),
+                redriven_after=timedelta(hours=23, minutes=59, seconds=40),
+                sweeps_from=timedelta(hours=24, minutes=30),
+            )
         yield Scenario(
             name=f"supersede/{policy}",
             policy=policy,
@@ -196,12 +229,13 @@ def _stops() -> Iterator[Scenario]:
                 meanwhile=_STOPS[name],
                 hows=(),
             )
-    for name, when in {"before": -0.5, "due": 0.05, "after": 60.0}.items():
+    for name, when in {"before": -0.5, "due": 10, "after": 120.0}.items():
         yield Scenario(
             name=f"cancel/{name}",
             readers=("ann", "bo"),
             answers=(_NOW, _LOST),
             acts=(at(cancel, seconds=when),),
+            spread=_SPREAD,
         )
 
 
@@ -254,3 +288,25 @@ SCENARIOS = (
     *_stops(),
     *_at_once(),
 )
+
+_ANSWERLESS = (How.KILLED_BEFORE, How.KILLED_AFTER, How.UNANSWERED)
+
+ON_MOTO = tuple(
+    replace(one, hows=_ANSWERLESS if one.hows else ())
+    for one in SCENARIOS
+    if one.name
+    in {
+        "happy/resend/soon",
+        "happy/assume_sent/never",
+        "retry/carry_over",
+        "unknown/lost/later/resend",
+        "unknown/neither/never/carry_over",
+        "two workers/accepts/carry_over",
+        "stop/cancel",
+        "at once/happy/resend",
+    }
+)
+"""Those that are lived on the real adapters as well, and what can go wrong between them and AWS.
+
+Who is held up or refused there does as on fakes: that is up to the steps.
+"""

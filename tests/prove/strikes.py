@@ -11,6 +11,7 @@ from tests.builders import SettableClock
 
 _A_CALL = timedelta(milliseconds=10)
 _MARGIN = timedelta(seconds=1)
+_LONG = timedelta(minutes=45)
 
 
 class Killed(BaseException):
@@ -20,8 +21,9 @@ class Killed(BaseException):
 class How(StrEnum):
     """Before or after the effect of a call: killed there, or with no answer.
 
-    `HELD_UP`: the worker stands still until its invocation is nearly over, and everybody else
-    goes on meanwhile. `OVERTAKEN`: somebody else acts before the call.
+    `HELD_UP`: the worker stands still before it until its invocation is nearly over, and
+    everybody else goes on meanwhile. `FROZEN`: after it, until long after the deadline of any
+    claim; then it goes on, as if nothing ended it. `OVERTAKEN`: somebody else acts before it.
     """
 
     KILLED_BEFORE = "killed_before"
@@ -29,6 +31,7 @@ class How(StrEnum):
     REFUSED = "refused"
     UNANSWERED = "unanswered"
     HELD_UP = "held_up"
+    FROZEN = "frozen"
     OVERTAKEN = "overtaken"
 
 
@@ -45,6 +48,8 @@ class Worker:
     work: Callable[[], object]
     claim_call: int = -1
     """Its last write of a run: before a send, that is the claim."""
+
+    is_frozen: bool = False
 
 
 @dataclass
@@ -71,7 +76,7 @@ class Calls:
         worker = self.worker
         if worker is None:
             return call()
-        if self.clock.now > worker.ends_at:
+        if self.clock.now > worker.ends_at and not worker.is_frozen:
             raise Killed("the time of the invocation is over")
         self.clock.now += _A_CALL
         number = self.count
@@ -93,6 +98,11 @@ class Calls:
                 return self.answerless(name, call, how is How.UNANSWERED)
             case How.HELD_UP:
                 self.others(worker.ends_at - _MARGIN)
+            case How.FROZEN:
+                answer = call()
+                worker.is_frozen = True
+                self.others(self.clock.now + _LONG)
+                return answer
             case How.OVERTAKEN:
                 self.overtake(worker)
         return call()

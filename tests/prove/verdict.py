@@ -1,7 +1,7 @@
 """What a world came to, judged by the emails that were accepted and by the rows (G1, G2, G3)."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import combinations, pairwise
 
@@ -15,6 +15,7 @@ from gazette.domain.subscriber import Subscriber
 from tests.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED
 from tests.prove.life import Life
 from tests.prove.provider import Taken
+from tests.world import GRACE
 
 _IN_TIME = timedelta(minutes=2)
 """A report that came so soon after its email came before any deadline of its run."""
@@ -72,10 +73,22 @@ def judge(life: Life) -> Verdict:
             verdict.violations.append(f"G3: {run.key} is {run.status} ({run.reason})")
         if run.reason is Reason.ASSUMED and life.scenario.policy is not Policy.ASSUME_SENT:
             verdict.violations.append(f"G1: {run.key} was assumed to be sent")
-        verdict.unknown += run.status is Status.UNKNOWN
+        if run.status is Status.UNKNOWN:
+            verdict.unknown += 1
+            verdict.violations += [
+                f"G3: {run.key} stays unknown although {later.key} was sent after it"
+                for later in runs.values()
+                if later.status is Status.SENT and _follows(later, run)
+            ]
     _judge_occurrences(life, verdict)
     _judge_stops(life, verdict)
     return verdict
+
+
+def _follows(later: Run, run: Run) -> bool:
+    return replace(later.key, sequence=run.key.sequence) == run.key and (
+        later.key.sequence > run.key.sequence
+    )
 
 
 def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> None:
@@ -143,6 +156,8 @@ def _why_not_twice(life: Life, earlier: Taken, later: Taken) -> str:
     came = life.reported.get((earlier.key, earlier.attempt))
     if came and came - earlier.at < _IN_TIME:
         return "its report came in time"
+    if later.at - earlier.at < GRACE:
+        return "the grace period of the first one was not over"
     if earlier.key == later.key and policy is not Policy.RESEND:
         return "the policy is not to send a run again"
     return ""

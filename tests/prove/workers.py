@@ -25,7 +25,6 @@ from tests.prove.queues import Message
 from tests.prove.strikes import Calls, Killed
 from tests.world import FANOUT
 
-_LATENESS = timedelta(hours=6)
 _LOOKBACK = 1
 
 Done = Run | None
@@ -35,16 +34,19 @@ Done = Run | None
 class Workers:
     """One method for each function."""
 
-    def __init__(self, land: Land, calls: Calls) -> None:
+    def __init__(self, land: Land, calls: Calls, *, lateness: timedelta, spread: timedelta) -> None:
         self._land = land
         self._calls = calls
+        self._lateness = lateness
+        self._spread = spread
 
     def _time_left(self) -> timedelta:
         """Of the invocation that asks."""
-        if self._calls.worker is None:
+        worker = self._calls.worker
+        if worker is None:
             return timedelta(minutes=2)
-        left = self._calls.worker.ends_at - self._calls.clock()
-        if left < timedelta(0):
+        left = worker.ends_at - self._calls.clock()
+        if left < timedelta(0) and not worker.is_frozen:
             raise Killed("the time of the invocation is over")
         return left
 
@@ -98,8 +100,8 @@ class Workers:
                 batches=world.batches,
                 generate_queue=world.generate_queue,
                 clock=world.clock,
-                random=lambda: 0.0,
-                limits=replace(FANOUT, max_lateness=_LATENESS),
+                random=lambda: 1.0,
+                limits=replace(FANOUT, max_lateness=self._lateness, spread=self._spread),
             ),
             shard_queue=world.shard_queue,
             time_left=self._time_left,
@@ -161,7 +163,7 @@ class Workers:
 
     def _deliver(self, key: RunKey) -> Delivery | None:
         by = self._land.world.delivering()
-        by = replace(by, limits=replace(by.limits, max_lateness=_LATENESS))
+        by = replace(by, limits=replace(by.limits, max_lateness=self._lateness))
         return deliver(key, by=by, time_left=self._time_left)
 
     def _call(self, name: str, call: Callable[[], object]) -> None:
