@@ -7,15 +7,22 @@ is struck, `12:killed_after` for one of them, and `12:killed_after+40:killed_bef
 import argparse
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
+from tests.prove.land import FAKES, Ground
 from tests.prove.scenario import EVERY_WAY
-from tests.prove.scenarios import SCENARIOS
+from tests.prove.scenarios import ON_MOTO, SCENARIOS
 from tests.prove.search import FULL, Effort, Tally, search, world
 from tests.prove.story import story
 from tests.prove.strikes import How, Plan
+
+_GROUNDS = {"fakes": SCENARIOS, "moto": ON_MOTO}
+_MOTO = Effort(second=0, reach=4)
+"""There a world takes two hundred times as long, and the steps are the same."""
 
 
 def main() -> int:
@@ -24,22 +31,44 @@ def main() -> int:
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
     parser.add_argument("--position", default="", help="tell the worlds that are struck here")
     parser.add_argument("--every", type=int, default=FULL.every, help="strike so many-th calls")
+    parser.add_argument("--on", choices=_GROUNDS, help="only our fakes, or the real adapters")
     given = parser.parse_args()
-    chosen = [one.name for one in SCENARIOS if given.only in one.name]
     if given.position:
-        chosen = [one.name for one in SCENARIOS if one.name == given.only]
-        if not chosen:
+        if given.only not in {one.name for one in SCENARIOS}:
             parser.error(f"--position needs --only with the whole name of a scenario: {given.only}")
-        return tell(chosen[0], given.position)
+        return tell(given.only, given.position, given.on or "fakes")
+    chosen = [
+        (on, one.name)
+        for on, scenarios in _GROUNDS.items()
+        for one in scenarios
+        if given.only in one.name and given.on in {None, on}
+    ]
     if not chosen:
         parser.error(f"no scenario has {given.only!r} in its name")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        return report(pool.map(partial(search_named, effort=Effort(every=given.every)), chosen))
+        return report(pool.map(partial(search_named, every=given.every), chosen))
 
 
-def search_named(name: str, effort: Effort = FULL) -> Tally:
-    """The worlds of the scenario with this name."""
-    return search(next(one for one in SCENARIOS if one.name == name), effort)
+def search_named(chosen: tuple[str, str], every: int) -> Tally:
+    """The worlds of a scenario: where, and its name."""
+    on, name = chosen
+    scenario = next(one for one in _GROUNDS[on] if one.name == name)
+    with ground_named(on) as ground:
+        tally = search(scenario, replace(FULL if on == "fakes" else _MOTO, every=every), ground)
+    tally.name = f"{on}: {name}"
+    return tally
+
+
+@contextmanager
+def ground_named(on: str) -> Iterator[Ground]:
+    """`fakes` or `moto`, which takes seconds to import."""
+    if on == "fakes":
+        yield FAKES
+        return
+    from tests.prove.on_moto import moto_ground
+
+    with moto_ground() as ground:
+        yield ground
 
 
 def report(tallies: Iterable[Tally]) -> int:
@@ -48,7 +77,7 @@ def report(tallies: Iterable[Tally]) -> int:
     for tally in tallies:
         ends = ", ".join(f"{end} {number}" for end, number in sorted(tally.ends.items()))
         say(
-            f"{tally.name:40} worlds {tally.worlds:5}  violations {tally.violations}  "
+            f"{tally.name:54} worlds {tally.worlds:5}  violations {tally.violations}  "
             f"shown twice {tally.twice:4}  events: {ends or 'none'}",
         )
         for told in tally.stories:
@@ -80,14 +109,15 @@ def say(text: str) -> None:
     print(text, flush=True)  # noqa: T201 -- what the command is for
 
 
-def tell(name: str, position: str) -> int:
+def tell(name: str, position: str, on: str) -> int:
     """The story of each world that is struck there."""
     scenario = next(one for one in SCENARIOS if one.name == name)
     failed = False
-    for plan in plans_of(position):
-        life, verdict = world(scenario, plan)
-        say(story(scenario, plan, life, verdict))
-        failed = failed or bool(verdict.violations)
+    with ground_named(on) as ground:
+        for plan in plans_of(position):
+            life, verdict = world(scenario, plan, ground)
+            say(story(scenario, plan, life, verdict))
+            failed = failed or bool(verdict.violations)
     return 1 if failed else 0
 
 
