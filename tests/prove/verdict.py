@@ -14,7 +14,7 @@ from gazette.domain.subscriber import Subscriber
 
 from tests.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED
 from tests.prove.life import Life
-from tests.prove.provider import Taken
+from tests.prove.provider import Evidence, Taken
 from tests.world import GRACE
 
 _IN_TIME = timedelta(minutes=2)
@@ -73,6 +73,8 @@ def judge(life: Life) -> Verdict:
             verdict.violations.append(f"G3: {run.key} is {run.status} ({run.reason})")
         if run.reason is Reason.ASSUMED and life.scenario.policy is not Policy.ASSUME_SENT:
             verdict.violations.append(f"G1: {run.key} was assumed to be sent")
+        if run.resent and life.scenario.evidence is Evidence.SILENT:
+            verdict.violations.append(f"rule 9: {run.key} was resent, and nothing is reported")
         if run.status is Status.UNKNOWN:
             verdict.unknown += 1
             verdict.violations += [
