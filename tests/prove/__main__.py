@@ -21,7 +21,7 @@ from tests.prove.story import story
 from tests.prove.strikes import How, Plan
 
 _GROUNDS = {"fakes": SCENARIOS, "moto": ON_MOTO}
-_MOTO = Effort(second=0, reach=4)
+_MOTO = Effort(second=0, reach=2)
 """There a world takes two hundred times as long, and the steps are the same."""
 
 

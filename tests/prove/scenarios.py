@@ -289,7 +289,7 @@ SCENARIOS = (
     *_at_once(),
 )
 
-_ANSWERLESS = (How.KILLED_BEFORE, How.KILLED_AFTER, How.UNANSWERED)
+_ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
 
 ON_MOTO = tuple(
     replace(one, hows=_ANSWERLESS if one.hows else ())
@@ -297,16 +297,15 @@ ON_MOTO = tuple(
     if one.name
     in {
         "happy/resend/soon",
-        "happy/assume_sent/never",
         "retry/carry_over",
         "unknown/lost/later/resend",
         "unknown/neither/never/carry_over",
         "two workers/accepts/carry_over",
-        "stop/cancel",
         "at once/happy/resend",
     }
 )
 """Those that are lived on the real adapters as well, and what can go wrong between them and AWS.
 
-Who is held up or refused there does as on fakes: that is up to the steps.
+Killed before a call is killed after the one before it. Who is held up or refused there does as on
+fakes: that is up to the steps.
 """
