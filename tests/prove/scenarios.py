@@ -182,7 +182,7 @@ def _supersede() -> Iterator[Scenario]:
         yield Scenario(
             name=f"supersede/{policy}",
             policy=policy,
-            answers=(_ACCOUNT,) * 30,
+            answers=(_ACCOUNT,) * 4,
             evidence=Evidence.LATER,
             acts=(
                 at(put("e3"), hours=3),
