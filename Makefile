@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz model chaos timetravel linear slot check docs plots setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz model prove chaos timetravel linear slot check docs plots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,6 +29,9 @@ chaos: setup ## 2,000 digests on the deployed stacks, their workers killed at ra
 
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m tests.timetravel
+
+prove: setup ## Every worker killed at every call: nothing lost, nothing twice (EVERY=… strikes fewer)
+	@$(BIN)/python -m tests.prove $(if $(EVERY),--every $(EVERY))
 
 linear: setup ## Fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time of each
 	@$(BIN)/python -m benchmarks.linear

@@ -1,0 +1,1 @@
+"""Whoever works is killed at every call, and nothing is lost or sent twice: `make prove`."""

@@ -1,0 +1,184 @@
+"""What somebody does: a service, a reader, an operator, or SQS itself."""
+
+from datetime import timedelta
+
+from gazette.domain.cadence import DigestTimes
+from gazette.domain.calendar import slot_of
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    RetractEvent,
+)
+from gazette.domain.following import FollowState
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.run import Run
+from gazette.steps.batches import cancel_batch
+from gazette.steps.unsubscribe import unsubscribe
+
+from tests.builders import a_subscriber, an_activity, an_event
+from tests.prove.life import FIRST_DUE, Life
+from tests.prove.scenario import Act, Overtake
+from tests.prove.strikes import Worker
+
+CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
+"""What is acknowledged, and holds from then on for every claim."""
+
+
+def register(user_id: str, frequency: Frequency) -> Act:
+    """A reader who wants comments this often; of everything else, a digest every day."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(
+            user_id,
+            changed_at=life.clock(),
+            email=f"{user_id}@example.com",
+            comment=frequency,
+        )
+        life.say(ChangeSubscriber(subscriber))
+
+    return act
+
+
+def put(event_id: str, user_id: str = "ann") -> Act:
+    """An event on an entity of its own, so that an email shows whether it is in it."""
+
+    def act(life: Life) -> None:
+        life.events.append((user_id, event_id))
+        event = an_event(event_id, user_id=user_id, entity_id=event_id, occurred_at=life.clock())
+        life.say(CreateEvents((event,)))
+
+    return act
+
+
+def follow(entity_id: str, user_id: str = "ann") -> Act:
+    """The reader follows an entity from now on."""
+
+    def act(life: Life) -> None:
+        life.say(ChangeFollow(user_id, f"post#{entity_id}", FollowState(True, None), life.clock()))
+
+    return act
+
+
+def happen(entity_id: str, *user_ids: str) -> Act:
+    """An activity on an entity: an event with its id for each of its followers."""
+
+    def act(life: Life) -> None:
+        life.events += [(user_id, entity_id) for user_id in user_ids]
+        activity = an_activity(entity_id, entity_id=entity_id, occurred_at=life.clock())
+        life.say(CreateActivity(activity))
+
+    return act
+
+
+def choose(frequency: Frequency, user_id: str = "ann") -> Act:
+    """The reader wants comments this often from now on."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(
+            user_id,
+            changed_at=life.clock(),
+            email=f"{user_id}@example.com",
+            comment=frequency,
+        )
+        done = (MUTED, user_id) if frequency is Frequency.NEVER else None
+        life.say(ChangeSubscriber(subscriber), done)
+
+    return act
+
+
+def move_hour(hour: int, user_id: str = "ann") -> Act:
+    """The reader wants digests at another hour from now on."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(
+            user_id,
+            changed_at=life.clock(),
+            email=f"{user_id}@example.com",
+            times=DigestTimes(hour=hour, minute=0),
+            comment=Frequency.DAILY,
+        )
+        life.say(ChangeSubscriber(subscriber))
+
+    return act
+
+
+def retract(event_id: str, user_id: str = "ann") -> Act:
+    """A service withdraws an event."""
+
+    def act(life: Life) -> None:
+        life.say(RetractEvent(user_id, event_id), (RETRACTED, event_id))
+
+    return act
+
+
+def erase(life: Life) -> None:
+    """The reader is erased."""
+    life.say(EraseSubscriber("ann", life.clock()), (ERASED, "ann"))
+
+
+def leave(life: Life) -> None:
+    """The reader's one click."""
+    world = life.world
+    life.persist(
+        "unsubscribe",
+        lambda: unsubscribe(
+            "ann",
+            subscribers=world.subscribers,
+            suppressions=world.suppressions,
+            schedules=world.schedules,
+            runs=world.runs,
+        ),
+        (LEFT, "ann"),
+    )
+
+
+def cancel(life: Life) -> None:
+    """An operator stops the batch of the first slot."""
+    world, slot = life.world, slot_of(FIRST_DUE)
+
+    def act() -> list[Run]:
+        return list(cancel_batch(slot, batches=world.batches, runs=world.runs))
+
+    life.persist("cancel", act, (CANCELLED, slot.isoformat()))
+
+
+def lose_messages(life: Life) -> None:
+    """What is queued for generate is gone: deleted by a worker that then died, or by a purge."""
+    life.queues["generate"].messages.clear()
+
+
+def bury_messages(life: Life) -> None:
+    """What is queued for generate becomes dead letters, as after five workers that died."""
+    queue = life.queues["generate"]
+    while queue.messages:
+        queue.bury(queue.messages.pop())
+
+
+def old_message(sequence: int = 1) -> Act:
+    """A message that had been a dead letter is redriven."""
+    return lambda life: life.queues["generate"].put(RunKey("ann", DAILY, sequence))
+
+
+def copy(life: Life, worker: Worker) -> None:
+    """Another worker gets the same message."""
+    life.work_copy(worker)
+
+
+def during(*acts: Act) -> Overtake:
+    """Somebody acts, and everything that this queues for ingest is worked off."""
+
+    def overtake(life: Life, _: Worker) -> None:
+        for act in acts:
+            act(life)
+        life.work_off("ingest")
+
+    return overtake
+
+
+def at(act: Act, **after: float) -> tuple[timedelta, Act]:
+    """So long after the first digest is due."""
+    return timedelta(**after), act

@@ -1,0 +1,311 @@
+"""The scenarios, as data: what the issue names, for each policy where it matters."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from gazette.domain.frequency import Frequency
+from gazette.domain.signals import Policy
+
+from tests.prove.acts import (
+    at,
+    bury_messages,
+    cancel,
+    choose,
+    copy,
+    during,
+    erase,
+    follow,
+    happen,
+    leave,
+    lose_messages,
+    move_hour,
+    old_message,
+    put,
+    retract,
+)
+from tests.prove.provider import Answer, Evidence
+from tests.prove.scenario import Overtake, Scenario
+from tests.prove.strikes import How
+
+_NOW, _ACCOUNT, _GOOD = Answer.REFUSES_NOW, Answer.REFUSES_ACCOUNT, Answer.REFUSES_FOR_GOOD
+_LOST, _NEITHER = Answer.LOST, Answer.NEITHER
+_AT_ONCE = Frequency.IMMEDIATE
+_BEFORE = timedelta(days=-2)
+_SPREAD = timedelta(minutes=1)
+"""So that something can happen to a message before it is delivered."""
+
+
+def _plain() -> Iterator[Scenario]:
+    for policy in Policy:
+        for evidence in Evidence:
+            yield Scenario(name=f"happy/{policy}/{evidence}", policy=policy, evidence=evidence)
+        yield Scenario(name=f"retry/{policy}", policy=policy, answers=(_NOW, _NOW))
+    yield Scenario(name="empty", events=(), days=2)
+    yield Scenario(
+        name="empty/retracted",
+        acts=(at(retract("e1"), seconds=10), at(retract("e2"), seconds=10)),
+        spread=_SPREAD,
+    )
+    yield Scenario(name="retry/to the end", answers=(_NOW,) * 6)
+    yield Scenario(name="refused for good", answers=(_GOOD,))
+    yield Scenario(name="refused account", answers=(_ACCOUNT,) * 3)
+    yield Scenario(name="arrival", counted_from=_BEFORE)
+    yield Scenario(
+        name="arrival/activity",
+        counted_from=_BEFORE,
+        events=(),
+        readers=("ann", "cy"),
+        acts=(
+            at(follow("p1"), hours=-5),
+            at(follow("p1", "cy"), hours=-5),
+            at(happen("p1", "ann", "cy"), hours=-4),
+        ),
+    )
+    yield Scenario(name="fan-out/three readers", readers=("ann", "bo", "cy"), events=("e1",))
+    yield Scenario(name="weekly", frequency=Frequency.WEEKLY, days=8)
+
+
+def _doubts() -> Iterator[Scenario]:
+    """The provider's answer is lost, once or twice, and what then tells what it did."""
+    for policy in Policy:
+        for answer in (_LOST, _NEITHER):
+            for evidence in Evidence:
+                yield Scenario(
+                    name=f"unknown/{answer}/{evidence}/{policy}",
+                    policy=policy,
+                    answers=(answer,),
+                    evidence=evidence,
+                )
+        for evidence in (Evidence.SOON, Evidence.LATER, Evidence.NEXT_DAY, Evidence.NEVER):
+            yield Scenario(
+                name=f"unknown twice/{evidence}/{policy}",
+                policy=policy,
+                answers=(_LOST, _LOST),
+                evidence=evidence,
+                days=2,
+            )
+        yield Scenario(
+            name=f"unknown, then refused/{policy}",
+            policy=policy,
+            answers=(_LOST, _NOW, _ACCOUNT, _GOOD),
+            evidence=Evidence.NEXT_DAY,
+            acts=(at(put("e3"), hours=30),),
+            days=3,
+        )
+        yield Scenario(
+            name=f"unknown, then retried/{policy}",
+            policy=policy,
+            answers=(_LOST, _NOW, _NOW, _NOW, _NOW),
+            evidence=Evidence.NEXT_DAY,
+            acts=(at(put("e3"), hours=20),),
+            days=2,
+        )
+        yield Scenario(
+            name=f"unknown, and more to send/{policy}",
+            policy=policy,
+            answers=(_NEITHER,),
+            evidence=Evidence.NEVER,
+            acts=(at(put("e3"), hours=2),),
+            days=2,
+        )
+        yield Scenario(
+            name=f"unknown, retracted/{policy}",
+            policy=policy,
+            answers=(_LOST,),
+            evidence=Evidence.NEVER,
+            acts=(at(retract("e1"), minutes=4), at(retract("e2"), minutes=4)),
+        )
+
+
+def _messages() -> Iterator[Scenario]:
+    """Lost, dead, redriven, twice, at once."""
+    old = [at(old_message(), minutes=10), at(old_message(), hours=2), at(old_message(), hours=25)]
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,), (_ACCOUNT,)):
+            label = f"{'/'.join(answers) or 'accepts'}/{policy}"
+            evidence = Evidence.LATER if answers == (_LOST,) else Evidence.SOON
+            yield Scenario(
+                name=f"redrive/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=evidence,
+                acts=tuple(old),
+                days=2,
+            )
+            yield Scenario(
+                name=f"duplicate message/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=evidence,
+                copies=2,
+            )
+            yield Scenario(
+                name=f"two workers/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER,
+                meanwhile=copy,
+                hows=(),
+            )
+    yield Scenario(
+        name="message lost",
+        acts=(at(lose_messages, seconds=10), at(put("e3"), hours=1)),
+        spread=_SPREAD,
+    )
+    yield Scenario(
+        name="dead letter",
+        acts=(at(bury_messages, seconds=10), at(put("e3"), hours=1)),
+        spread=_SPREAD,
+    )
+
+
+def _supersede() -> Iterator[Scenario]:
+    """The first run is still there when the second comes."""
+    for policy in Policy:
+        for answers in ((), (_LOST,), (_NEITHER,), (_NOW,)):
+            yield Scenario(
+                name=f"supersede/still on its way/{'/'.join(answers) or 'accepts'}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATE,
+                acts=(
+                    at(bury_messages, seconds=10),
+                    at(put("e3"), hours=23, minutes=59, seconds=42),
+                ),
+                days=2,
+                spread=_SPREAD,
+                lateness=timedelta(days=60),
+                redriven_after=timedelta(hours=23, minutes=59, seconds=40),
+                sweeps_from=timedelta(hours=24, minutes=30),
+            )
+        yield Scenario(
+            name=f"supersede/{policy}",
+            policy=policy,
+            answers=(_ACCOUNT,) * 4,
+            evidence=Evidence.LATER,
+            acts=(
+                at(put("e3"), hours=3),
+                at(old_message(), hours=25),
+                at(old_message(2), hours=49),
+            ),
+            days=2,
+        )
+        yield Scenario(
+            name=f"supersede/while refused/{policy}",
+            policy=policy,
+            answers=(_NOW,) * 4 + (_LOST,),
+            evidence=Evidence.NEXT_DAY,
+            acts=(at(put("e3"), hours=20), at(old_message(), hours=25)),
+            days=2,
+        )
+
+
+_STOPS: dict[str, Overtake] = {
+    "cancel": during(cancel),
+    "unsubscribe": during(leave),
+    "retract": during(retract("e1")),
+    "retract all": during(retract("e1"), retract("e2")),
+    "mute": during(choose(Frequency.NEVER)),
+    "at once instead": during(choose(_AT_ONCE)),
+    "weekly instead": during(choose(Frequency.WEEKLY)),
+    "later hour": during(move_hour(11)),
+    "erase": during(erase),
+    "another event": during(put("e3")),
+}
+
+
+def _stops() -> Iterator[Scenario]:
+    """What somebody does in the middle of what a worker does."""
+    for name, overtake in _STOPS.items():
+        yield Scenario(name=f"stop/{name}", meanwhile=overtake, hows=())
+    for policy in Policy:
+        for name in ("cancel", "unsubscribe", "retract", "at once instead", "mute"):
+            yield Scenario(
+                name=f"stop/{name}/unknown/{policy}",
+                policy=policy,
+                answers=(_LOST,),
+                evidence=Evidence.LATER,
+                meanwhile=_STOPS[name],
+                hows=(),
+            )
+    for name, when in {"before": -0.5, "due": 10, "after": 120.0}.items():
+        yield Scenario(
+            name=f"cancel/{name}",
+            readers=("ann", "bo"),
+            answers=(_NOW, _LOST),
+            acts=(at(cancel, seconds=when),),
+            spread=_SPREAD,
+        )
+
+
+def _at_once() -> Iterator[Scenario]:
+    """What goes out at once, where no next digest takes along what was not sent."""
+    for policy in Policy:
+        cases: dict[str, tuple[Sequence[Answer], Evidence]] = {
+            "happy": ((), Evidence.SOON),
+            "retry": ((_NOW,), Evidence.SOON),
+            "unknown/late": ((_LOST,), Evidence.LATE),
+            "unknown/never": ((_NEITHER,), Evidence.NEVER),
+            "unknown twice": ((_LOST, _LOST), Evidence.NEVER),
+            "refused for good": ((_GOOD,), Evidence.SOON),
+        }
+        for name, (answers, evidence) in cases.items():
+            yield Scenario(
+                name=f"at once/{name}/{policy}",
+                policy=policy,
+                answers=tuple(answers),
+                evidence=evidence,
+                frequency=_AT_ONCE,
+                counted_from=timedelta(hours=-13),
+            )
+        yield Scenario(
+            name=f"at once/two workers/{policy}",
+            policy=policy,
+            answers=(_LOST,),
+            evidence=Evidence.NEVER,
+            frequency=_AT_ONCE,
+            events=("e1",),
+            counted_from=timedelta(hours=-13),
+            meanwhile=copy,
+            hows=(),
+        )
+    yield Scenario(
+        name="at once/daily instead",
+        frequency=_AT_ONCE,
+        events=("e1",),
+        counted_from=timedelta(hours=-13),
+        meanwhile=during(choose(Frequency.DAILY)),
+        hows=(),
+    )
+
+
+SCENARIOS = (
+    *_plain(),
+    *_doubts(),
+    *_messages(),
+    *_supersede(),
+    *_stops(),
+    *_at_once(),
+)
+
+_ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
+
+ON_MOTO = tuple(
+    replace(one, hows=_ANSWERLESS if one.hows else ())
+    for one in SCENARIOS
+    if one.name
+    in {
+        "happy/resend/soon",
+        "retry/carry_over",
+        "unknown/lost/later/resend",
+        "unknown/neither/never/carry_over",
+        "two workers/accepts/carry_over",
+        "at once/happy/resend",
+    }
+)
+"""Those that are lived on the real adapters as well, and what can go wrong between them and AWS.
+
+Killed before a call is killed after the one before it. Who is held up or refused there does as on
+fakes: that is up to the steps.
+"""
