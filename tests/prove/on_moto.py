@@ -25,7 +25,7 @@ from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.pace import DynamoPacer
 from gazette.adapters.queues import (
-    SqsDeadLetters,
+    SqsFailedRuns,
     SqsFollowersQueue,
     SqsQuarantine,
     SqsRunQueue,
@@ -126,7 +126,7 @@ class _Account:
             "quarantine": SqsQuarantine(sqs, urls["quarantine"]),
             "generate_queue": SqsRunQueue(sqs, urls["generate"]),
             "resend_queue": SqsRunQueue(sqs, urls["resend"]),
-            "dead_letters": SqsDeadLetters(sqs, urls["resend-dead"]),
+            "failed_runs": SqsFailedRuns(sqs, urls["resend-dead"]),
             "followers_queue": SqsFollowersQueue(sqs, urls["followers"]),
             "shard_queue": SqsShardQueue(sqs, urls["fanout"]),
             "mailer": SesMailer(ses, sender=_SENDER, configuration_set="digest"),

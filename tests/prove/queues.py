@@ -12,7 +12,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock, FollowerPage, QueuedRun, Shard, Walk
 
 from tests.fakes import (
-    FakeDeadLetters,
+    FakeFailedRuns,
     FakeFollowersQueue,
     FakeRunQueue,
     FakeShardQueue,
@@ -102,7 +102,7 @@ class RunMessages(FakeRunQueue):
             self._queue.put(run.key, run.delay)
 
 
-class GivenUp(FakeDeadLetters):
+class GivenUp(FakeFailedRuns):
     """The port `DeadLetters`."""
 
     def __init__(self, queue: Queue) -> None:

@@ -134,7 +134,7 @@ class Workers:
             ),
             deliver=self._deliver,
             resend_queue=world.resend_queue,
-            dead_letters=world.dead_letters,
+            failed_runs=world.failed_runs,
             clock=world.clock,
         )
         return done.run if done else None

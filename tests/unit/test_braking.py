@@ -84,21 +84,22 @@ def test_the_one_that_tries_and_is_accepted_releases_it(ready: World) -> None:
     assert ready.pacer.row.pace.brake is None
 
 
-@pytest.mark.parametrize("outcome", [RefusedForNow(2, "slow"), RefusedForGood(2, "rejected")])
-def test_one_that_is_refused_for_its_own_sake_releases_it_too(
-    ready: World, outcome: SendOutcome
-) -> None:
+def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: World) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
-    ready.mailer.script.append(outcome)
+    ready.mailer.script.append(RefusedForGood(2, "rejected"))
     ready.deliver()
     assert ready.pacer.row.pace.brake is None
 
 
-def test_one_of_which_nobody_knows_leaves_it_on(ready: World) -> None:
+@pytest.mark.parametrize(
+    "outcome", [Uncertain(2, "reset"), RefusedForNow(2, "EndpointConnectionError")]
+)
+def test_one_that_proves_nothing_leaves_it_on(ready: World, outcome: SendOutcome) -> None:
+    """Nobody knows what became of it, or it never reached the provider."""
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
-    ready.mailer.script.append(Uncertain(2, "reset"))
+    ready.mailer.script.append(outcome)
     ready.deliver()
     brake = ready.pacer.row.pace.brake
     assert brake

@@ -1,7 +1,7 @@
 """The function `sweep`, joined."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -50,7 +50,7 @@ def build_begin() -> Callable[[datetime], int]:
 
 
 @cache
-def build_sweep() -> Callable[[str, TimeLeft], Iterator[tuple[RunKey, Swept]]]:
+def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey, Swept]]]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
@@ -80,7 +80,7 @@ def build_sweep() -> Callable[[str, TimeLeft], Iterator[tuple[RunKey, Swept]]]:
         ),
     )
 
-    def run(body: str, time_left: TimeLeft) -> Iterator[tuple[RunKey, Swept]]:
+    def run(body: str, time_left: TimeLeft) -> list[tuple[RunKey, Swept]]:
         return sweep(decode_partition(body), by=by, time_left=time_left)
 
     return run

@@ -1,6 +1,5 @@
 """What nobody goes on with any more: messages that were lost, and workers that died."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -54,20 +53,23 @@ def begin_sweep(
     return late
 
 
-def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> Iterator[tuple[RunKey, Swept]]:
+def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> list[tuple[RunKey, Swept]]:
     """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
 
-    Yields each with what was done. Safe to repeat, and to break off anywhere: what is left, and
+    Returns each with what was done. Safe to repeat, and to break off anywhere: what is left, and
     what failed, is found again.
     """
+    done: list[tuple[RunKey, Swept]] = []
     proven = cache(partial(proven_until, by))
     for run in by.runs.overdue(partition, by.clock()):
         if time_left() < _ENOUGH:
-            return
+            break
         try:
-            yield run.key, _look_at(run, proven, by)
+            swept = _look_at(run, proven, by)
         except Unavailable:
-            yield run.key, Swept.FAILED
+            swept = Swept.FAILED
+        done.append((run.key, swept))
+    return done
 
 
 def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Swept:
