@@ -153,6 +153,7 @@ class World:
     clock: SettableClock = field(default_factory=SettableClock)
     defaults: Frequencies = ()
     sunset: timedelta | None = None
+    max_lateness: timedelta = FANOUT.max_lateness
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     follows: FakeFollows = field(default_factory=FakeFollows)
@@ -299,7 +300,7 @@ class World:
                 commit_margin=timedelta(seconds=8),
                 clock_skew=timedelta(seconds=5),
                 evidence_grace=GRACE,
-                max_lateness=FANOUT.max_lateness,
+                max_lateness=self.max_lateness,
             ),
         )
 

@@ -1,5 +1,7 @@
 """Where alarms go, and those that watch no queue."""
 
+from dataclasses import dataclass
+
 from aws_cdk import Annotations, Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -40,38 +42,84 @@ class AlarmTopic(sns.Topic):
             )
 
 
-class BrakeAlarm(cloudwatch.Alarm):
-    """Fires when the provider refuses the whole account, until an hour has passed without that.
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What a function counts and nobody should have to see: `metric`, more than 0.
 
-    One minute of the hour is enough; those in which nothing was counted are good ones.
+    In `bad` of `minutes`; those in which nothing was counted are good ones. `{stage}` in
+    `meaning` is the stage's name.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
     """
 
+    name: str
+    metric: str
+    minutes: int
+    bad: int
+    meaning: str
+
+
+COUNTED = (
+    Counted(
+        name="brake-pulled",
+        metric="brake_pulled",
+        minutes=_BRAKE_WATCHED,
+        bad=1,
+        meaning=(
+            "The mail provider refuses every email of this account, so nothing is sent. "
+            "`gazette brake --stage {stage}` says why; mend that in the account. One "
+            "email at a time tries again, at least every half hour, and all go out once it is "
+            "accepted; `gazette brake release --stage {stage}` lets them go at once. No "
+            "attempt is used up, but a digest that waits longer than max_lateness goes with "
+            "the next one."
+        ),
+    ),
+    Counted(
+        name="reports-missing",
+        metric="swept_waits_for_evidence",
+        minutes=30,
+        bad=3,
+        meaning=(
+            "Nobody knows whether some emails went out, and no report of later ones comes in, so "
+            "they are not sent once more. Is the rule for events of SES on the default bus "
+            "enabled, do the queues feedback-dead and reports-undelivered hold messages "
+            "(`gazette dlq list --stage {stage}`)? What waits goes with the next digest in the end."
+        ),
+    ),
+    Counted(
+        name="shards-late",
+        metric="late_shards",
+        minutes=5,
+        bad=1,
+        meaning=(
+            "Shards had reported nothing for half an hour, and were queued again by the sweep. "
+            "Does the schedule of fanout run, does shard-dead or ticks-undelivered hold messages "
+            "(`gazette dlq list --stage {stage}`)? What was missed is made up for."
+        ),
+    ),
+)
+
+
+class CountedAlarm(cloudwatch.Alarm):
+    """Fires on what a function counts."""
+
     def __init__(
-        self, scope: Construct, construct_id: str, *, stage: Stage, topic: sns.ITopic
+        self, scope: Construct, counted: Counted, *, stage: Stage, topic: sns.ITopic
     ) -> None:
         super().__init__(
             scope,
-            construct_id,
-            alarm_name=f"gazette-{stage.name}-brake-pulled",
-            alarm_description=(
-                "The mail provider refuses every email of this account, so nothing is sent. "
-                f"`gazette brake --stage {stage.name}` says why; mend that in the account. One "
-                "email at a time tries again, at least every half hour, and all go out once it is "
-                f"accepted; `gazette brake release --stage {stage.name}` lets them go at once. No "
-                "attempt is used up, but a digest that waits longer than max_lateness goes with "
-                "the next one."
-            ),
+            counted.name.title().replace("-", ""),
+            alarm_name=f"gazette-{stage.name}-{counted.name}",
+            alarm_description=counted.meaning.format(stage=stage.name),
             metric=cloudwatch.Metric(
                 namespace="Gazette",
-                metric_name="brake_pulled",
+                metric_name=counted.metric,
                 dimensions_map={"service": service_name(stage)},
                 period=Duration.minutes(1),
                 statistic=cloudwatch.Stats.SUM,
             ),
             threshold=0,
-            evaluation_periods=_BRAKE_WATCHED,
-            datapoints_to_alarm=1,
+            evaluation_periods=counted.minutes,
+            datapoints_to_alarm=counted.bad,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )

@@ -31,7 +31,7 @@ from gazette.settings import (
     SweepSettings,
 )
 
-from infra.constructs.alarms import AlarmTopic, BrakeAlarm
+from infra.constructs.alarms import COUNTED, AlarmTopic, CountedAlarm
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
@@ -79,7 +79,8 @@ class ServiceStack(Stack):
         self._stage = stage
         self._tables = tables
         self._topic = AlarmTopic(self, "Alarms", stage=stage)
-        BrakeAlarm(self, "BrakePulled", stage=stage, topic=self._topic)
+        for counted in COUNTED:
+            CountedAlarm(self, counted, stage=stage, topic=self._topic)
         self._layers = build_layers(self, stage)
         self._links_secret = links_secret
 

@@ -41,6 +41,8 @@ CLASSES: Mapping[str, type[SendOutcome]] = {
 
 pytestmark = pytest.mark.enable_socket
 
+_UNVERIFIED = "Email address is not verified. The following identities"
+
 
 def modelled() -> dict[str, int]:
     """The HTTP status of each error that botocore's model has for SendEmail, by its code."""
@@ -121,6 +123,20 @@ def test_errors_that_any_service_of_aws_may_answer_are_told_apart(
             "MessageRejected",
             "Email address is not verified. The following identities failed: ann@example.com",
             RefusedAccount,
+        ),
+        *(
+            (
+                400,
+                "MessageRejected",
+                f"{_UNVERIFIED} failed the check in region US-EAST-1: {named}",
+                expected,
+            )
+            for named, expected in (
+                ("ann@example.com", RefusedForGood),
+                ("digest@example.com", RefusedAccount),
+                ("ann@example.org, digest@example.com", RefusedAccount),
+                ("Example.com", RefusedAccount),
+            )
         ),
         (400, "MessageRejected", "Sending paused for this account.", RefusedAccount),
         (400, "MessageRejected", "Email sending for the account is paused.", RefusedAccount),

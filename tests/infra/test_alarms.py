@@ -4,7 +4,9 @@ from pathlib import Path
 
 import gazette
 import pytest
+from gazette.steps.doubts import Swept
 
+from infra.constructs.alarms import COUNTED, Counted
 from tests.infra.synthesis import Properties, Synthesis
 
 _REPORTING = Path(gazette.__file__).parent / "reporting.py"
@@ -16,7 +18,7 @@ def alarm(prod: Synthesis) -> Properties:
     (found,) = (
         alarm
         for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
-        if alarm["Namespace"] == "Gazette"
+        if alarm.get("MetricName") == "brake_pulled"
     )
     return found
 
@@ -59,3 +61,17 @@ def test_each_stage_has_a_service_of_its_own(prod: Synthesis, local: Synthesis) 
         for function in stage.service.of_type("AWS::Lambda::Function").values()
     }
     assert named == {"gazette-prod", "gazette-local"}
+
+
+@pytest.mark.parametrize("counted", COUNTED, ids=lambda counted: counted.name)
+def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: Counted) -> None:
+    (alarm,) = (
+        alarm
+        for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
+        if alarm["MetricName"] == counted.metric
+    )
+    assert alarm["AlarmActions"] == ["{Alarms}"]
+    assert "prod" in alarm["AlarmDescription"]
+    assert len(alarm["AlarmDescription"]) <= 1024
+    known = {f"swept_{swept}" for swept in Swept} | {"brake_pulled", "late_shards"}
+    assert counted.metric in known

@@ -35,7 +35,7 @@ def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
     prod: Synthesis,
 ) -> None:
     named = [queue["QueueName"] for queue in prod.service.of_type("AWS::SQS::Queue").values()]
-    dead = {name for name in named if name.endswith(("-dead", "undelivered"))}
+    dead = {name for name in named if name.endswith(("-dead", "undelivered", "-failed"))}
     assert {f"gazette-prod-{each.name}" for each in KNOWN} == dead
     assert {each.name: each.source for each in KNOWN if each.is_policy} == {
         f"{step.queue}-dead": step.queue for step in _FED

@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture
 def world() -> World:
     """A run whose first attempt was refused; its message is on the resend queue."""
-    world = World()
+    world = World(max_lateness=timedelta(hours=6))
     world.subscribers.put(a_subscriber(), replacing=None)
     world.runs.create(Run(KEY, world.clock(), world.clock() + 60 * MINUTE))
     world.events.store(an_event(), DAILY)
@@ -167,3 +167,15 @@ def test_a_doubt_is_left_to_the_sweep(world: World) -> None:
 
 def test_a_message_that_names_no_run_ends(world: World) -> None:
     assert world.resend(RunKey("bo", DAILY, 1)) is None
+
+
+def test_what_was_tried_in_time_keeps_its_pauses_however_late_a_digest_may_be(
+    world: World,
+) -> None:
+    """Eleven hours of refusals end where people see them, and not as too late."""
+    for _ in range(4):
+        refused(world)
+    world.clock.pass_time(hours=8)
+    run = world.resend(KEY)
+    assert run
+    assert run.status is Status.SENT
