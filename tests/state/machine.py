@@ -1,0 +1,350 @@
+"""Anything that can happen to the runs of a reader, in any order, a call of a port at a time."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+
+from gazette.domain.calendar import slot_of
+from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.feedback import MailReport
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import DAILY
+from gazette.domain.signals import Policy
+from gazette.steps.batches import cancel_batch
+from gazette.steps.placing import retract_event
+from hypothesis import event
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.builders import SettableClock, an_event
+from tests.state.batons import Order, Worker
+from tests.state.post import Letter, Post, PostOfTheDead
+from tests.state.promises import (
+    Stops,
+    claims_in,
+    doubts_in,
+    lost,
+    repeated,
+    repetitions,
+    sent_after_a_stop,
+    silent,
+)
+from tests.state.provider import Behaviour, NotingRuns, Provider, ReportedCanary
+from tests.state.tally import TALLY
+from tests.world import Around, World
+
+_WORKERS = 4
+_EVENTS = 12
+"""Fewer than an email shows."""
+
+_CALLS = ("mailer.send", "runs.swap", "runs.swap_together", "runs.chain", "sqs.delete", "")
+_STOP = ("batch", "batch", "event", "event", "event", "reader")
+_STOPS = 2
+_PLANS = 3
+_ODD = (Behaviour.ACCEPT_AND_HANG, Behaviour.ACCEPT, Behaviour.LOSE, Behaviour.REFUSE_FOR_NOW)
+_ROUNDS = 400
+_QUIET_DAYS = 4
+_ONE = st.integers(0, 3)
+"""Which of several: of fewer, counted round."""
+
+Act = Callable[[World], object]
+
+
+class Delivering(RuleBasedStateMachine):
+    """One reader with a daily digest, up to four workers at once, and whatever goes wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = SettableClock()
+        self.runs = NotingRuns()
+        self.provider = Provider(clock=self.clock, runs=self.runs)
+        self.generate = Post(clock=self.clock)
+        self.resend = Post(clock=self.clock)
+        self.stops = Stops()
+        self.workers: list[Worker] = []
+        self.events = 0
+        self.world = World(
+            clock=self.clock,
+            runs=self.runs,
+            mailer=self.provider,
+            generate_queue=self.generate,
+            resend_queue=self.resend,
+            dead_letters=PostOfTheDead(post=self.resend),
+            canary=ReportedCanary(provider=self.provider),
+        )
+
+    @initialize(policy=st.sampled_from(Policy), plan=st.lists(st.sampled_from(_ODD), max_size=3))
+    def begin(self, policy: Policy, plan: list[Behaviour]) -> None:
+        """A reader registers, and something happens."""
+        self.world.policy = policy
+        self.provider.plan.extend(plan)
+        self.world.choose(comment=Frequency.DAILY)
+        self.something_happens()
+        self.a_digest_is_due(finish=True)
+
+    @precondition(lambda self: self.events < _EVENTS)
+    @rule()
+    def something_happens(self) -> None:
+        """Each event on an entity of its own, so that an email shows whether it is in it."""
+        self._put_event()
+
+    @precondition(lambda self: len(self.workers) < _WORKERS)
+    @rule(finish=st.booleans())
+    def a_digest_is_due(self, finish: bool) -> None:
+        """A tick, and its shard."""
+        due = self._next_due()
+        if due is None:
+            return
+        self._go_to(due)
+        self._begin("fan-out", lambda world: world.fan_out(slot_of(due)), finish=finish)
+
+    @precondition(lambda self: len(self.workers) < _WORKERS and self._letters())
+    @rule(which=_ONE, up_to=st.sampled_from(_CALLS), is_copy=st.booleans())
+    def a_message_comes(self, which: int, up_to: str, is_copy: bool) -> None:
+        """Where none is visible, time passes until one is. A copy leaves the message as it is."""
+        letters = self._letters()
+        letter = letters[which % len(letters)]
+        self._go_to(letter.visible_at)
+        self._work(letter, is_copy=is_copy, up_to=up_to)
+
+    @precondition(lambda self: len(self.workers) < _WORKERS and self._letters())
+    @rule(which=_ONE, up_to=st.sampled_from(_CALLS))
+    def what_another_has_comes_too(self, which: int, up_to: str) -> None:
+        """SQS delivers at least once, also what it has hidden."""
+        letters = self._letters()
+        self._work(letters[which % len(letters)], is_copy=True, up_to=up_to)
+
+    @precondition(lambda self: self.generate.dead or self.resend.dead)
+    @rule()
+    def dead_letters_are_redriven(self) -> None:
+        """From the console."""
+        self.generate.redrive()
+        self.resend.redrive()
+
+    @precondition(lambda self: self.workers)
+    @rule(which=_ONE, order=st.sampled_from([Order.MAKE, *Order]))
+    def a_worker_steps(self, which: int, order: Order) -> None:
+        """One call; or it dies, or the call or its answer is lost."""
+        worker = self._worker(which)
+        if order in {Order.LOSE_THE_ANSWER, Order.LOSE_THE_CALL} and worker.at == "mailer.send":
+            order = Order.MAKE
+        TALLY.died += order is Order.DIE
+        worker.step(order)
+        self._tidy()
+
+    @precondition(lambda self: self.workers)
+    @rule(which=_ONE, up_to=st.sampled_from(_CALLS))
+    def a_worker_goes_on(self, which: int, up_to: str) -> None:
+        """Up to a certain call, or to its end."""
+        self._worker(which).go_on(up_to=up_to)
+        self._tidy()
+
+    @precondition(lambda self: len(self.provider.plan) < _PLANS)
+    @rule(behaviour=st.sampled_from(list(Behaviour)[1:]))
+    def the_provider_plans(self, behaviour: Behaviour) -> None:
+        """What it does with the next call that it has no plan for; else it accepts."""
+        self.provider.plan.append(behaviour)
+
+    @precondition(lambda self: len(self.workers) < _WORKERS and self.provider.reports)
+    @rule(which=_ONE, again=st.booleans(), finish=st.booleans())
+    def a_report_comes(self, which: int, again: bool, finish: bool) -> None:
+        """Any of those that are under way, and perhaps not for the last time."""
+        reports = self.provider.reports
+        report = reports[which % len(reports)]
+        if not again:
+            reports.remove(report)
+        self._begin("feedback", lambda world: world.report(report), finish=finish)
+
+    @precondition(lambda self: self.provider.reports)
+    @rule(which=_ONE)
+    def a_report_is_lost(self, which: int) -> None:
+        """For good."""
+        reports = self.provider.reports
+        reports.pop(which % len(reports))
+
+    @precondition(lambda self: len(self.workers) < _WORKERS)
+    @rule(finish=st.booleans())
+    def the_sweep_begins(self, finish: bool) -> None:
+        """Of the reader's partition."""
+        self._begin("sweep", lambda world: world.sweep("ann"), finish=finish)
+
+    @precondition(lambda self: len(self.workers) < _WORKERS)
+    @rule(minutes=st.sampled_from([1, 6, 20, 65, 420]), are_others_reported=st.booleans())
+    def time_passes_and_the_sweep_comes(self, minutes: int, are_others_reported: bool) -> None:
+        """Other readers of the account get emails too, and so the proof that reports come in."""
+        self._go_to(self.clock() + timedelta(minutes=minutes))
+        if are_others_reported:
+            self.world.evidence_log.note(self.clock())
+        self._begin("sweep", lambda world: world.sweep("ann"), finish=True)
+
+    @rule(minutes=st.sampled_from([1, 6, 20, 65, 420]))
+    def time_passes(self, minutes: int) -> None:
+        """A call of the provider does not take so long: it comes to its end before."""
+        self._go_to(self.clock() + timedelta(minutes=minutes))
+
+    @precondition(
+        lambda self: len(self.workers) < _WORKERS and self.runs.rows and self.stops.number < _STOPS
+    )
+    @rule(stop=st.sampled_from(_STOP), which=_ONE, finish=st.booleans())
+    def somebody_stops_something(self, stop: str, which: int, finish: bool) -> None:
+        """One of the last batches, one of the last events; seldom everything."""
+        self.stops.number += 1
+        act: Act = self._leave
+        if stop == "batch":
+            dues = sorted({run.due_at for run in self.runs.rows.values()})[-4:]
+            act = partial(self._cancel, slot_of(dues[which % len(dues)]))
+        elif stop == "event":
+            name = f"e{max(1, self.events - which)}"
+            self.stops.begun.add(name)
+            act = partial(self._retract, name)
+        else:
+            self.stops.begun.add("ann")
+        self._begin(stop, act, finish=finish)
+
+    @invariant()
+    def nothing_was_sent_that_must_not(self) -> None:
+        """G2, and the stops."""
+        taken, history = self.provider.taken, self.runs.history
+        self._expect(repeated(taken, history, self.world.policy))
+        self._expect(sent_after_a_stop(taken, history, self.stops))
+
+    def teardown(self) -> None:
+        """Let everything come to its end, with a provider that works, and look at the whole."""
+        try:
+            if self.world.schedules.rows:
+                self._settle()
+                self._expect(lost(self.world, self.provider.taken, self.stops))
+                self._expect(silent(self.world, self.stops))
+                for report in self._late:
+                    self.world.report(report)
+                self.nothing_was_sent_that_must_not()
+                self._count()
+        finally:
+            for worker in self.workers:
+                worker.step(Order.DIE)
+
+    def _put_event(self) -> None:
+        self.events += 1
+        name = f"e{self.events}"
+        self.world.create(an_event(name, entity_id=name, occurred_at=self.clock()))
+
+    def _next_due(self) -> datetime | None:
+        schedule = self.world.schedules.rows["ann", DAILY]
+        return schedule.next_due_at if schedule.listed else None
+
+    def _go_to(self, instant: datetime) -> None:
+        for worker in self.workers:
+            if worker.at == "mailer.send":
+                worker.step()
+        self._tidy()
+        self.clock.now = max(self.clock.now, instant)
+
+    def _worker(self, which: int) -> Worker:
+        return self.workers[which % len(self.workers)]
+
+    def _begin(
+        self, name: str, act: Act, *, finish: bool = False, up_to: str | None = None
+    ) -> None:
+        def work(around: Around) -> None:
+            with suppress(NotYet, Unavailable):
+                act(self.world.seen_through(around))
+
+        self._start(Worker(name, work), finish=finish, up_to=up_to)
+
+    def _letters(self) -> list[Letter]:
+        letters = (*self.generate.letters, *self.resend.letters)
+        return sorted(letters, key=lambda letter: letter.visible_at)
+
+    def _work(self, letter: Letter, *, is_copy: bool, up_to: str) -> None:
+        post = self.generate if letter in self.generate.letters else self.resend
+        if not is_copy and not post.receive(letter):
+            return
+
+        self._start(Worker("deliver", partial(self._deliver, letter, post)), up_to=up_to)
+
+    def _deliver(self, letter: Letter, post: Post, around: Around) -> None:
+        world = self.world.seen_through(around)
+
+        def hide(pause: timedelta) -> None:
+            around("sqs.hide", lambda: post.hide(letter, pause))
+
+        with suppress(NotYet, Unavailable):
+            if post is self.generate:
+                world.generate(letter.key)
+            else:
+                world.resend(letter.key, given_up=letter.was_given_up, hide=hide)
+            around("sqs.delete", lambda: post.delete(letter))
+
+    def _start(self, worker: Worker, *, finish: bool = False, up_to: str | None = None) -> None:
+        TALLY.workers += 1
+        self.workers.append(worker)
+        if finish or up_to is not None:
+            worker.go_on(up_to=up_to or "")
+        self._tidy()
+
+    def _tidy(self) -> None:
+        self.workers = [worker for worker in self.workers if not worker.is_over]
+
+    def _leave(self, world: World) -> None:
+        world.unsubscribe()
+        self.stops.of_all = len(self.runs.history)
+
+    def _cancel(self, slot: datetime, world: World) -> None:
+        list(cancel_batch(slot, batches=world.batches, runs=world.runs))
+        self.stops.batches.setdefault(slot, len(self.runs.history))
+
+    def _retract(self, name: str, world: World) -> None:
+        retract_event("ann", name, places=world.places)
+        self.stops.events.setdefault(name, len(self.runs.history))
+
+    def _settle(self) -> None:
+        self.provider.plan.clear()
+        self._late, self.provider.reports = self.provider.reports, []
+        for worker in self.workers:
+            while not worker.is_over:
+                worker.go_on()
+        self.workers = []
+        self._put_event()
+        self.generate.redrive()
+        self.resend.redrive()
+        quiet = 0
+        for _ in range(_ROUNDS):
+            is_busy = self._work_off()
+            due = self._next_due()
+            if not is_busy:
+                quiet += 1
+                if due is None or quiet > _QUIET_DAYS:
+                    return
+            soon = self.clock() + timedelta(minutes=20)
+            self.clock.now = soon if is_busy or due is None else max(soon, due)
+            if due is not None and due <= self.clock():
+                self.world.fan_out(slot_of(due))
+        raise AssertionError("It never came to an end.")
+
+    def _work_off(self) -> bool:
+        """Whether something is left to do later."""
+        for post in (self.generate, self.resend):
+            for letter in post.visible():
+                if post.receive(letter):
+                    self._deliver(letter, post, lambda _, call: call())
+        self.world.sweep("ann")
+        reports: list[MailReport] = self.provider.reports
+        while reports:
+            self.world.report(reports.pop())
+        is_open = any(run.is_open for run in self.runs.rows.values())
+        return is_open or bool(self.generate.letters or self.resend.letters)
+
+    def _expect(self, broken: object) -> None:
+        found = list(broken)  # type: ignore[call-overload]
+        TALLY.violations += len(found)
+        assert not found, "\n".join(found)
+
+    def _count(self) -> None:
+        TALLY.histories += 1
+        TALLY.runs += len(self.runs.rows)
+        TALLY.attempts += claims_in(self.runs)
+        TALLY.unknown += doubts_in(self.runs)
+        TALLY.emails += len(self.provider.taken)
+        TALLY.repeated += repetitions(self.provider.taken)
+        event(f"attempts of which nobody knew: {doubts_in(self.runs)}")
