@@ -30,6 +30,9 @@ chaos: setup ## 2,000 digests on the deployed stacks, their workers killed at ra
 state: setup ## 2,000 histories of workers that overlap, die and are told nothing (EXAMPLES=… chooses)
 	@$(BIN)/python -m tests.state $(if $(EXAMPLES),--examples $(EXAMPLES))
 
+mutations: setup ## Takes rules out of the code, one at a time: the test of each must fail
+	@$(BIN)/python -m tests.mutations
+
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m tests.timetravel
 

@@ -264,7 +264,7 @@ def test_trace_l_each_attempt_to_write_takes_a_stamp_of_its_own(
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_each_attempt_that_met_a_transaction_is_followed_by_one_with_a_stamp_of_its_own(
+def test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own(
     ticking: Callable[[], datetime], answers: list[str]
 ) -> None:
     events = dynamo_events(ticking)

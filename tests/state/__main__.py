@@ -14,7 +14,7 @@ def main() -> int:
     """Exit status 0 only if every promise was kept in every history."""
     parser = argparse.ArgumentParser(prog="make state", description=__doc__)
     parser.add_argument("--examples", type=int, default=2000)
-    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=100)
     given = parser.parse_args()
     profile = settings(
         max_examples=given.examples,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from functools import partial
 
 from gazette.domain.calendar import slot_of
@@ -38,7 +39,7 @@ _WORKERS = 4
 _EVENTS = 12
 """Fewer than an email shows."""
 
-_CALLS = ("mailer.send", "runs.swap", "runs.swap_together", "runs.chain", "sqs.delete", "")
+_CALLS = ("runs.swap", "mailer.send", "runs.swap_together", "runs.chain", "sqs.delete", "", "")
 _STOP = ("batch", "batch", "event", "event", "event", "reader")
 _STOPS = 2
 _PLANS = 3
@@ -49,6 +50,22 @@ _ONE = st.integers(0, 3)
 """Which of several: of fewer, counted round."""
 
 Act = Callable[[World], object]
+
+
+class Comes(Enum):
+    """How often a message comes. `AT_ONCE_AND_AGAIN`: also while another worker has it."""
+
+    ONCE = auto()
+    AND_AGAIN = auto()
+    AT_ONCE_AND_AGAIN = auto()
+
+
+class Fate(Enum):
+    """What becomes of a report."""
+
+    COMES = auto()
+    COMES_AGAIN = auto()
+    IS_LOST = auto()
 
 
 class Delivering(RuleBasedStateMachine):
@@ -81,7 +98,7 @@ class Delivering(RuleBasedStateMachine):
         self.provider.plan.extend(plan)
         self.world.choose(comment=Frequency.DAILY)
         self.something_happens()
-        self.a_digest_is_due(finish=True)
+        self.a_digest_is_due(something=False, finish=True)
 
     @precondition(lambda self: self.events < _EVENTS)
     @rule()
@@ -90,98 +107,87 @@ class Delivering(RuleBasedStateMachine):
         self._put_event()
 
     @precondition(lambda self: len(self.workers) < _WORKERS)
-    @rule(finish=st.booleans())
-    def a_digest_is_due(self, finish: bool) -> None:
-        """A tick, and its shard."""
+    @rule(something=st.booleans(), finish=st.booleans())
+    def a_digest_is_due(self, something: bool, finish: bool) -> None:
+        """A tick, and its shard; there may be something to send."""
         due = self._next_due()
         if due is None:
             return
-        self._go_to(due)
+        if something and self.events < _EVENTS:
+            self._put_event()
+        self._go_to(max(due, self.clock() + timedelta(minutes=1)))
         self._begin("fan-out", lambda world: world.fan_out(slot_of(due)), finish=finish)
 
     @precondition(lambda self: len(self.workers) < _WORKERS and self._letters())
-    @rule(which=_ONE, up_to=st.sampled_from(_CALLS), is_copy=st.booleans())
-    def a_message_comes(self, which: int, up_to: str, is_copy: bool) -> None:
-        """Where none is visible, time passes until one is. A copy leaves the message as it is."""
-        letters = self._letters()
-        letter = letters[which % len(letters)]
-        self._go_to(letter.visible_at)
-        self._work(letter, is_copy=is_copy, up_to=up_to)
-
-    @precondition(lambda self: len(self.workers) < _WORKERS and self._letters())
-    @rule(which=_ONE, up_to=st.sampled_from(_CALLS))
-    def what_another_has_comes_too(self, which: int, up_to: str) -> None:
+    @rule(which=_ONE, up_to=st.sampled_from(_CALLS), comes=st.sampled_from(Comes))
+    def a_message_comes(self, which: int, up_to: str, comes: Comes) -> None:
         """SQS delivers at least once, also what it has hidden."""
         letters = self._letters()
-        self._work(letters[which % len(letters)], is_copy=True, up_to=up_to)
+        letter = letters[which % len(letters)]
+        if comes is not Comes.AT_ONCE_AND_AGAIN:
+            self._go_to(letter.visible_at)
+        self._work(letter, is_copy=comes is not Comes.ONCE, up_to=up_to)
 
-    @precondition(lambda self: self.generate.dead or self.resend.dead)
-    @rule()
-    def dead_letters_are_redriven(self) -> None:
-        """From the console."""
-        self.generate.redrive()
-        self.resend.redrive()
+    @precondition(lambda self: self._letters() or self.generate.dead or self.resend.dead)
+    @rule(which=_ONE, redrive=st.booleans())
+    def letters_die_or_are_redriven(self, which: int, redrive: bool) -> None:
+        """One that was received too often; all of them, from the console."""
+        letters = self._letters()
+        if redrive or not letters:
+            self.generate.redrive()
+            self.resend.redrive()
+        else:
+            letter = letters[which % len(letters)]
+            self._post_of(letter).give_up(letter)
 
     @precondition(lambda self: self.workers)
-    @rule(which=_ONE, order=st.sampled_from([Order.MAKE, *Order]))
-    def a_worker_steps(self, which: int, order: Order) -> None:
-        """One call; or it dies, or the call or its answer is lost."""
+    @rule(which=_ONE, how=st.sampled_from((*_CALLS, *_CALLS, *Order)))
+    def a_worker_goes_on(self, which: int, how: str | Order) -> None:
+        """Up to a certain call or its end; or by one call, which may be lost, or its last."""
         worker = self._worker(which)
-        if order in {Order.LOSE_THE_ANSWER, Order.LOSE_THE_CALL} and worker.at == "mailer.send":
-            order = Order.MAKE
-        TALLY.died += order is Order.DIE
-        worker.step(order)
-        self._tidy()
-
-    @precondition(lambda self: self.workers)
-    @rule(which=_ONE, up_to=st.sampled_from(_CALLS))
-    def a_worker_goes_on(self, which: int, up_to: str) -> None:
-        """Up to a certain call, or to its end."""
-        self._worker(which).go_on(up_to=up_to)
+        if isinstance(how, str):
+            worker.go_on(up_to=how)
+        elif worker.at == "mailer.send" and how is not Order.DIE:
+            worker.step()
+        else:
+            TALLY.died += how is Order.DIE
+            worker.step(how)
         self._tidy()
 
     @precondition(lambda self: len(self.provider.plan) < _PLANS)
-    @rule(behaviour=st.sampled_from(list(Behaviour)[1:]))
+    @rule(behaviour=st.sampled_from((*_ODD, *list(Behaviour)[1:])))
     def the_provider_plans(self, behaviour: Behaviour) -> None:
         """What it does with the next call that it has no plan for; else it accepts."""
         self.provider.plan.append(behaviour)
 
     @precondition(lambda self: len(self.workers) < _WORKERS and self.provider.reports)
-    @rule(which=_ONE, again=st.booleans(), finish=st.booleans())
-    def a_report_comes(self, which: int, again: bool, finish: bool) -> None:
-        """Any of those that are under way, and perhaps not for the last time."""
+    @rule(which=_ONE, fate=st.sampled_from(Fate), finish=st.booleans())
+    def a_report_comes(self, which: int, fate: Fate, finish: bool) -> None:
+        """Any of those that are under way, perhaps not for the last time; or it is lost."""
         reports = self.provider.reports
         report = reports[which % len(reports)]
-        if not again:
+        if fate is not Fate.COMES_AGAIN:
             reports.remove(report)
-        self._begin("feedback", lambda world: world.report(report), finish=finish)
-
-    @precondition(lambda self: self.provider.reports)
-    @rule(which=_ONE)
-    def a_report_is_lost(self, which: int) -> None:
-        """For good."""
-        reports = self.provider.reports
-        reports.pop(which % len(reports))
+        if fate is not Fate.IS_LOST:
+            self._begin("feedback", lambda world: world.report(report), finish=finish)
 
     @precondition(lambda self: len(self.workers) < _WORKERS)
-    @rule(finish=st.booleans())
-    def the_sweep_begins(self, finish: bool) -> None:
-        """Of the reader's partition."""
-        self._begin("sweep", lambda world: world.sweep("ann"), finish=finish)
+    @rule(
+        minutes=st.sampled_from([0, 1, 6, 20, 65, 420]),
+        are_others_reported=st.booleans(),
+        sweeps=st.sampled_from([None, False, True, True]),
+    )
+    def time_passes(self, minutes: int, are_others_reported: bool, sweeps: bool | None) -> None:
+        """And the sweep comes, to its end or not.
 
-    @precondition(lambda self: len(self.workers) < _WORKERS)
-    @rule(minutes=st.sampled_from([1, 6, 20, 65, 420]), are_others_reported=st.booleans())
-    def time_passes_and_the_sweep_comes(self, minutes: int, are_others_reported: bool) -> None:
-        """Other readers of the account get emails too, and so the proof that reports come in."""
-        self._go_to(self.clock() + timedelta(minutes=minutes))
+        Other readers of the account get emails too, and so the proof that reports come in.
+        """
+        if minutes:
+            self._go_to(self.clock() + timedelta(minutes=minutes))
         if are_others_reported:
             self.world.evidence_log.note(self.clock())
-        self._begin("sweep", lambda world: world.sweep("ann"), finish=True)
-
-    @rule(minutes=st.sampled_from([1, 6, 20, 65, 420]))
-    def time_passes(self, minutes: int) -> None:
-        """A call of the provider does not take so long: it comes to its end before."""
-        self._go_to(self.clock() + timedelta(minutes=minutes))
+        if sweeps is not None:
+            self._begin("sweep", lambda world: world.sweep("ann"), finish=sweeps)
 
     @precondition(
         lambda self: len(self.workers) < _WORKERS and self.runs.rows and self.stops.number < _STOPS
@@ -256,8 +262,11 @@ class Delivering(RuleBasedStateMachine):
         letters = (*self.generate.letters, *self.resend.letters)
         return sorted(letters, key=lambda letter: letter.visible_at)
 
+    def _post_of(self, letter: Letter) -> Post:
+        return self.generate if letter in self.generate.letters else self.resend
+
     def _work(self, letter: Letter, *, is_copy: bool, up_to: str) -> None:
-        post = self.generate if letter in self.generate.letters else self.resend
+        post = self._post_of(letter)
         if not is_copy and not post.receive(letter):
             return
 
@@ -306,8 +315,6 @@ class Delivering(RuleBasedStateMachine):
                 worker.go_on()
         self.workers = []
         self._put_event()
-        self.generate.redrive()
-        self.resend.redrive()
         quiet = 0
         for _ in range(_ROUNDS):
             is_busy = self._work_off()

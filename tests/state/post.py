@@ -43,11 +43,15 @@ class Post(FakeRunQueue):
         """Hide it for a while. False where it was received too often: it is a dead letter now."""
         letter.receives += 1
         if letter.receives > _RECEIVES:
-            self.letters.remove(letter)
-            self.dead.append(letter)
+            self.give_up(letter)
             return False
         self.hide(letter, _VISIBILITY)
         return True
+
+    def give_up(self, letter: Letter) -> None:
+        """Put it among the dead letters."""
+        self.letters.remove(letter)
+        self.dead.append(letter)
 
     def hide(self, letter: Letter, pause: timedelta) -> None:
         """Let it come again after a pause."""
