@@ -44,6 +44,8 @@ _STOP = ("batch", "batch", "event", "event", "event", "reader")
 _STOPS = 2
 _PLANS = 3
 _ODD = (Behaviour.ACCEPT_AND_HANG, Behaviour.ACCEPT, Behaviour.LOSE, Behaviour.REFUSE_FOR_NOW)
+_LATER = "later"
+_THEN = (_LATER, *_CALLS, "")
 _ROUNDS = 400
 _QUIET_DAYS = 4
 _ONE = st.integers(0, 3)
@@ -91,14 +93,18 @@ class Delivering(RuleBasedStateMachine):
             canary=ReportedCanary(provider=self.provider),
         )
 
-    @initialize(policy=st.sampled_from(Policy), plan=st.lists(st.sampled_from(_ODD), max_size=3))
-    def begin(self, policy: Policy, plan: list[Behaviour]) -> None:
+    @initialize(
+        policy=st.sampled_from(Policy),
+        plan=st.lists(st.sampled_from(_ODD), max_size=3),
+        then=st.sampled_from(_THEN),
+    )
+    def begin(self, policy: Policy, plan: list[Behaviour], then: str) -> None:
         """A reader registers, and something happens."""
         self.world.policy = policy
         self.provider.plan.extend(plan)
         self.world.choose(comment=Frequency.DAILY)
         self.something_happens()
-        self.a_digest_is_due(something=False, finish=True)
+        self.a_digest_is_due(something=False, finish=True, then=then)
 
     @precondition(lambda self: self.events < _EVENTS)
     @rule()
@@ -107,9 +113,9 @@ class Delivering(RuleBasedStateMachine):
         self._put_event()
 
     @precondition(lambda self: len(self.workers) < _WORKERS)
-    @rule(something=st.booleans(), finish=st.booleans())
-    def a_digest_is_due(self, something: bool, finish: bool) -> None:
-        """A tick, and its shard; there may be something to send."""
+    @rule(something=st.booleans(), finish=st.booleans(), then=st.sampled_from(_THEN))
+    def a_digest_is_due(self, something: bool, finish: bool, then: str) -> None:
+        """A tick, and its shard; there may be something to send, and somebody who begins."""
         due = self._next_due()
         if due is None:
             return
@@ -117,6 +123,8 @@ class Delivering(RuleBasedStateMachine):
             self._put_event()
         self._go_to(max(due, self.clock() + timedelta(minutes=1)))
         self._begin("fan-out", lambda world: world.fan_out(slot_of(due)), finish=finish)
+        if then != _LATER and self.generate.visible() and len(self.workers) < _WORKERS:
+            self._work(self.generate.visible()[-1], is_copy=False, up_to=then)
 
     @precondition(lambda self: len(self.workers) < _WORKERS and self._letters())
     @rule(which=_ONE, up_to=st.sampled_from(_CALLS), comes=st.sampled_from(Comes))
