@@ -10,7 +10,7 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.feedback import MailReport
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.signals import Policy
 from gazette.steps.batches import cancel_batch
 from gazette.steps.placing import retract_event
@@ -81,6 +81,7 @@ class Delivering(RuleBasedStateMachine):
         self.generate = Post(clock=self.clock)
         self.resend = Post(clock=self.clock)
         self.stops = Stops()
+        self.told: dict[RunKey, int] = {}
         self.workers: list[Worker] = []
         self.events = 0
         self.world = World(
@@ -177,7 +178,7 @@ class Delivering(RuleBasedStateMachine):
         if fate is not Fate.COMES_AGAIN:
             reports.remove(report)
         if fate is not Fate.IS_LOST:
-            self._begin("feedback", lambda world: world.report(report), finish=finish)
+            self._begin("feedback", partial(self._report, report), finish=finish)
 
     @precondition(lambda self: len(self.workers) < _WORKERS)
     @rule(
@@ -220,7 +221,7 @@ class Delivering(RuleBasedStateMachine):
     def nothing_was_sent_that_must_not(self) -> None:
         """G2, and the stops."""
         taken, history = self.provider.taken, self.runs.history
-        self._expect(repeated(taken, history, self.world.policy))
+        self._expect(repeated(taken, history, self.world.policy, self.told))
         self._expect(sent_after_a_stop(taken, history, self.stops))
 
     def teardown(self) -> None:
@@ -231,7 +232,7 @@ class Delivering(RuleBasedStateMachine):
                 self._expect(lost(self.world, self.provider.taken, self.stops))
                 self._expect(silent(self.world, self.stops))
                 for report in self._late:
-                    self.world.report(report)
+                    self._report(report, self.world)
                 self.nothing_was_sent_that_must_not()
                 self._count()
         finally:
@@ -303,6 +304,11 @@ class Delivering(RuleBasedStateMachine):
     def _tidy(self) -> None:
         self.workers = [worker for worker in self.workers if not worker.is_over]
 
+    def _report(self, report: MailReport, world: World) -> None:
+        world.report(report)
+        if report.run:
+            self.told.setdefault(report.run, len(self.runs.history))
+
     def _leave(self, world: World) -> None:
         world.unsubscribe()
         self.stops.of_all = len(self.runs.history)
@@ -346,7 +352,7 @@ class Delivering(RuleBasedStateMachine):
         self.world.sweep("ann")
         reports: list[MailReport] = self.provider.reports
         while reports:
-            self.world.report(reports.pop())
+            self._report(reports.pop(), self.world)
         is_open = any(run.is_open for run in self.runs.rows.values())
         return is_open or bool(self.generate.letters or self.resend.letters)
 

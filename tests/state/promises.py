@@ -1,7 +1,7 @@
 """What must hold of everything that was stored and accepted, whoever did what in between."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import combinations
@@ -35,10 +35,13 @@ class Stops:
     begun: set[str] = field(default_factory=set)
 
 
-def repeated(taken: Sequence[Taken], history: Sequence[Run], policy: Policy) -> Iterable[str]:
+def repeated(
+    taken: Sequence[Taken], history: Sequence[Run], policy: Policy, told: Mapping[RunKey, int]
+) -> Iterable[str]:
     """Emails with an event in common, unless a policy had given the first one up in time.
 
     In time: before the claim of the second one, and before it was known that the first was sent.
+    `told`: how much had been stored when the first report of a run had been worked off.
     """
     for first, second in combinations(taken, 2):
         if first.key != second.key and not first.shown & second.shown:
@@ -49,7 +52,7 @@ def repeated(taken: Sequence[Taken], history: Sequence[Run], policy: Policy) -> 
         what = f"{first} and {second}"
         if policy is Policy.ASSUME_SENT:
             yield f"twice under assume_sent: {what}"
-        elif any(run.status is Status.SENT and run.reason in _KNOWN for run in of_first):
+        elif told.get(first.key, claim + 1) <= claim or any(map(_is_known, of_first)):
             yield f"twice although the first was known to be sent: {what}"
         elif not any(run.reason in _GIVEN_UP for run in of_first):
             yield f"twice although nobody had given the first up: {what}"
@@ -130,6 +133,10 @@ def doubts_in(runs: NotingRuns) -> int:
 def claims_in(runs: NotingRuns) -> int:
     """How many attempts there were."""
     return len({(run.key, run.attempt) for run in runs.history if run.status is Status.SENDING})
+
+
+def _is_known(run: Run) -> bool:
+    return run.status is Status.SENT and run.reason in _KNOWN
 
 
 def _claim_of(email: Taken, history: Sequence[Run]) -> int:
