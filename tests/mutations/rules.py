@@ -50,7 +50,7 @@ RULES: Final = (
     ),
     Mutation(
         "who finds another's claim does not send",
-        "steps/deliver.py",
+        "steps/claiming.py",
         "            return stored if stored.is_claimed_like(claimed) else None\n",
         "            return stored\n",
         "tests/unit/test_deliver.py::test_a_claim_made_by_another_between_read_and_claim_wins",

@@ -49,7 +49,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "closing the predecessor and claiming are one write",
-        "steps/deliver.py",
+        "steps/claiming.py",
         "                return claimed if runs.swap_together(pairs) else None\n",
         "                for before, after in reversed(pairs):\n"
         "                    runs.swap(before, after)\n"
@@ -95,7 +95,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a nonce tells a worker that the claim is its own",
-        "steps/deliver.py",
+        "steps/claiming.py",
         "            return stored if stored.is_claimed_like(claimed) else None\n",
         "            return stored if not attempt and stored.is_claimed_like(claimed) else None\n",
         "tests/unit/test_deliver.py::test_trace_g_a_claim_that_nobody_answered_is_asked_for_again",

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.builders import SettableClock, an_event
 from tests.state.batons import Order, Worker
-from tests.state.post import Letter, Post, PostOfTheDead
+from tests.state.post import FailedLetters, Letter, Post
 from tests.state.promises import (
     Stops,
     claims_in,
@@ -90,7 +90,7 @@ class Delivering(RuleBasedStateMachine):
             mailer=self.provider,
             generate_queue=self.generate,
             resend_queue=self.resend,
-            dead_letters=PostOfTheDead(post=self.resend),
+            failed_runs=FailedLetters(post=self.resend),
             canary=ReportedCanary(provider=self.provider),
         )
 

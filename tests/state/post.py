@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock, QueuedRun
 
-from tests.fakes import FakeDeadLetters, FakeRunQueue
+from tests.fakes import FakeFailedRuns, FakeRunQueue
 
 _VISIBILITY = timedelta(minutes=6)
 _RECEIVES = 4
@@ -71,8 +71,8 @@ class Post(FakeRunQueue):
 
 
 @dataclass
-class PostOfTheDead(FakeDeadLetters):
-    """The port `DeadLetters` beside a queue."""
+class FailedLetters(FakeFailedRuns):
+    """The port `FailedRuns` beside a queue, redriven with its dead letters."""
 
     post: Post = field(kw_only=True)
 
