@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz model prove chaos timetravel linear slot check docs plots setup format lint types synth deploy lock clean
+.PHONY: help demo test fuzz model prove chaos state mutations timetravel linear slot check docs plots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -26,6 +26,12 @@ model: setup ## The delivery protocol's states, searched under each policy, 4 mi
 
 chaos: setup ## 2,000 digests on the deployed stacks, their workers killed at random (DIGESTS=… chooses)
 	@$(BIN)/python -m tests.chaos $(if $(DIGESTS),--digests $(DIGESTS))
+
+state: setup ## 2,000 histories of workers that overlap, die and are told nothing (EXAMPLES=… chooses)
+	@$(BIN)/python -m tests.state $(if $(EXAMPLES),--examples $(EXAMPLES))
+
+mutations: setup ## Takes rules out of the code, one at a time: the test of each must fail
+	@$(BIN)/python -m tests.mutations
 
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m tests.timetravel

@@ -32,10 +32,10 @@ def test_an_event_comes_back_as_stored(events: Events) -> None:
     assert events.get("ann", "e1") == Placed(event, DAILY, NOW)
 
 
-def test_an_event_is_stored_once_and_its_repetition_learns_where(
+def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
     events: Events, clock: SettableClock
 ) -> None:
-    """Trace m: the producer repeats it after a change of preferences."""
+    """The producer repeats it after a change of preferences."""
     events.store(an_event(), DAILY)
     clock.now += SECOND
     assert events.store(an_event(excerpt="again"), "weekly") == (False, HERE)
@@ -251,7 +251,7 @@ def ticking(clock: SettableClock) -> Callable[[], datetime]:
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_each_attempt_to_write_takes_a_stamp_of_its_own(
+def test_trace_l_each_attempt_to_write_takes_a_stamp_of_its_own(
     ticking: Callable[[], datetime], answers: list[str]
 ) -> None:
     """The stamp of the first would lie before windows that were closed meanwhile (rule 14)."""
@@ -264,7 +264,7 @@ def test_each_attempt_to_write_takes_a_stamp_of_its_own(
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.usefixtures("engine")
-def test_each_attempt_that_met_a_transaction_is_followed_by_one_with_a_stamp_of_its_own(
+def test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own(
     ticking: Callable[[], datetime], answers: list[str]
 ) -> None:
     events = dynamo_events(ticking)

@@ -1,7 +1,10 @@
 """What the port `EventReader` promises, held against our fake and the real adapter on moto."""
 
 from datetime import timedelta
+from typing import Any
 
+import pytest
+from botocore.client import BaseClient
 from gazette.domain.model import DAILY, Window
 from gazette.domain.stores import EventReader, Events, Guard
 
@@ -21,8 +24,10 @@ def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> N
     assert list(reader.read("ann", DAILY, a_window())) == [event]
 
 
-def test_an_event_id_counts_once_whatever_its_schedule(events: Events, reader: EventReader) -> None:
-    """Trace m: the producer repeats it after a change of preferences."""
+def test_trace_m_an_event_id_counts_once_whatever_its_schedule(
+    events: Events, reader: EventReader
+) -> None:
+    """The producer repeats it after a change of preferences."""
     events.store(an_event(), DAILY)
     events.store(an_event(), "weekly")
     assert ids(reader, a_window()) == ["e1"]
@@ -81,7 +86,7 @@ def test_events_of_others_and_of_other_schedules_stay_apart(
     assert ids(reader, a_window()) == ["mine"]
 
 
-def test_a_moved_event_lies_in_the_window_of_its_move(
+def test_trace_n_a_moved_event_lies_in_the_window_of_its_move(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
     _, placed = events.store(an_event(), "waiting")
@@ -110,6 +115,26 @@ def test_an_expired_event_is_not_read(
     assert ids(reader, a_window()) == ["e1"]
     clock.now += SECOND
     assert ids(reader, a_window()) == []
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_trace_l_a_window_is_read_strongly_consistent_from_an_index_of_the_table_itself(
+    reader: EventReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an earlier stamp could appear after its window was read. DynamoDB allows it on local
+    indexes alone. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LSI.html
+    """
+    asked: list[dict[str, Any]] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def noted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        asked.append(request)
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", noted)
+        list(reader.read("ann", DAILY, a_window()))
+    assert [request["ConsistentRead"] for request in asked if "IndexName" in request] == [True]
 
 
 def test_more_than_a_page_is_read_whole(events: Events, reader: EventReader) -> None:

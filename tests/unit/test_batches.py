@@ -133,8 +133,8 @@ def test_what_goes_out_at_once_belongs_to_no_batch() -> None:
     assert len(world.emails()) == 1
 
 
-def test_no_email_is_claimed_after_the_cancel_was_acknowledged() -> None:
-    """Trace o: the worker looked at the batch before it was cancelled."""
+def test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged() -> None:
+    """The worker looked at the batch before it was cancelled."""
 
     claimed = []
 

@@ -51,7 +51,8 @@ def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: Wo
     assert ready.mailer.calls == 1
 
 
-def test_while_it_holds_a_digest_is_put_off_for_ten_to_fifteen_minutes(ready: World) -> None:
+def test_trace_q_while_it_holds_a_digest_is_put_off_by_a_message_of_its_own(ready: World) -> None:
+    """For ten to fifteen minutes; the one that is given back would spend its receives."""
     ready.pacer.pull("paused", ready.clock())
     assert ready.deliver() == a_run()
     (queued,) = ready.generate_queue.sent

@@ -124,7 +124,7 @@ def test_between_the_two_the_next_day_is_next() -> None:
     assert next_occurrence(wanted, after=utc("2026-10-25T01:00")) == utc("2026-10-26T01:30")
 
 
-def test_a_date_that_does_not_exist_is_passed_over() -> None:
+def test_trace_p_a_date_that_does_not_exist_is_passed_over() -> None:
     """Samoa went from 29 to 31 December 2011."""
     due = occurrences(Cadence(8, 0, "Pacific/Apia"), after=utc("2011-12-28T20:00"), count=3)
     assert [shown(instant, "Pacific/Apia") for instant in due] == [

@@ -207,7 +207,7 @@ def test_what_was_not_sent_because_of_its_reader_closes_no_window(
     assert "post1: 1" in ready.texts()[0]
 
 
-def test_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -> None:
+def test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -> None:
     ready.events.store(an_event("young", entity_id="young"), DAILY)
     ready.deliver()
     assert "young" not in ready.texts()[0]
@@ -216,6 +216,28 @@ def test_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -
     ready.deliver(RunKey("ann", DAILY, 2))
     assert "young: 1" in ready.texts()[1]
     assert "post1" not in ready.texts()[1]
+
+
+def test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest(
+    ready: World,
+) -> None:
+    """Nobody has read it: so the window must not end behind it."""
+    original = ready.events.read
+
+    def read(*given: object) -> list[Event]:
+        found = list(original(*given))  # type: ignore[arg-type]
+        ready.clock.pass_time(seconds=1)
+        ready.events.store(an_event("between", entity_id="between"), DAILY)
+        ready.clock.pass_time(minutes=1)
+        ready.events.read = original  # type: ignore[method-assign]
+        return found
+
+    ready.events.read = read  # type: ignore[method-assign,assignment]
+    ready.deliver()
+    ready.clock.pass_time(days=1)
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert ["between: 1" in text for text in ready.texts()] == [False, True]
 
 
 # Too late, and cancelled.
@@ -383,7 +405,7 @@ def test_a_claim_whose_answer_was_lost_is_recognised(ready: World) -> None:
     assert ready.mailer.calls == 1
 
 
-def test_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -> None:
+def test_trace_g_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -> None:
     original = ready.runs.swap
 
     def lost(before: Run, after: Run) -> Run:
@@ -449,7 +471,7 @@ def test_no_claim_is_made_without_the_time_to_finish(ready: World) -> None:
     assert ready.runs.rows[KEY] == a_run()
 
 
-def test_a_worker_that_stalled_after_its_claim_does_not_send(ready: World) -> None:
+def test_trace_i_a_worker_without_time_after_its_claim_does_not_send(ready: World) -> None:
     """The time is looked at again right before the call, and the run is given back."""
     remaining = iter([timedelta(seconds=60), timedelta(seconds=60), timedelta(seconds=3)])
     with pytest.raises(NotYet):
@@ -457,6 +479,21 @@ def test_a_worker_that_stalled_after_its_claim_does_not_send(ready: World) -> No
     assert ready.mailer.calls == 0
     run = ready.runs.rows[KEY]
     assert (run.status, run.reason) == (Status.RETRYING, Reason.NOT_ATTEMPTED)
+
+
+def test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send(ready: World) -> None:
+    """Also one that nobody has ended, although its invocation is over."""
+    original = ready.runs.swap
+
+    def stalled(before: Run, after: Run) -> Run:
+        stored = original(before, after)
+        ready.clock.pass_time(minutes=2)
+        return stored
+
+    ready.runs.swap = stalled  # type: ignore[method-assign]
+    with pytest.raises(NotYet, match="ran out of time"):
+        ready.deliver()
+    assert ready.mailer.calls == 0
 
 
 def test_the_deadline_lies_after_the_end_of_the_invocation(ready: World) -> None:
@@ -486,8 +523,10 @@ def test_an_older_run_that_nobody_sent_is_superseded(ready: World, status: Statu
 
 
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
-def test_a_run_waits_for_an_older_one_that_may_have_been_sent(ready: World, status: Status) -> None:
-    """Trace a: else the same events would go out twice."""
+def test_trace_a_a_run_waits_for_an_older_one_that_may_have_been_sent(
+    ready: World, status: Status
+) -> None:
+    """Else the same events would go out twice."""
     ready.runs.rows[KEY] = replace(
         a_run(),
         status=status,

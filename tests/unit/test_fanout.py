@@ -160,8 +160,8 @@ def test_the_same_shard_again_starts_nothing(world: World) -> None:
     assert len(world.runs.rows) == 1
 
 
-def test_a_crash_after_the_row_is_mended_by_the_message(world: World) -> None:
-    """Trace j: the row alone must not make the repetition skip the message."""
+def test_trace_j_a_crash_after_the_row_is_mended_by_the_message(world: World) -> None:
+    """The row alone must not make the repetition skip the message."""
 
     def refuse(runs: Sequence[QueuedRun]) -> None:
         raise Unavailable("SQS")
@@ -207,10 +207,10 @@ def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: World) 
     assert world.schedules.rows["ann", DAILY] == changed
 
 
-def test_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
+def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
     world: World,
 ) -> None:
-    """Trace j: the changed schedule must not meet the run that was started for the old one."""
+    """The changed schedule must not meet the run that was started for the old one."""
     world.fan_out()
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT)
     world.schedules.rows["ann", DAILY] = a_schedule()
@@ -262,8 +262,8 @@ def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
     assert world.queue.sent[0].key.schedule == "custom"
 
 
-def test_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
-    """Trace k: after an outage of two days the next occurrence lies after now.
+def test_trace_k_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
+    """After an outage of two days the next occurrence lies after now.
 
     Each that was missed has a run of its own, and only the last of them goes out.
     """

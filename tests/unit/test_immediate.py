@@ -216,7 +216,7 @@ def _took(run: Run, instant: datetime) -> bool:
 # What comes again.
 
 
-def test_the_message_is_queued_again_while_the_run_has_not_ended(world: World) -> None:
+def test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended(world: World) -> None:
     """Rule 16: a crash between row and message must not make the redelivery change nothing."""
     event = an_event()
     world.create(event)

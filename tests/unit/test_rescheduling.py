@@ -54,7 +54,7 @@ def test_a_run_that_was_just_due_goes_out_and_the_new_hour_begins_tomorrow() -> 
     assert daily(world).next_due_at == HOUR + timedelta(days=1, hours=12)
 
 
-def test_a_run_that_is_long_due_and_unclaimed_is_cancelled_and_comes_at_the_new_hour() -> None:
+def test_trace_p_a_run_that_is_long_due_and_unclaimed_comes_at_the_new_hour() -> None:
     world = due(minutes=15.1)
     choose_hour(world)
     world.deliver_queued()
@@ -67,6 +67,30 @@ def test_a_run_that_is_long_due_and_unclaimed_is_cancelled_and_comes_at_the_new_
         (HOUR + timedelta(days=1), Reason.SUPERSEDED),
         (HOUR + timedelta(hours=12), Reason.ACCEPTED),
     ]
+
+
+def test_trace_p_from_auckland_to_honolulu_the_same_date_has_a_digest_under_each_clock() -> None:
+    """Eight on the 23rd in Auckland, and again in Honolulu, 23 hours later: two runs, no date."""
+    world = World()
+
+    def live_in(zone: str) -> None:
+        there = replace(
+            a_subscriber(changed_at=world.clock(), times=DigestTimes(hour=8, minute=0)),
+            time_zone=zone,
+        )
+        world.say(ChangeSubscriber(there))
+
+    world.clock.now = datetime.fromisoformat("2026-11-22T07:00Z")
+    live_in("Pacific/Auckland")
+    world.create(an_event("e1", entity_id="post1"))
+    world.send_digest()
+    world.clock.pass_time(hours=1)
+    live_in("Pacific/Honolulu")
+    world.create(an_event("e2", entity_id="post2"))
+    world.send_digest()
+    assert [email.lines for email in world.emails()] == [("post1: 1",), ("post2: 1",)]
+    sent = [run for run in world.runs.rows.values() if run.status is Status.SENT]
+    assert [f"{run.due_at:%d %H:%M}" for run in sent] == ["22 19:00", "23 18:00"]
 
 
 def test_a_new_hour_that_has_passed_today_begins_tomorrow() -> None:

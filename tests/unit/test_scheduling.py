@@ -100,8 +100,8 @@ def test_a_new_schedule_is_due_at_the_next_wanted_hour_of_a_wanted_day(
     assert (schedule.sequence, schedule.revision) == (1, 1)
 
 
-def test_the_open_slot_is_never_chosen(world: World) -> None:
-    """Trace k: fan-out may have read it already."""
+def test_trace_k_the_open_slot_is_never_chosen(world: World) -> None:
+    """Fan-out may have read it already."""
     change(world, minute=5)
     assert daily(world).next_due_at == datetime(2026, 11, 23, 7, 5, tzinfo=UTC)
 

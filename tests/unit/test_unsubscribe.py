@@ -85,8 +85,8 @@ def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
         assert world.suppressions.rows, where
 
 
-def test_no_email_is_claimed_after_it_was_acknowledged() -> None:
-    """Trace o: the worker read the status before it changed."""
+def test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged() -> None:
+    """The worker read the status before it changed."""
 
     def make() -> World:
         world = a_reader()

@@ -1,0 +1,1 @@
+"""Rules taken out of the code, one at a time: the test of each must fail. `make mutations`."""

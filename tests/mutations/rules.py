@@ -1,0 +1,112 @@
+"""What everything rests on, taken out: the claim, the deadline, the one attempt, the order."""
+
+from typing import Final
+
+from tests.mutations.mutation import Mutation
+
+_SWAP_HOLDS = "tests/contract/test_runs.py::test_a_swap_holds_only_on_what_was_read"
+_NOT_ACKNOWLEDGED = (
+    "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
+)
+
+RULES: Final = (
+    Mutation(
+        "a claim holds only on what was read",
+        "adapters/runs.py",
+        "put_or_current(run_row(after, retention=self._retention), run_as_read(before))",
+        "put_or_current(\n"
+        "            run_row(after, retention=self._retention), RunRow.user_id.exists()\n"
+        "        )",
+        "tests/contract/test_runs.py::test_a_swap_that_lost_returns_what_won",
+    ),
+    Mutation(
+        "a claim holds only on the attempt that was read",
+        "adapters/runs.py",
+        "        & (RunRow.attempt == run.attempt)\n",
+        "",
+        _SWAP_HOLDS,
+    ),
+    Mutation(
+        "a claim holds only on the epoch that was read",
+        "adapters/runs.py",
+        "        & (RunRow.epoch == run.epoch)\n",
+        "",
+        _SWAP_HOLDS,
+    ),
+    Mutation(
+        "a joint claim holds only on what was read",
+        "adapters/runs.py",
+        "                        writes.save(row, run_as_read(before))\n",
+        "                        writes.save(row)\n",
+        "tests/contract/test_runs_together.py::test_where_one_has_moved_none_is_stored",
+    ),
+    Mutation(
+        "a joint claim looks at what stays as it is",
+        "adapters/runs.py",
+        "                            condition=run_as_read(before),\n",
+        "                            condition=RunRow.user_id.exists(),\n",
+        "tests/contract/test_runs_together.py"
+        "::test_one_that_was_only_to_be_looked_at_and_has_moved_stops_all",
+    ),
+    Mutation(
+        "who finds another's claim does not send",
+        "steps/claiming.py",
+        "            return stored if stored.is_claimed_like(claimed) else None\n",
+        "            return stored\n",
+        "tests/unit/test_deliver.py::test_a_claim_made_by_another_between_read_and_claim_wins",
+    ),
+    Mutation(
+        "time and deadline are looked at right before the call",
+        "steps/deliver.py",
+        "    if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:\n",
+        "    if not claimed:\n",
+        "tests/unit/test_deliver.py"
+        "::test_trace_i_a_worker_without_time_after_its_claim_does_not_send",
+    ),
+    Mutation(
+        "the client of SES makes one attempt",
+        "adapters/ses.py",
+        '            retries={"total_max_attempts": 1, "mode": "standard"},\n',
+        '            retries={"total_max_attempts": 3, "mode": "standard"},\n',
+        "tests/contract/test_ses_outcomes.py"
+        "::test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request",
+    ),
+    Mutation(
+        "a message is acknowledged only after its commit",
+        "steps/deliver.py",
+        "    finally:\n        heed(outcome, turn, pacing=by.pacing)\n",
+        "    except Unavailable:\n"
+        "        run = claimed\n"
+        "    finally:\n"
+        "        heed(outcome, turn, pacing=by.pacing)\n",
+        _NOT_ACKNOWLEDGED,
+    ),
+    Mutation(
+        "a message that failed is given back",
+        "observability.py",
+        '            logger().exception("message failed", message_id=record.message_id)\n'
+        "            raise\n",
+        '            logger().exception("message failed", message_id=record.message_id)\n',
+        _NOT_ACKNOWLEDGED,
+    ),
+    Mutation(
+        "a message that waits is given back",
+        "observability.py",
+        '            logger().warning("message kept for later", why=str(why), '
+        "message_id=record.message_id)\n"
+        "            raise\n",
+        '            logger().warning("message kept for later", why=str(why), '
+        "message_id=record.message_id)\n",
+        "tests/functions/test_settling.py"
+        "::test_what_is_refused_for_now_goes_to_resend_which_hides_it",
+    ),
+    Mutation(
+        "a report counts as proof only once its run is settled",
+        "steps/feedback.py",
+        "    run = runs.get(report.run) if report.run else None\n",
+        "    evidence_log.note(report.sent_at)\n"
+        "    run = runs.get(report.run) if report.run else None\n",
+        "tests/unit/test_feedback.py"
+        "::test_that_a_report_came_is_noted_only_once_its_run_is_settled",
+    ),
+)

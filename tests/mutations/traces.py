@@ -1,0 +1,316 @@
+"""The rule that prevents each trace of docs/protocol.md, taken out."""
+
+from itertools import groupby
+from typing import Final
+
+from tests.mutations.mutation import Mutation
+
+TRACES: Final = {
+    "a": "The next run is claimed while its predecessor is sending or unknown: the same events "
+    "twice, under every policy",
+    "b": "The predecessor's evidence comes between closing it and claiming the successor",
+    "c": "`since` fixed at the first claim, refused, then the predecessor's evidence: repeated",
+    "d": "Evidence for a run that was moved to retrying, failed or cancelled: a second email",
+    "e": "A second unknown after `resend`: no end",
+    "f": "A pending run whose message was dead-lettered: never seen again",
+    "g": "A lost answer to the claim: the worker loses against itself",
+    "h": "`until` taken at the claim: events between read and claim lost",
+    "i": "A worker that stalled past its deadline, and then sent",
+    "j": "A message skipped because the row existed; a row without message after a change of "
+    "preferences",
+    "k": "A schedule advanced into the slot that was open: orphaned",
+    "l": "An earlier stamp becomes visible after the window was read",
+    "m": "A producer's retry after a change of preferences: a second row",
+    "n": "A moved event lands behind the closed window of where it goes, is moved out of an "
+    "unknown run, or stays under a stale preference",
+    "o": "A stop is acknowledged between the look for it and the claim",
+    "p": "The same date twice, a date that is missing, a cancelled run that swallows the new hour "
+    "of the same day",
+    "q": "A poison event; a brake that drains a queue into its dead letters; an immediate message "
+    "that is never queued",
+}
+"""What broke an earlier version of the design, by letter."""
+
+_WINDOW = "        window = window_of(run, older.sent_until,"
+_LOCAL_DATE = (
+    "int(schedule.next_due_at.astimezone("
+    '__import__("zoneinfo").ZoneInfo(schedule.wanted.time_zone)'
+    ').strftime("%Y%m%d"))'
+)
+
+PREVENTED: Final = (
+    Mutation(
+        "an older run that may have gone out is waited for",
+        "steps/deliver.py",
+        "        if older.unsettled:\n",
+        "        if older.unsettled and not older.unsettled:\n",
+        "tests/unit/test_preceding.py::test_trace_a_a_run_waits_while_its_predecessor_may_have_gone",
+        "a",
+    ),
+    Mutation(
+        "closing the predecessor and claiming are one write",
+        "steps/claiming.py",
+        "                return claimed if runs.swap_together(pairs) else None\n",
+        "                for before, after in reversed(pairs):\n"
+        "                    runs.swap(before, after)\n"
+        "                return claimed\n",
+        "tests/unit/test_preceding.py"
+        "::test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail",
+        "b",
+    ),
+    Mutation(
+        "`since` is computed anew at each attempt",
+        "steps/preceding.py",
+        "        return Window(since, run.window.until)\n",
+        "        return run.window\n",
+        "tests/unit/test_preceding.py"
+        "::test_trace_c_what_a_run_covers_is_computed_anew_at_each_attempt",
+        "c",
+    ),
+    Mutation(
+        "evidence moves any status to sent",
+        "domain/lifecycle.py",
+        "    if run.status is Status.SENT:\n",
+        "    if run.status not in {Status.SENDING, Status.UNKNOWN}:\n",
+        "tests/unit/test_feedback.py"
+        "::test_trace_d_every_report_proves_acceptance_whatever_the_status",
+        "d",
+    ),
+    Mutation(
+        "`resend` speaks once only",
+        "domain/lifecycle.py",
+        "        case Policy.RESEND if not run.resent:\n",
+        "        case Policy.RESEND if True:\n",
+        "tests/unit/test_sweep.py::test_trace_e_a_second_doubt_after_resend_is_carried",
+        "e",
+    ),
+    Mutation(
+        "the sweep queues pending runs again",
+        "steps/sweep.py",
+        "            return _queue_again(run, by.generate_queue, by)\n",
+        "            return Swept.LEFT_ALONE\n",
+        "tests/unit/test_sweep.py"
+        "::test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again",
+        "f",
+    ),
+    Mutation(
+        "a nonce tells a worker that the claim is its own",
+        "steps/claiming.py",
+        "            return stored if stored.is_claimed_like(claimed) else None\n",
+        "            return stored if not attempt and stored.is_claimed_like(claimed) else None\n",
+        "tests/unit/test_deliver.py::test_trace_g_a_claim_that_nobody_answered_is_asked_for_again",
+        "g",
+    ),
+    Mutation(
+        "a window ends before its events are read",
+        "steps/deliver.py",
+        "        claim = Claim(window=window, ",
+        f"{_WINDOW} until=by.clock() - by.limits.settle_lag)\n"
+        "        claim = Claim(window=window, ",
+        "tests/unit/test_deliver.py"
+        "::test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest",
+        "h",
+    ),
+    Mutation(
+        "the deadline is looked at right before the call",
+        "steps/deliver.py",
+        " or by.clock() + by.limits.send_timeout > deadline:\n",
+        ":\n",
+        "tests/unit/test_deliver.py"
+        "::test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send",
+        "i",
+    ),
+    Mutation(
+        "a run that was there already gets its message",
+        "steps/starting.py",
+        "    return Started(occurrence, departures.runs.create(run), quiet_until, until)\n",
+        "    found = departures.runs.create(run)\n"
+        "    gone = replace(found, status=Status.SKIPPED)\n"
+        "    return Started(occurrence, run if found is run else gone, quiet_until, until)\n",
+        "tests/unit/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
+        "j",
+    ),
+    Mutation(
+        "a schedule advances after its message is queued",
+        "steps/fanout.py",
+        "            _queue(started, departures)\n"
+        "            advanced = [_advance(each, departures) for each in started]\n",
+        "            advanced = [_advance(each, departures) for each in started]\n"
+        "            _queue(started, departures)\n",
+        "tests/unit/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
+        "j",
+    ),
+    Mutation(
+        "a change of the hour spends a number",
+        "steps/scheduling.py",
+        "            sequence=given_up.sequence + (next_due_at != given_up.next_due_at),\n",
+        "            sequence=given_up.sequence,\n",
+        "tests/unit/test_fanout.py"
+        "::test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_digest",
+        "j",
+    ),
+    Mutation(
+        "fan-out goes on over what was missed, behind the open slot",
+        "steps/fanout.py",
+        "            due = [each for each in advanced if each"
+        " and slot_of(each.next_due_at) <= open_slot]\n",
+        "            due = []\n",
+        "tests/unit/test_fanout.py::test_trace_k_a_schedule_never_advances_into_the_open_slot",
+        "k",
+    ),
+    Mutation(
+        "a new schedule is due after the open slot",
+        "steps/scheduling.py",
+        "        next_due_at=next_occurrence(wanted, "
+        "after=last_instant_of_slot(places.clock())),\n",
+        "        next_due_at=next_occurrence(wanted, after=places.clock()),\n",
+        "tests/unit/test_scheduling.py::test_trace_k_the_open_slot_is_never_chosen",
+        "k",
+    ),
+    Mutation(
+        "a window ends a settle lag before now",
+        "steps/deliver.py",
+        f"{_WINDOW} until=by.clock() - by.limits.settle_lag)\n",
+        f"{_WINDOW} until=by.clock())\n",
+        "tests/unit/test_deliver.py"
+        "::test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest",
+        "l",
+    ),
+    Mutation(
+        "each attempt to write takes a stamp of its own",
+        "adapters/events.py",
+        "        current = put_or_current(row, absent(now), repeat=False)\n",
+        "        current = put_or_current(row, absent(now))\n",
+        "tests/contract/test_events.py"
+        "::test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own",
+        "l",
+    ),
+    Mutation(
+        "windows are read strongly consistent",
+        "adapters/events.py",
+        "        consistent_read=True,\n        limit=limit,\n",
+        "        limit=limit,\n",
+        "tests/contract/test_windows.py"
+        "::test_trace_l_a_window_is_read_strongly_consistent_from_an_index_of_the_table_itself",
+        "l",
+    ),
+    Mutation(
+        "the producer's id is the key, whatever the schedule",
+        "adapters/events.py",
+        "            event_id=event.id,\n            stored=stored_key(schedule, now),\n",
+        '            event_id=f"{schedule}#{event.id}",\n'
+        "            stored=stored_key(schedule, now),\n",
+        "tests/contract/test_windows.py::test_trace_m_an_event_id_counts_once_whatever_its_schedule",
+        "m",
+    ),
+    Mutation(
+        "a moved event takes a new stamp",
+        "adapters/events.py",
+        "        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]\n",
+        "        stored = stored_key(schedule, placed.stored_at)\n"
+        "        actions: list[Action] = [EventRow.stored.set(stored)]\n",
+        "tests/contract/test_windows.py::test_trace_n_a_moved_event_lies_in_the_window_of_its_move",
+        "n",
+    ),
+    Mutation(
+        "what may have gone out is not moved",
+        "domain/run.py",
+        "            and (run.status in {Status.SENT, Status.SENDING, Status.UNKNOWN}"
+        " or run.uncertain)\n",
+        "            and run.status in {Status.SENT, Status.SENDING}\n",
+        "tests/unit/test_placing.py::test_trace_n_an_event_is_not_moved_out_of_an_unknown_run",
+        "n",
+    ),
+    Mutation(
+        "the profile is read again after the write",
+        "steps/placing.py",
+        "        if not unsettled:\n",
+        "        if True:\n",
+        "tests/unit/test_placing.py::test_trace_n_nothing_stays_stored_under_a_stale_preference",
+        "n",
+    ),
+    Mutation(
+        "who leaves raises the epoch of the open runs",
+        "steps/unsubscribe.py",
+        "    make_known(runs.of_user(user_id), runs=runs)\n",
+        "    make_known([], runs=runs)\n",
+        "tests/unit/test_unsubscribe.py"
+        "::test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged",
+        "o",
+    ),
+    Mutation(
+        "who cancels a batch walks its runs",
+        "steps/batches.py",
+        "    told = (run.key for run in runs.of_batch(slot) if run.status in _TO_TELL)\n",
+        "    told: list[RunKey] = []\n",
+        "tests/unit/test_batches.py"
+        "::test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged",
+        "o",
+    ),
+    Mutation(
+        "runs are numbered, not dated",
+        "steps/starting.py",
+        "        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),\n",
+        f"        key=RunKey(schedule.user_id, schedule.name, {_LOCAL_DATE}),\n",
+        "tests/unit/test_rescheduling.py"
+        "::test_trace_p_from_auckland_to_honolulu_the_same_date_has_a_digest_under_each_clock",
+        "p",
+    ),
+    Mutation(
+        "a date that does not exist is passed over",
+        "domain/calendar.py",
+        "    if midnight.astimezone(zone).date() != day:\n        return None\n",
+        "",
+        "tests/unit/test_calendar.py::test_trace_p_a_date_that_does_not_exist_is_passed_over",
+        "p",
+    ),
+    Mutation(
+        "the date of a run that was given up has had no digest",
+        "steps/rescheduling.py",
+        "    return replace(schedule, last_due_at=max(started, default=None))\n",
+        "    return schedule if list(started) else schedule\n",
+        "tests/unit/test_rescheduling.py"
+        "::test_trace_p_a_run_that_is_long_due_and_unclaimed_comes_at_the_new_hour",
+        "p",
+    ),
+    Mutation(
+        "what no email can show is set aside",
+        "steps/editing.py",
+        "                desk.shelf.set_aside(event, key.schedule, str(why))\n",
+        "                raise RenderingFailed(str(why)) from why\n",
+        "tests/unit/test_editing.py"
+        "::test_trace_q_a_poison_event_is_set_aside_and_the_rest_goes_out",
+        "q",
+    ),
+    Mutation(
+        "what the brake holds up gets a message of its own",
+        "steps/generate.py",
+        "        queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])\n",
+        '        raise TimeoutError(f"{delay}: {min(delay, LONGEST_DELAY)}")\n',
+        "tests/unit/test_braking.py"
+        "::test_trace_q_while_it_holds_a_digest_is_put_off_by_a_message_of_its_own",
+        "q",
+    ),
+    Mutation(
+        "an immediate run is queued also when its event was there",
+        "steps/placing.py",
+        "        _settle(found, target, standing, places)\n    return Outcome.STORED",
+        "        if stored:\n"
+        "            _settle(found, target, standing, places)\n"
+        "    return Outcome.STORED",
+        "tests/unit/test_immediate.py"
+        "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
+        "q",
+    ),
+)
+
+
+def table() -> str:
+    """What docs/protocol.md says of the traces."""
+    lines = ["| trace | what happens | without this rule | this test fails |", "| --- " * 4 + "|"]
+    for trace, all_of_it in groupby(PREVENTED, key=lambda one: one.trace):
+        begins = f"| {trace} | {TRACES[trace]} |"
+        for one in all_of_it:
+            lines.append(f"{begins} {one.rule} | `{one.test.rpartition('::')[2]}` |")
+            begins = "| | |"
+    return "\n".join(lines)

@@ -1,0 +1,29 @@
+"""What all histories came to together."""
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass
+class Tally:
+    """`unknown`: how many of the `attempts` nobody knew the outcome of, at first.
+
+    `repeated`: emails that hold something of an earlier one which a policy had given up.
+    """
+
+    histories: int = 0
+    workers: int = 0
+    died: int = 0
+    runs: int = 0
+    attempts: int = 0
+    emails: int = 0
+    unknown: int = 0
+    repeated: int = 0
+    violations: int = 0
+
+    def __str__(self) -> str:
+        figures = " ".join(f"{name}={number}" for name, number in asdict(self).items())
+        rate = self.unknown / self.attempts if self.attempts else 0
+        return f"state: {figures} unknown_rate={rate:.1%}"
+
+
+TALLY = Tally()
