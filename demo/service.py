@@ -102,6 +102,13 @@ class Service:
             self.urls[queue] = answer["QueueUrl"]
         return self.urls[queue]
 
+    def queue_arn(self, queue: str) -> str:
+        """Its name for policies."""
+        answer = self.queues.get_queue_attributes(
+            QueueUrl=self.queue_url(queue), AttributeNames=["QueueArn"]
+        )
+        return answer["Attributes"]["QueueArn"]
+
     def wait_until_drained(self, *queues: str, within: float = 120) -> None:
         """Return when the queues have been seen empty a few times in a row."""
         ends_at = time.monotonic() + within

@@ -41,6 +41,9 @@ _TIMEOUT = 25
 _VISIBILITY = 20
 """Seconds, and so shorter than what works on a message may take: it comes twice at once."""
 
+_RECEIVES = 2
+"""So few that messages of killed workers end among the dead letters, and are redriven."""
+
 _KILLED = ("fanout", "generate", "generate", "generate", "resend", "feedback", "sweep")
 _QUEUES = ("shard", "generate", "resend", "feedback", "sweep")
 _SENT = "sent"
@@ -169,7 +172,16 @@ def _make_haste(service: Service) -> None:
         )
     for queue in _QUEUES:
         service.queues.set_queue_attributes(
-            QueueUrl=service.queue_url(queue), Attributes={"VisibilityTimeout": str(_VISIBILITY)}
+            QueueUrl=service.queue_url(queue),
+            Attributes={
+                "VisibilityTimeout": str(_VISIBILITY),
+                "RedrivePolicy": json.dumps(
+                    {
+                        "deadLetterTargetArn": service.queue_arn(f"{queue}-dead"),
+                        "maxReceiveCount": _RECEIVES,
+                    }
+                ),
+            },
         )
 
 

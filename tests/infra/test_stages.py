@@ -98,6 +98,15 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         ({**_VALID, "mail_provider": "smtp"}, "mail_provider smtp needs smtp_host"),
         (
             {**_VALID, "mail_provider": "smtp", "smtp_host": "mail.example.com"},
+            "mail_provider smtp needs unknown_policy carry_over or assume_sent",
+        ),
+        (
+            {
+                **_VALID,
+                "mail_provider": "smtp",
+                "smtp_host": "mail.example.com",
+                "unknown_policy": "carry_over",
+            },
             "mail_provider smtp needs emails_per_second",
         ),
     ],
