@@ -30,7 +30,8 @@ from gazette.domain.ports import Links, QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
-from gazette.steps.deliver import Delivering, Delivery, DeliveryLimits, deliver
+from gazette.steps.deliver import deliver
+from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
 from gazette.steps.doubts import Sweeping, SweepLimits, Swept
 from gazette.steps.editing import Desk
 from gazette.steps.fanout import FannedOut, fan_out

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from gazette.domain.model import RunKey
 from gazette.domain.run import Run
 from gazette.steps.dead_letters import Foreseen, Redrive
-from gazette.steps.deliver import Awaited
+from gazette.steps.delivery import Awaited
 
 from cli.console import printable
 from cli.dead_letters.letters import Letter

@@ -16,7 +16,7 @@ from gazette.domain.signals import (
     Uncertain,
 )
 from gazette.observability import metrics
-from gazette.steps.deliver import Delivery
+from gazette.steps.delivery import Delivery
 
 from functions.generate import handler as generate
 from functions.resend import handler as resend

@@ -75,7 +75,7 @@ RULES: Final = (
         "a message is acknowledged only after its commit",
         "steps/deliver.py",
         "    finally:\n        heed(outcome, turn, pacing=by.pacing)\n",
-        "    except Unavailable:\n"
+        "    except Exception:\n"
         "        run = claimed\n"
         "    finally:\n"
         "        heed(outcome, turn, pacing=by.pacing)\n",

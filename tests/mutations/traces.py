@@ -31,7 +31,7 @@ TRACES: Final = {
 }
 """What broke an earlier version of the design, by letter."""
 
-_WINDOW = "        window = window_of(run, older.sent_until,"
+_WINDOW = "    window = window_of(run, older.sent_until,"
 _LOCAL_DATE = (
     "int(schedule.next_due_at.astimezone("
     '__import__("zoneinfo").ZoneInfo(schedule.wanted.time_zone)'
@@ -41,9 +41,9 @@ _LOCAL_DATE = (
 PREVENTED: Final = (
     Mutation(
         "an older run that may have gone out is waited for",
-        "steps/deliver.py",
-        "        if older.unsettled:\n",
-        "        if older.unsettled and not older.unsettled:\n",
+        "steps/preparing.py",
+        "    if older.unsettled:\n",
+        "    if older.unsettled and not older.unsettled:\n",
         "tests/unit/test_preceding.py::test_trace_a_a_run_waits_while_its_predecessor_may_have_gone",
         "a",
     ),
@@ -104,9 +104,8 @@ PREVENTED: Final = (
     Mutation(
         "a window ends before its events are read",
         "steps/deliver.py",
-        "        claim = Claim(window=window, ",
-        f"{_WINDOW} until=by.clock() - by.limits.settle_lag)\n"
-        "        claim = Claim(window=window, ",
+        "Claim(window=prepared.window, ",
+        "Claim(window=replace(prepared.window, until=by.clock() - by.limits.settle_lag), ",
         "tests/unit/test_deliver.py"
         "::test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest",
         "h",
@@ -169,7 +168,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a window ends a settle lag before now",
-        "steps/deliver.py",
+        "steps/preparing.py",
         f"{_WINDOW} until=by.clock() - by.limits.settle_lag)\n",
         f"{_WINDOW} until=by.clock())\n",
         "tests/unit/test_deliver.py"

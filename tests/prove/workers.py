@@ -9,7 +9,8 @@ from gazette.domain.feedback import MailReport
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Shard
 from gazette.domain.run import Run
-from gazette.steps.deliver import Delivery, deliver
+from gazette.steps.deliver import deliver
+from gazette.steps.delivery import Delivery
 from gazette.steps.fanout import fan_out, tick
 from gazette.steps.feedback import take_note
 from gazette.steps.followers import bring

@@ -23,7 +23,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "gazette.settings": frozenset({STDLIB, "gazette.settings"}),
     "gazette.observability": frozenset({STDLIB, LIBRARIES, "gazette.domain.errors"}),
     "gazette.reporting": frozenset(
-        {STDLIB, "gazette.domain", "gazette.observability", "gazette.steps.deliver"}
+        {STDLIB, "gazette.domain", "gazette.observability", "gazette.steps.delivery"}
     ),
     "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
     "functions": frozenset(

@@ -15,7 +15,7 @@ from gazette.domain.pace import Pace, PacePlan
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.subscriber import Erased, Reader, SubscriberStatus
 from gazette.steps.dead_letters import Foreseen, Redrive, foresee
-from gazette.steps.deliver import Awaited
+from gazette.steps.delivery import Awaited
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

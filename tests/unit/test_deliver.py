@@ -23,7 +23,8 @@ from gazette.domain.signals import (
 )
 from gazette.domain.subscriber import Erased, SubscriberStatus
 from gazette.steps.applying import apply
-from gazette.steps.deliver import Delivering, DeliveryLimits, deliver
+from gazette.steps.deliver import deliver
+from gazette.steps.delivery import Delivering, DeliveryLimits
 from gazette.steps.editing import Desk
 from gazette.steps.generate import generate
 from gazette.steps.pacing import Pacing

@@ -3,7 +3,7 @@
 from gazette.domain.identity import run_id
 from gazette.domain.signals import RefusedAccount, Uncertain
 from gazette.observability import count, logger
-from gazette.steps.deliver import Delivery
+from gazette.steps.delivery import Delivery
 
 
 def report_delivery(done: Delivery | None, message_id: str) -> None:

@@ -10,7 +10,8 @@ from gazette.bootstrap.clock import now
 from gazette.bootstrap.sending import delivering
 from gazette.domain.ports import TimeLeft
 from gazette.settings import GenerateSettings
-from gazette.steps.deliver import Delivery, deliver
+from gazette.steps.deliver import deliver
+from gazette.steps.delivery import Delivery
 from gazette.steps.generate import generate
 
 

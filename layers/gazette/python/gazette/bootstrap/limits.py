@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from gazette.settings import SendingSettings
-from gazette.steps.deliver import DeliveryLimits
+from gazette.steps.delivery import DeliveryLimits
 
 
 def delivery_limits(settings: SendingSettings) -> DeliveryLimits:

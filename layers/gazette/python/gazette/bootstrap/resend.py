@@ -16,7 +16,8 @@ from gazette.bootstrap.clock import now
 from gazette.bootstrap.sending import delivering
 from gazette.domain.ports import TimeLeft
 from gazette.settings import ResendSettings
-from gazette.steps.deliver import Delivery, deliver
+from gazette.steps.deliver import deliver
+from gazette.steps.delivery import Delivery
 from gazette.steps.resend import ResendMessage, resend
 
 

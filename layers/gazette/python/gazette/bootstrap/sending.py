@@ -25,7 +25,7 @@ from gazette.bootstrap.pacing import pacer
 from gazette.bootstrap.secrets import links_key
 from gazette.domain.ports import Mailer
 from gazette.settings import SendingSettings
-from gazette.steps.deliver import Delivering
+from gazette.steps.delivery import Delivering
 from gazette.steps.editing import Desk
 from gazette.steps.pacing import Pacing
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from gazette.domain.model import RunKey
 from gazette.domain.run import Reason, Run, Status
-from gazette.steps.deliver import Awaited
+from gazette.steps.delivery import Awaited
 from gazette.steps.rehearsing import Rehearsing, rehearse
 
 

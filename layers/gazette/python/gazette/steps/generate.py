@@ -6,7 +6,7 @@ from datetime import timedelta
 from gazette.domain.model import RunKey
 from gazette.domain.ports import LONGEST_DELAY, Clock, QueuedRun, RunQueue
 from gazette.domain.run import Reason
-from gazette.steps.deliver import Delivery
+from gazette.steps.delivery import Delivery
 
 
 def generate(

@@ -15,7 +15,8 @@ from gazette.domain.run import Run
 from gazette.domain.signals import Accepted, SendOutcome
 from gazette.domain.stores import EventReader, Subscribers
 from gazette.domain.subscriber import Subscriber
-from gazette.steps.deliver import Delivering, Delivery, DeliveryLimits, deliver
+from gazette.steps.deliver import deliver
+from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
 from gazette.steps.editing import Desk
 from gazette.steps.pacing import Pacing
 

@@ -9,7 +9,7 @@ from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock, FailedRuns, RunQueue
 from gazette.domain.run import Reason
-from gazette.steps.deliver import Delivery
+from gazette.steps.delivery import Delivery
 from gazette.steps.generate import put_off
 
 

@@ -1,0 +1,108 @@
+"""Everything about a run that comes before its claim: what it waits for, and what it would send."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from gazette.domain.frequency import Frequency
+from gazette.domain.identity import is_immediate
+from gazette.domain.model import Edition, RunKey, Window
+from gazette.domain.ports import LONGEST_DELAY, Links
+from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
+from gazette.domain.signals import Skip
+from gazette.domain.subscriber import Subscriber
+from gazette.steps.applying import apply
+from gazette.steps.delivery import Awaited, Delivering, Delivery, DeliveryLimits
+from gazette.steps.editing import edit
+from gazette.steps.preceding import Preceding, settle_if_overdue, settle_older, window_of
+
+_SOON = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that may be claimed as it was read, and the email that it would send.
+
+    `older`: what the runs before it leave to it. `set_aside`: as in Delivery.
+    """
+
+    run: Run
+    older: Preceding
+    window: Window
+    edition: Edition
+    subscriber: Subscriber
+    links: Links
+    set_aside: int = 0
+
+
+def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
+    """Read the run, the older ones, its events and its reader, in this order, and render.
+
+    A Delivery where nothing is to be sent, or not now; None: there is no such run. The run is read
+    before the stops are, so that a claim on what was read fails where one came meanwhile (rule 11).
+    """
+    chain = by.runs.chain(key)
+    if not chain or chain[0].key != key:
+        return None
+    run = settle_if_overdue(
+        chain[0], runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+    )
+    if run.status not in {Status.PENDING, Status.RETRYING}:
+        return Delivery(run)
+    if (not_before := _not_before(run, by.limits)) > by.clock():
+        awaited = Awaited.PAUSE_OVER if run.retry_at else Awaited.COLLECTED
+        return Delivery(run, not_before, awaited)
+    if _is_too_late(run, by):
+        return _skipped(run, Reason.TOO_LATE, by)
+    older = settle_older(
+        chain[1:], runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+    )
+    if older.unsettled:
+        again_at = _when_settled(older.unsettled, by.clock())
+        return Delivery(run, again_at, Awaited.OLDER_RUN)
+
+    window = window_of(run, older.sent_until, until=by.clock() - by.limits.settle_lag)
+    set_aside = 0
+    while events := list(by.events.read(key.user_id, key.schedule, window)):
+        subscriber = by.subscribers.get(key.user_id)
+        if not isinstance(subscriber, Subscriber) or subscriber.has_left:
+            return _skipped(run, why_not_sent(subscriber), by)
+        links = by.link_maker.links(key.user_id)
+        edition = edit(key, events, subscriber, links, desk=by.desk)
+        if isinstance(edition, Edition):
+            return Prepared(run, older, window, edition, subscriber, links, set_aside)
+        set_aside += len(edition)
+    return _skipped(run, Reason.EMPTY, by, set_aside)
+
+
+def _skipped(run: Run, reason: Reason, by: Delivering, set_aside: int = 0) -> Delivery:
+    return Delivery(apply(run, Skip(reason), runs=by.runs), set_aside=set_aside)
+
+
+def _not_before(run: Run, limits: DeliveryLimits) -> datetime:
+    """Before when it is not sent: a pause after a refusal, or what it still collects."""
+    if run.retry_at is not None:
+        return run.retry_at
+    if is_immediate(run.key.schedule):
+        return run.due_at + limits.settle_lag
+    return BEGINNING
+
+
+def _when_settled(older: Run, now: datetime) -> datetime:
+    """Roughly: a claimant ends within its deadline, the sweep soon after the grace period.
+
+    A doubt that is older waits for a proof that reports come in, and may do so for hours.
+    """
+    expected = older.deadline if older.status is Status.SENDING else older.check_at
+    if expected is None or expected < now:
+        return now + LONGEST_DELAY
+    return expected + _SOON
+
+
+def _is_too_late(run: Run, by: Delivering) -> bool:
+    """Of what comes at least weekly: its events go with the next one.
+
+    What may be rarer goes out late rather than much later; and for one that was tried in time and
+    refused, its pauses count.
+    """
+    is_frequent = run.key.schedule in {Frequency.DAILY.value, Frequency.WEEKLY.value}
+    return is_frequent and not run.refusals and by.clock() - run.due_at > by.limits.max_lateness
