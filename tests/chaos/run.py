@@ -1,8 +1,8 @@
 """Digests that go out while their workers are killed: none is lost, and none comes twice.
 
 The real stacks on the embedded engine. The stand-in for SES takes every message, and loses the
-answer of some; what it reports comes late, twice and out of order, but comes. Processes are killed with
-SIGKILL, each by its process id. What the queues give up is redriven, as often as it happens.
+answer of some; what it reports comes late, twice and out of order, but comes. Processes are killed
+with SIGKILL, each by its process id. What the queues give up is redriven, as often as it happens.
 """
 
 import json
