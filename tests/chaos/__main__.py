@@ -45,7 +45,8 @@ def main() -> int:
     sys.stdout.write(
         f"chaos: digests={done.digests} kills={done.kills.total()} redriven={done.redriven} "
         f"unknown={done.unknown} evidence={done.evidence} resent={done.resent} "
-        f"canaries={done.canaries} emails={done.emails} lost={done.lost} twice={done.twice} seconds={done.seconds:.0f}\n"
+        f"canaries={done.canaries} emails={done.emails} lost={done.lost} "
+        f"twice={done.twice} seconds={done.seconds:.0f}\n"
     )
     return 1 if done.problems or done.lost or done.twice else 0
 
