@@ -280,3 +280,13 @@ def test_a_taken_port_stops_the_demo_with_one_line_that_says_what_to_do() -> Non
     assert line.startswith(f"demo: Port {port} on 127.0.0.1 is taken.")
     assert "PORT=" in line
     assert not result.stderr
+
+
+def test_support_sees_dead_letters_and_the_brake(deployed: Deployed) -> None:
+    listed = deployed.gazette("dlq", "list").splitlines()
+    assert any(line.startswith("generate-dead\t") for line in listed)
+    assert any(line.startswith("failed\t") for line in listed)
+    deployed.gazette("brake", "pull", "a wrong template", "--yes")
+    assert "a wrong template" in deployed.gazette("brake")
+    deployed.gazette("brake", "release")
+    assert "a wrong template" not in deployed.gazette("brake")
