@@ -89,7 +89,7 @@ FANOUT = FanoutLimits(
 
 _ROUNDS = 3
 
-_PORTS = (
+PORTS = (
     "subscribers",
     "schedules",
     "follows",
@@ -472,7 +472,7 @@ class World:
     @contextmanager
     def watched(self, around: Around) -> Iterator[None]:
         """Let every call of a port go through `around`; calls that it makes itself do not."""
-        ports: dict[str, Any] = {name: getattr(self, name) for name in _PORTS}
+        ports: dict[str, Any] = {name: getattr(self, name) for name in PORTS}
         places = self.places
         inside = False
 
@@ -507,7 +507,7 @@ class World:
         """
         other = copy(self)
         wrapped: dict[str, Any] = {
-            name: Watched(name, getattr(self, name), around) for name in _PORTS
+            name: Watched(name, getattr(self, name), around) for name in PORTS
         }
         placed = {one.name for one in fields(Places)}
         other.places = replace(

@@ -39,6 +39,23 @@ def become(**changes: Any) -> Run:
     return DynamoRuns("runs", retention=RUNS).swap(stored(), replace(stored(), **changes))
 
 
+def be_carried() -> None:
+    """The policy has spoken: the next run takes its events over."""
+    become(
+        status=Status.UNKNOWN,
+        reason=Reason.CARRIED,
+        attempt=1,
+        uncertain=frozenset({1}),
+        deadline=now(),
+    )
+
+
+def outlast_the_grace() -> None:
+    """No report came in time."""
+    long_ago = now() - timedelta(hours=1)
+    become(deadline=long_ago, check_at=long_ago)
+
+
 @pytest.fixture
 def message(cloud: Cloud) -> str:
     """A digest with one event is due: its message on the generate queue."""
@@ -172,8 +189,7 @@ def test_a_doubt_is_sent_once_more_once_reports_are_known_to_come_in(
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
     cloud.work("generate", message)
-    long_ago = now() - timedelta(hours=1)
-    become(deadline=long_ago, check_at=long_ago)
+    outlast_the_grace()
     cloud.meter.clear()
     swept(cloud)
     assert stored().reason is Reason.UNCERTAIN
@@ -194,8 +210,7 @@ def test_nothing_is_sent_twice_while_reports_wait_somewhere(
     """On the feedback queue they do no harm as long as CloudWatch says that they are young."""
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
     cloud.work("generate", message)
-    long_ago = now() - timedelta(hours=1)
-    become(deadline=long_ago, check_at=long_ago)
+    outlast_the_grace()
     cloud.work("feedback", report(run="canary"))
     boto3.client("sqs").send_message(QueueUrl=cloud.queues[queue], MessageBody=report())
     swept(cloud)
@@ -216,21 +231,14 @@ def test_the_policy_of_the_stage_decides(
     monkeypatch.setenv("GAZETTE_UNKNOWN_POLICY", policy)
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
     cloud.work("generate", message)
-    long_ago = now() - timedelta(hours=1)
-    become(deadline=long_ago, check_at=long_ago)
+    outlast_the_grace()
     swept(cloud)
     assert stored().reason.value == reason
     assert not any(row.get("open") for row in cloud.rows("runs"))
 
 
 def test_what_was_carried_is_closed_with_the_claim_of_the_next(cloud: Cloud, message: str) -> None:
-    become(
-        status=Status.UNKNOWN,
-        reason=Reason.CARRIED,
-        attempt=1,
-        uncertain=frozenset({1}),
-        deadline=now(),
-    )
+    be_carried()
     cloud.say("event.created", event(2))
     (body,) = fan_out(cloud)
     cloud.work("generate", body)
@@ -297,13 +305,7 @@ def test_a_run_that_is_queued_again_costs_three_write_units(cloud: Cloud, messag
 
 def test_a_claim_that_carries_costs_four_write_units_more(cloud: Cloud, message: str) -> None:
     """A transaction of two: each row twice, and the batch counts the older one as failed."""
-    become(
-        status=Status.UNKNOWN,
-        reason=Reason.CARRIED,
-        attempt=1,
-        uncertain=frozenset({1}),
-        deadline=now(),
-    )
+    be_carried()
     cloud.say("event.created", event(2))
     (body,) = fan_out(cloud)
     cloud.warm_up("generate")

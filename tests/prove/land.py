@@ -24,30 +24,7 @@ from tests.prove.queues import (
     SweepMessages,
 )
 from tests.prove.strikes import Calls, unavailable
-from tests.world import Watched, World
-
-_PORTS = (
-    "subscribers",
-    "schedules",
-    "follows",
-    "activities",
-    "suppressions",
-    "runs",
-    "events",
-    "batches",
-    "quarantine",
-    "generate_queue",
-    "resend_queue",
-    "failed_runs",
-    "evidence_log",
-    "backlog",
-    "canary",
-    "shelf",
-    "shard_queue",
-    "followers_queue",
-    "mailer",
-    "pacer",
-)
+from tests.world import PORTS, Watched, World
 
 
 @dataclass(frozen=True)
@@ -156,7 +133,7 @@ def on_fakes(wiring: Wiring) -> Land:
 def watch(world: World, calls: Calls) -> None:
     """Let every call of a port go through `calls`, for good."""
     ports: dict[str, Any] = {
-        name: Watched(name, getattr(world, name), calls.around) for name in _PORTS
+        name: Watched(name, getattr(world, name), calls.around) for name in PORTS
     }
     placed = {one.name for one in fields(Places)}
     world.places = replace(

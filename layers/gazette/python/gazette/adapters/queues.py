@@ -52,13 +52,7 @@ class SqsShardQueue:
 
     def send(self, shards: Iterable[Shard]) -> None:
         """One SendMessageBatch per ten shards."""
-        remaining = iter(shards)
-        while ten := list(islice(remaining, MESSAGES_A_CALL)):
-            _send(
-                self._client,
-                self._queue_url,
-                [{"Id": str(shard.number), "MessageBody": encode_shard(shard)} for shard in ten],
-            )
+        _send_all(self._client, self._queue_url, map(encode_shard, shards))
 
 
 class SqsSweepQueue:
@@ -70,16 +64,8 @@ class SqsSweepQueue:
 
     def send(self, partitions: Iterable[int]) -> None:
         """One SendMessageBatch per ten partitions."""
-        remaining = iter(partitions)
-        while ten := list(islice(remaining, MESSAGES_A_CALL)):
-            _send(
-                self._client,
-                self._queue_url,
-                [
-                    {"Id": str(number), "MessageBody": json.dumps({"partition": number})}
-                    for number in ten
-                ],
-            )
+        bodies = (json.dumps({"partition": number}) for number in partitions)
+        _send_all(self._client, self._queue_url, bodies)
 
 
 class SqsFollowersQueue:
@@ -91,14 +77,8 @@ class SqsFollowersQueue:
 
     def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
         """One SendMessageBatch."""
-        _send(
-            self._client,
-            self._queue_url,
-            [
-                {"Id": str(number), "MessageBody": json.dumps(asdict(message))}
-                for number, message in enumerate(messages)
-            ],
-        )
+        bodies = [json.dumps(asdict(message)) for message in messages]
+        _send(self._client, self._queue_url, _entries(bodies))
 
 
 class SqsQuarantine:
@@ -231,6 +211,17 @@ def decode_followers(body: str) -> Walk | FollowerPage:
             "A message on the followers queue must be a JSON object with entity, activity_id, "
             f"side, after and, for a page, through: {err!r}"
         ) from err
+
+
+def _send_all(client: "SQSClient", queue_url: str, bodies: Iterable[str]) -> None:
+    """Ten a call, without delay."""
+    remaining = iter(bodies)
+    while ten := list(islice(remaining, MESSAGES_A_CALL)):
+        _send(client, queue_url, _entries(ten))
+
+
+def _entries(bodies: Sequence[str]) -> "list[SendMessageBatchRequestEntryTypeDef]":
+    return [{"Id": str(number), "MessageBody": body} for number, body in enumerate(bodies)]
 
 
 def _send(

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from gazette.domain.ledgers import Runs
 from gazette.domain.lifecycle import Ignored, transition
-from gazette.domain.run import Run
-from gazette.domain.signals import Claim, Signal, Stop
+from gazette.domain.run import Reason, Run
+from gazette.domain.signals import Cancel, Claim, Signal, Stop
 
 
 def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
@@ -21,6 +21,11 @@ def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
         if stored == after or isinstance(signal, Claim):
             return stored
         run = stored
+
+
+def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
+    """Cancel a run; one that is claimed, or may have gone out, says that this came too late."""
+    return apply(apply(run, Cancel(reason), runs=runs), Stop(), runs=runs)
 
 
 def make_known(stopped: Iterable[Run], *, runs: Runs) -> None:

@@ -11,8 +11,7 @@ from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Run, Status
-from gazette.domain.signals import Cancel, Stop
-from gazette.steps.applying import apply
+from gazette.steps.applying import cancel
 
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
 
@@ -108,7 +107,4 @@ def cancel_batch(
 
 def _stop(key: RunKey, *, runs: Runs) -> Run | None:
     run = runs.get(key)
-    if run is None:
-        return None
-    stopped = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=runs)
-    return apply(stopped, Stop(), runs=runs)
+    return cancel(run, Reason.BATCH_CANCELLED, runs=runs) if run else None

@@ -6,10 +6,10 @@ from datetime import datetime
 from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason
-from gazette.domain.signals import Cancel, Stop
+from gazette.domain.signals import Stop
 from gazette.domain.stores import Suppressions
 from gazette.domain.subscriber import Erased, Reader, Subscriber
-from gazette.steps.applying import apply
+from gazette.steps.applying import apply, cancel
 from gazette.steps.places import Places
 from gazette.steps.scheduling import remove_schedules
 
@@ -32,8 +32,9 @@ def erase_subscriber(
         return Outcome.OUTDATED
     for run in places.runs.of_user(user_id):
         if erased and run.key in before:
-            run = apply(run, Cancel(Reason.ERASED), runs=places.runs)
-        apply(run, Stop(), runs=places.runs)
+            cancel(run, Reason.ERASED, runs=places.runs)
+        else:
+            apply(run, Stop(), runs=places.runs)
     remove_schedules(user_id, at, places=places)
     came_back = isinstance(places.subscribers.get(user_id), Subscriber)
     until = at if came_back else None

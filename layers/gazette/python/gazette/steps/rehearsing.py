@@ -39,11 +39,10 @@ class Rehearsing:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """What `deliver` would return; whether an email would go; why there would be no turn for it."""
+    """What `deliver` would return, and whether an email would go."""
 
     delivery: Delivery
     would_send: bool
-    no_turn: NoTurn | None
 
 
 def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
@@ -75,7 +74,7 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
         limits=by.limits,
     )
     done = deliver(key, by=pretending, time_left=lambda: _AMPLE)
-    return Rehearsed(done, mailer.called, pacer.no_turn) if done else None
+    return Rehearsed(done, mailer.called) if done else None
 
 
 @dataclass
@@ -132,12 +131,9 @@ class _Pacer:
     """The ports `Pacer` and `BrakeLever`: says what the real one would, and takes no turn."""
 
     gauge: PaceGauge
-    no_turn: NoTurn | None = None
 
     def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
-        found = self.gauge.foresee(now, latest)
-        self.no_turn = found if isinstance(found, NoTurn) else None
-        return found
+        return self.gauge.foresee(now, latest)
 
     def pull(self, why: str, now: datetime) -> Brake:
         return self.pull_by_hand(why, now)
