@@ -374,12 +374,16 @@ def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
 def _is_what_the_ramp_allows(
     rate: float, plan: PacePlan, turns: list[datetime], now: datetime
 ) -> None:
-    """Doubled from its beginning, to the power of two that is next to twice what was taken."""
+    """Doubled from its beginning, to the power of two that is next to twice what was taken.
+
+    A stretch ends with the first turn after `ramp_every`, and counts until the next one ends: so
+    what it had may have been taken three of them ago.
+    """
     assert plan.rate
     if not plan.ramp_from:
         assert rate == plan.rate
         return
-    lately = [found for found in turns if found >= now - 2 * plan.ramp_every]
+    lately = [found for found in turns if found >= now - 3 * plan.ramp_every]
     most = 2 * 2**0.5 * len(lately) / plan.ramp_every.total_seconds()
     assert min(plan.rate, plan.ramp_from) <= rate <= min(plan.rate, max(plan.ramp_from, most))
 
