@@ -78,22 +78,34 @@ class Killer:
     kills: Counter[str]
 
     def strike(self) -> None:
-        """Kill one, if there is any, and wait for a while."""
-        step = self.random.choice(_KILLED)
-        process_ids = Workers(self.engine, f"gazette-local-{step}").process_ids()
-        if process_ids:
+        """Kill one of those that run, if any does, and wait for a while."""
+        running = {
+            step: process_ids
+            for step in _KILLED
+            if (process_ids := Workers(self.engine, f"gazette-local-{step}").process_ids())
+        }
+        steps = [step for step in _KILLED if step in running]
+        if steps:
+            step = self.random.choice(steps)
             with suppress(ProcessLookupError):
-                os.kill(self.random.choice(process_ids), signal.SIGKILL)
+                os.kill(self.random.choice(running[step]), signal.SIGKILL)
                 self.kills[step] += 1
         time.sleep(self.every * self.random.uniform(0.2, 1.8))
 
 
 def chaos(
-    digests: int, *, every: float, seed: int, folder: Path, within: float, progress: Progress
+    digests: int,
+    *,
+    every: float,
+    seed: int,
+    folder: Path,
+    within: float,
+    progress: Progress,
+    kills: int = 0,
 ) -> Chaos:
-    """Run it: a worker is killed `every` so many seconds.
+    """Run it: a worker is killed `every` so many seconds, while emails go out.
 
-    Raises ServiceError where it does not settle `within` so many.
+    A machine that is done before `kills` of them goes on until there are as many. Raises ServiceError where it does not settle `within` so many.
     """
     done = Chaos(digests)
     lossy = StandIn(
@@ -114,7 +126,7 @@ def chaos(
             service.tick(slot)
         with as_client_of(engine):
             killer = Killer(engine.process_id, every, Random(seed), done.kills)
-            runs = _let_go(service, ses, slot, done, killer, within, progress)
+            runs = _let_go(service, ses, slot, done, killer, kills, within, progress)
         done.seconds = time.monotonic() - began
         emails = [mail for mail in ses.accepted if mail.tags["run"] != _CANARY]
         done.canaries = len(ses.accepted) - len(emails)
@@ -133,6 +145,7 @@ def _let_go(
     slot: datetime,
     done: Chaos,
     killer: "Killer",
+    kills: int,
     within: float,
     progress: Progress,
 ) -> list[dict[str, Any]]:
@@ -145,7 +158,7 @@ def _let_go(
         now = time.monotonic()
         if now > ends_at:
             raise ServiceError(f"Not settled after {within:.0f} s: {done}")
-        if len(ses.accepted) < 0.97 * done.digests:
+        if len(ses.accepted) < 0.97 * done.digests or done.kills.total() < kills:
             killer.strike()
         else:
             time.sleep(2)
@@ -161,7 +174,8 @@ def _let_go(
             shown = now
             by_status = Counter(run["status"]["S"] for run in runs)
             progress(f"{len(ses.accepted)} emails, {done.kills.total()} kills, {dict(by_status)}")
-        if len(runs) == done.digests and all(run["status"]["S"] == _SENT for run in runs):
+        all_sent = len(runs) == done.digests and all(run["status"]["S"] == _SENT for run in runs)
+        if all_sent and done.kills.total() >= kills:
             service.wait_until_drained(*_QUEUES, within=900)  # second messages, delayed
             return _runs(table)
 
