@@ -105,7 +105,8 @@ def chaos(
 ) -> Chaos:
     """Run it: a worker is killed `every` so many seconds, while emails go out.
 
-    A machine that is done before `kills` of them goes on until there are as many. Raises ServiceError where it does not settle `within` so many.
+    A machine that is done before `kills` of them goes on until there are as many. Raises
+    ServiceError where it does not settle `within` so many.
     """
     done = Chaos(digests)
     lossy = StandIn(
