@@ -386,7 +386,9 @@ def test_an_erasure_leaves_nothing_of_a_reader_but_runs_and_the_instant(cloud: C
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_altered_link_is_explained_and_changes_nothing(cloud: Cloud, method: str) -> None:
-    answer = cloud.invoke("preferences", http(method, "/unsubscribe/YW5u.AAAAAAAAAAAAAAAAAAAAAA"))
+    answer = cloud.invoke(
+        "preferences", http(method, "/unsubscribe/k1.YW5u.AAAAAAAAAAAAAAAAAAAAAA")
+    )
     assert answer["statusCode"] == 404
     assert "This link does not work" in answer["body"]
     assert not cloud.meter.write_units

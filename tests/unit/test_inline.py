@@ -13,17 +13,19 @@ import pytest
 from gazette.adapters.renderer import JinjaRenderer
 from gazette.domain.compose import compose
 from gazette.domain.model import DAILY, Event
-from gazette.domain.ports import Links
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from premailer import Premailer
 
 from infra.assets.inline import TemplateError, build_templates, inline
+from tests import builders
 from tests.builders import a_subscriber, an_event
 
 SOURCE = Path(__file__).parents[2] / "templates"
 JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
-LINKS = Links(unsubscribe="https://mail.example.com/unsubscribe/YW5u.abc_-d?a=1&b=2")
+LINKS = replace(
+    builders.LINKS, unsubscribe="https://mail.example.com/unsubscribe/k1.YW5u.abc_-d?a=1&b=2"
+)
 
 
 def page(css: str, body: str) -> str:

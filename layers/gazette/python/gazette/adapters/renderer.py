@@ -84,10 +84,10 @@ class JinjaPages:
         """Says that it is done."""
         return self._page("done.html")
 
-    def invalid_link(self, explanation: str) -> str:
-        """Says why a link does not work."""
-        return self._page("invalid.html", explanation=explanation)
+    def invalid_link(self) -> str:
+        """Says that a link does not work, the same whatever the cause."""
+        return self._page("invalid.html")
 
-    def _page(self, name: str, **values: str) -> str:
+    def _page(self, name: str, **values: object) -> str:
         template = self._environment.get_template(f"preferences/{name}")
         return template.render(brand=self._brand, **values)

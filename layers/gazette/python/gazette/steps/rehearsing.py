@@ -167,5 +167,5 @@ class _Shelf:
 class _Links:
     """The port `LinkMaker`: nobody follows them."""
 
-    def links(self, user_id: str) -> Links:
-        return Links(unsubscribe="")
+    def links(self, key: RunKey) -> Links:
+        return Links(unsubscribe="", preferences="", email="", updates="")
