@@ -32,5 +32,9 @@ class NotYet(GazetteError):
     """A run that cannot go on now: its message must be kept and tried again later."""
 
 
+class Overtaken(GazetteError):
+    """Somebody else changed the same thing at the same moment: nothing was done."""
+
+
 class Unavailable(GazetteError):
     """A service behind a port did not answer, or answered that it is overloaded."""
