@@ -169,7 +169,13 @@ class FakeRenderer:
     """The port `Renderer`: names every group with its count."""
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.count}" for group in digest.groups]
         text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])

@@ -121,7 +121,10 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
     assert first == again != other
     cloud.work("generate", first, again, other)
     subjects = [request["Content"]["Simple"]["Subject"]["Data"] for request in cloud.sent()]
-    assert subjects == ["2 new comments from User 2 and User 1", "1 new comment from User 3"]
+    assert subjects == [
+        "2 new comments from User 2 and User 1: Title of post#p1",
+        "1 new comment from User 3: Title of post#p2",
+    ]
     assert "at once" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from gazette.adapters.contract import decode
-from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.commands import ChangeSubscriber, CreateEvents
 from gazette.domain.compose import compose
 from gazette.domain.model import DAILY, Event

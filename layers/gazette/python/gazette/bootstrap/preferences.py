@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from gazette.adapters.links import LinkReader
-from gazette.adapters.renderer import JinjaPages
+from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers

@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.parameters import get_secret
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.links import SignedLinks
-from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf

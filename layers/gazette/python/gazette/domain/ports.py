@@ -125,13 +125,28 @@ class Renderer(Protocol):
     """Turns a digest into an email."""
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: "Links", schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: "Links",
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         """The edition for this reader. Deterministic: the same input makes the same bytes.
 
-        `schedule` is the run's: the email says why, and how often, the reader gets it. Raises
-        RenderingFailed for whatever a template cannot show.
+        It may show fewer groups than `digest` has, the first ones, and counts the others as left
+        out. `schedule` is the run's: the email says why, and how often, the reader gets it.
+        Raises RenderingFailed for whatever a template cannot show.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCount:
+    """How often something was there already, and how often it had to be made."""
+
+    found: int
+    made: int
 
 
 @dataclass(frozen=True, slots=True)

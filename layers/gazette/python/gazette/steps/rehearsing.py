@@ -152,7 +152,13 @@ class _Renderer:
     """The port `Renderer`: nobody reads it."""
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         return Edition("", "", "")
 
