@@ -22,7 +22,8 @@ class Stage:
     """One installation. Durations are whole seconds.
 
     `sender` is an address of a verified SES identity; `base_url` is where readers reach the
-    preferences function (default: its own function URL); `retain` keeps data when a stack is
+    preferences function (default: its own HTTP API, which takes `requests_per_second`, and
+    `requests_burst` at once, of all readers together); `retain` keeps data when a stack is
     deleted; `default_frequencies` says by category how often those readers hear of it who chose
     nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
     `max_lateness` is how late a digest may still go out; `sunset_days` is how long after the last
@@ -43,6 +44,8 @@ class Stage:
     sender: str
     list_id: str
     base_url: str = ""
+    requests_per_second: int = 50
+    requests_burst: int = 100
     bus: str = "gazette"
     alarm_email: str = ""
     mail_provider: str = "ses"
@@ -124,6 +127,12 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: sender must be one line.")
     if stage.base_url and not stage.base_url.startswith(("https://", "http://127.0.0.1:")):
         raise StageError(f"Stage {name!r} in cdk.json: base_url must begin with https://.")
+    for setting, most in (("requests_per_second", 10_000), ("requests_burst", 5_000)):
+        if not 1 <= getattr(stage, setting) <= most:
+            raise StageError(
+                f"Stage {name!r} in cdk.json: {setting} must be 1 to {most}: API Gateway gives "
+                "an account no more."
+            )
     if stage.send_timeout + stage.commit_margin > GENERATE.timeout:
         raise StageError(
             f"Stage {name!r} in cdk.json: send_timeout and commit_margin together must be at most "

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aws_lambda_powertools.event_handler import LambdaFunctionUrlResolver, Response
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
@@ -16,11 +16,11 @@ _HEADERS = {
     "X-Robots-Tag": "noindex",
 }
 
-app = LambdaFunctionUrlResolver()
+app = APIGatewayHttpResolver()
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """One HTTP request to the function's URL."""
+    """One HTTP request that the edge let in."""
     with observed(context):
         return app.resolve(event, context)
 
@@ -41,6 +41,12 @@ def leave(token: str) -> Response[str]:
     count("unsubscribed", int(found))
     logger().info("reader unsubscribed", found=found)
     return _page(200, preferences.pages.unsubscribed())
+
+
+@app.not_found
+def nothing_here(_: Exception) -> Response[str]:
+    """Another path, or a method that this one does not have."""
+    return _page(404, build().pages.invalid_link())
 
 
 @app.exception_handler(InvalidToken)  # type: ignore[untyped-decorator] # not annotated there
