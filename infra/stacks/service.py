@@ -117,7 +117,7 @@ class ServiceStack(Stack):
             self._configure_sending(sending, kind, configuration_set, base_url=base_url)
         feedback.configure(self._settings(FeedbackSettings))
         self._configure_sweep(sweep, configuration_set)
-        self._configure_preferences(preferences)
+        self._configure_preferences(preferences, base_url)
         self._start_clocks(fanout, sweep)
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
@@ -243,9 +243,9 @@ class ServiceStack(Stack):
             )
         )
 
-    def _configure_preferences(self, preferences: StepConstruct) -> None:
+    def _configure_preferences(self, preferences: StepConstruct, base_url: str) -> None:
         self._links_secret.grant_read(preferences.function)
-        preferences.configure(self._settings(PreferencesSettings))
+        preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
         """The settings of a function: tables, queues and what the stage says, each by its name."""

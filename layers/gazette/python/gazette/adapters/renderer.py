@@ -1,7 +1,11 @@
 """Jinja2 templates, already inlined at build time, become an edition."""
 
 import json
-from datetime import datetime
+import re
+from base64 import b64encode
+from datetime import datetime, tzinfo
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -22,25 +26,18 @@ class JinjaRenderer:
 
     def __init__(self, templates: Path) -> None:
         self._brand = json.loads((templates / "brand.json").read_text())
-        nouns = json.loads((templates / "nouns.json").read_text())
-        self._words = Words({category: (one, many) for category, (one, many) in nouns.items()})
+        self._words = _words(templates)
         self._environment = environment(templates)
 
     def render(
         self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
     ) -> Edition:
         """Subject on one line, HTML and text of the same content."""
-        zone = zone_of(subscriber.time_zone)
-
-        def local(instant: datetime) -> str:
-            shown = instant.astimezone(zone)
-            return f"{shown.day} {shown:%B, %H:%M}"
-
         values = {
             "brand": self._brand,
             "digest": digest,
             "links": links,
-            "local": local,
+            "local": partial(_local, zone=zone_of(subscriber.time_zone)),
             "schedule": schedule,
             "subscriber": subscriber,
             "words": self._words,
@@ -73,7 +70,9 @@ class JinjaPages:
     """The port `Pages` on the same folder."""
 
     def __init__(self, templates: Path) -> None:
+        self._templates = templates
         self._brand = json.loads((templates / "brand.json").read_text())
+        self._words = _words(templates)
         self._environment = environment(templates)
 
     def confirm_unsubscribe(self) -> str:
@@ -88,6 +87,42 @@ class JinjaPages:
         """Says that a link does not work, the same whatever the cause."""
         return self._page("invalid.html")
 
+    def not_sent(self) -> str:
+        """Says that there is nothing to see before an email is sent."""
+        return self._page("not_sent.html")
+
+    def nothing_left(self) -> str:
+        """Says that nothing of what an email showed is still there."""
+        return self._page("nothing_left.html")
+
+    def updates(self, digest: Digest, subscriber: Subscriber) -> str:
+        """Each group of the digest, with the times of the reader's zone."""
+        local = partial(_local, zone=zone_of(subscriber.time_zone))
+        return self._page("updates.html", digest=digest, words=self._words, local=local)
+
+    @property
+    def styles(self) -> str:
+        """What the pages' own style is called in a Content-Security-Policy: by its hash.
+
+        Of the template, not of a page: what somebody smuggled into a page has no part in it.
+        https://www.w3.org/TR/CSP3/#match-element-to-source-list
+        """
+        source, _, _ = FileSystemLoader(self._templates).get_source(
+            self._environment, "preferences/page.html"
+        )
+        (style,) = re.findall(r"<style>(.*?)</style>", source, re.DOTALL)
+        return f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
+
     def _page(self, name: str, **values: object) -> str:
         template = self._environment.get_template(f"preferences/{name}")
         return template.render(brand=self._brand, **values)
+
+
+def _words(templates: Path) -> Words:
+    nouns = json.loads((templates / "nouns.json").read_text())
+    return Words({category: (one, many) for category, (one, many) in nouns.items()})
+
+
+def _local(instant: datetime, *, zone: tzinfo) -> str:
+    shown = instant.astimezone(zone)
+    return f"{shown.day} {shown:%B, %H:%M}"
