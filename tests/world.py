@@ -28,7 +28,7 @@ from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
 from gazette.domain.overview import Overview
 from gazette.domain.pace import PacePlan
-from gazette.domain.ports import Links, QueuedRun, Renderer, Shard
+from gazette.domain.ports import QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
@@ -71,6 +71,7 @@ from tests.fakes import (
     FakeEvidenceLog,
     FakeFailedRuns,
     FakeFollowersQueue,
+    FakeLinks,
     FakeMailer,
     FakeQuarantine,
     FakeRenderer,
@@ -120,13 +121,6 @@ PORTS = (
 
 Around = Callable[[str, Callable[[], object]], object]
 """Gets the name of a port's method, such as `events.store`, and the call; returns its answer."""
-
-
-class FakeLinks:
-    """The port `LinkMaker`."""
-
-    def links(self, user_id: str) -> Links:
-        return Links(unsubscribe=f"https://example.com/unsubscribe/{user_id}")
 
 
 class Watched:
