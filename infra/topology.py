@@ -218,9 +218,11 @@ PREFERENCES = Step(
     queue=None,
     tables=(
         ("subscribers", ("GetItem", "UpdateItem")),
-        ("schedules", ("Query", "UpdateItem")),
+        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
         ("runs", ("Query", "PutItem")),
-        ("suppressions", ("PutItem",)),
+        ("batches", ("UpdateItem",)),
+        ("suppressions", ("GetItem", "PutItem", "DeleteItem")),
     ),
 )
 STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, RESEND, FEEDBACK, SWEEP, PREFERENCES)

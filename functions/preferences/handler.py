@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import LambdaFunctionUrlResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.bootstrap.centre import Answer, body_of
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
 from gazette.observability import count, logger, observed
@@ -43,13 +44,41 @@ def leave(token: str) -> Response[str]:
     return _page(200, preferences.pages.unsubscribed())
 
 
+@app.get("/preferences/<token>")
+def show(token: str) -> Response[str]:
+    """The preference page, which changes nothing."""
+    preferences = build()
+    return _answer(preferences.centre.show(preferences.chooser(token)))
+
+
+@app.post("/preferences/<token>")
+def choose(token: str) -> Response[str]:
+    """One of the buttons of the preference page. The token is all that proves who presses it."""
+    preferences = build()
+    event = app.current_event
+    answer = preferences.centre.submit(
+        preferences.chooser(token),
+        body_of(event.body, is_base64=bool(event.is_base64_encoded)),
+        event.headers.get("content-type") or "",
+    )
+    count(f"preferences_{answer.told}")
+    logger().info("preference page answered", told=answer.told)
+    return _answer(answer)
+
+
 @app.exception_handler(InvalidToken)  # type: ignore[untyped-decorator] # not annotated there
 def refuse(_: InvalidToken) -> Response[str]:
     """A link that was cut off, altered, or signed with a key that was retired."""
     return _page(404, build().pages.invalid_link())
 
 
+def _answer(answer: Answer) -> Response[str]:
+    response = _page(answer.status, answer.page.html)
+    response.headers["Content-Security-Policy"] = answer.page.policy
+    return response
+
+
 def _page(status: int, html: str) -> Response[str]:
     return Response(
-        status_code=status, content_type="text/html; charset=utf-8", body=html, headers=_HEADERS
+        status_code=status, content_type="text/html; charset=utf-8", body=html, headers={**_HEADERS}
     )

@@ -117,7 +117,7 @@ class ServiceStack(Stack):
             )
         feedback.configure(self._settings(FeedbackSettings))
         self._configure_sweep(sweep, configuration_set)
-        self._configure_preferences(preferences)
+        self._configure_preferences(preferences, bus)
         self._start_clocks(fanout, sweep)
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
@@ -243,7 +243,8 @@ class ServiceStack(Stack):
             )
         )
 
-    def _configure_preferences(self, preferences: StepConstruct) -> None:
+    def _configure_preferences(self, preferences: StepConstruct, bus: events.EventBus) -> None:
+        bus.grant_put_events_to(preferences.function)
         self._links_secret.grant_read(preferences.function)
         preferences.configure(self._settings(PreferencesSettings))
 

@@ -1,33 +1,53 @@
 """The function `preferences`, joined."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+import boto3
+from botocore.config import Config
+
+from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.bus import EventBridgeBus
+from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.links import LinkReader
+from gazette.adapters.rendering.centre import CentrePages
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.centre import Centre
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import link_keys
+from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
 from gazette.settings import PreferencesSettings
+from gazette.steps.places import Places
 from gazette.steps.unsubscribe import unsubscribe
+
+_PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
+"""Somebody waits in front of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """`leaver` returns the user id of a token to unsubscribe with, or raises InvalidToken."""
+    """`leaver` returns the user id of a token to unsubscribe with, or raises InvalidToken.
+
+    `chooser` does so for a token of the preference page.
+    """
 
     pages: Pages
     leaver: Callable[[str], str]
+    chooser: Callable[[str], str]
     unsubscribe: Callable[[str], bool]
+    centre: Centre
 
 
 @cache
@@ -36,16 +56,60 @@ def build() -> Preferences:
     settings = PreferencesSettings.from_env()
     keys = link_keys(settings.links_secret)
     links = LinkReader(keys=keys.known, newer_keys=keys.newer)
+    templates = Path(str(files("gazette_templates")))
+    suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
+    known = _places(settings)
+    batches = DynamoBatches(
+        settings.batches_table,
+        retention=timedelta(days=settings.run_retention_days),
+        clock=now,
+    )
     return Preferences(
-        pages=JinjaPages(Path(str(files("gazette_templates")))),
+        pages=JinjaPages(templates),
         leaver=partial(links.reader, purpose=Purpose.UNSUBSCRIBE),
+        chooser=partial(links.reader, purpose=Purpose.PREFERENCES),
         unsubscribe=partial(
             unsubscribe,
-            subscribers=DynamoSubscribers(settings.subscribers_table),
-            suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
-            schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-            runs=DynamoRuns(
-                settings.runs_table, retention=timedelta(days=settings.run_retention_days)
-            ),
+            subscribers=known.subscribers,
+            suppressions=suppressions,
+            schedules=known.schedules,
+            runs=known.runs,
         ),
+        centre=Centre(
+            pages=CentrePages(templates),
+            places=known,
+            suppressions=suppressions,
+            announce=cache(partial(batches.announce, settings.shards)),
+            bus=EventBridgeBus(boto3.client("events", config=_PROMPTLY), settings.bus),
+        ),
+    )
+
+
+class _Elsewhere:
+    """Stands for what this function has no right to touch: ingest moves what waits."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"{name} is for ingest to do, which hears of it by the bus.")
+
+
+def _places(settings: PreferencesSettings) -> Places:
+    elsewhere: Any = _Elsewhere()
+    defaults = json.loads(settings.default_frequencies)
+    return Places(
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        follows=DynamoFollows(
+            settings.follows_table,
+            retention=timedelta(days=settings.event_retention_days),
+            clock=now,
+        ),
+        events=elsewhere,
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        generate_queue=elsewhere,
+        clock=now,
+        defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
+        collapse=elsewhere,
+        hold=elsewhere,
+        check_after=elsewhere,
+        sunset=timedelta(days=settings.sunset_days) or None,
     )

@@ -3,11 +3,26 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from gazette.domain.following import Follow
 from gazette.domain.frequency import EVERYTHING, Frequencies, Frequency, frequency_for
 from gazette.domain.model import Schedule
 from gazette.domain.subscriber import Subscriber
+
+
+class Told(StrEnum):
+    """What became of what a reader asked for."""
+
+    SAVED = "saved"
+    UNCHANGED = "unchanged"
+    UNSUBSCRIBED = "unsubscribed"
+    STARTED = "started"
+    NOT_STARTED = "not_started"
+    NOT_SAVED = "not_saved"
+    UNSURE = "unsure"
+    UNREADABLE = "unreadable"
+    WRONG = "wrong"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,17 +2,32 @@
 
 from dataclasses import dataclass
 
-from gazette.settings.environment import Settings
+from gazette.settings.environment import Settings, check
+from gazette.settings.events import check_frequencies
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreferencesSettings(Settings):
-    """What `preferences` needs."""
+    """What `preferences` needs: `bus` is where it puts what readers choose.
+
+    `shards`, `default_frequencies` and `sunset_days` are those of `ingest`.
+    """
 
     subscribers_table: str
     suppressions_table: str
     schedules_table: str
+    follows_table: str
     runs_table: str
+    batches_table: str
     links_secret: str
+    bus: str
     shards: int
+    default_frequencies: str
+    sunset_days: int
+    event_retention_days: int
     run_retention_days: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting."""
+        check(self, shards=(1, 256), sunset_days=(0, None), event_retention_days=(35, None))
+        check_frequencies(self.default_frequencies)
