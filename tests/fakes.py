@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
-from gazette.domain.compose import Digest
-from gazette.domain.errors import Unavailable
+from gazette.domain.compose import Digest, Ranking
+from gazette.domain.errors import GazetteError, Unavailable
+from gazette.domain.experiment import Experiment
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import Quota
@@ -141,10 +142,10 @@ class FakeQuarantine:
 @dataclass
 @dataclass
 class FakeSecret:
-    """What all that are opened on it see. It may be silent."""
+    """What all that are opened on it see; `refusal` is what it answers in their place."""
 
     keys: LinkKeys
-    answers: bool = True
+    refusal: GazetteError | None = None
     reads: int = 0
 
 
@@ -157,8 +158,8 @@ class FakeKeyStore:
 
     def read(self) -> LinkKeys:
         self.secret.reads += 1
-        if not self.secret.answers:
-            raise Unavailable("the keys of the links cannot be read")
+        if self.secret.refusal:
+            raise self.secret.refusal
         self._read = self.secret.keys
         return self.secret.keys
 
@@ -182,8 +183,27 @@ class FakeLinks:
         )
 
 
+@dataclass
+class FakeExperiments:
+    """The ports `Experiments` and `RunningExperiment`."""
+
+    current: Experiment | None = None
+
+    def running(self) -> Experiment | None:
+        return self.current
+
+    def start(self, wanted: Experiment) -> None:
+        self.current = wanted
+
+    def stop(self) -> None:
+        self.current = None
+
+
 class FakeRenderer:
     """The port `Renderer`: names every group with its count."""
+
+    def ranking(self, variation: int) -> Ranking:
+        return Ranking.LATEST if variation == 2 else Ranking.MOST_ACTIVE
 
     def render(
         self,

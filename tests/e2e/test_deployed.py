@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
+from gazette.adapters.links import SignedLinks
 from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import last_instant_of_slot, next_occurrence, slot_id, slot_of
+from gazette.domain.identity import parse_run_id
+from gazette.domain.link_keys import read_keys
+from gazette.domain.model import RunKey
+from gazette.domain.ports import Links
 
 from demo.engine import ROOT, Engine, deploy, running
 from demo.replay import SETTLE_SECONDS
@@ -59,6 +66,22 @@ class Deployed:
 
     def inbox(self, user: str) -> list[Accepted]:
         return [mail for mail in self.ses.accepted if mail.to == f"{user}@example.com"]
+
+    def links(self, key: RunKey) -> Links:
+        """Those of the email of a run, as its worker made them."""
+        configured = self.service.functions.get_function_configuration(
+            FunctionName="gazette-local-generate"
+        )["Environment"]["Variables"]
+        secrets = boto3.client(
+            "secretsmanager",
+            endpoint_url=self.engine.url,
+            region_name=self.engine.environment["AWS_REGION"],
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+        stored = secrets.get_secret_value(SecretId=configured["GAZETTE_LINKS_SECRET"])
+        keys = read_keys(stored["SecretString"])
+        return SignedLinks(base_url=configured["GAZETTE_BASE_URL"], keys=lambda: keys).links(key)
 
     def request(self, link: str, body: bytes | None = None) -> tuple[int, str]:
         """What a browser or a mail program asks of a link in an email."""
@@ -231,6 +254,32 @@ def test_one_click_in_a_real_email_stops_the_next_digest(deployed: Deployed) -> 
     deployed.settle()
     deployed.tick(due + timedelta(days=1))
     assert len(deployed.inbox("bo")) == 1
+
+
+def test_what_was_sent_is_seen_in_the_browser_and_a_rotated_key_breaks_no_link(
+    deployed: Deployed,
+) -> None:
+    """Also for who has left by a link that the old key signed."""
+    put = deployed.service.put_events
+    put("subscriber.changed", [a_profile("eve")])
+    put("event.created", [a_comment("eve", number) for number in range(2)])
+    deployed.settle()
+    deployed.tick(next_due())
+    (mail,) = deployed.inbox("eve")
+    links = deployed.links(parse_run_id(mail.tags["run"]))
+    assert mail.message["List-Unsubscribe"] == f"<{links.unsubscribe}>"
+
+    assert deployed.gazette("links", "list") == "k1\tsigns and verifies\n"
+    assert "k2 signs" in deployed.gazette("links", "rotate")
+    for _ in range(2):
+        assert deployed.request(links.email) == (200, mail.part("html"))
+        status, page = deployed.request(links.updates)
+        assert (status, "2 updates" in page) == (200, True)
+        assert deployed.request(links.unsubscribe, b"List-Unsubscribe=One-Click")[0] == 200
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        deployed.request(links.email + "A")
+    assert refused.value.code == 404
+    assert "This link does not work" in refused.value.read().decode()
 
 
 def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the_next(

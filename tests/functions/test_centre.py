@@ -77,7 +77,11 @@ def test_the_page_may_be_kept_nowhere_and_loads_nothing(ann: Cloud) -> None:
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["X-Robots-Tag"] == "noindex"
     assert headers["X-Content-Type-Options"] == "nosniff"
-    assert "unsafe-inline" not in headers["Content-Security-Policy"]
+    assert re.fullmatch(
+        r"default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; "
+        r"style-src 'sha256-[\w+/]{43}='",
+        headers["Content-Security-Policy"],
+    )
     assert "Set-Cookie" not in headers
 
 
@@ -264,13 +268,19 @@ def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message
 
 
 def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
-    """Leaving: the status; the suppression, added and once more refused; out of `due`.
+    """Leaving: the status; the suppression, added and once more refused; out of `due`. And once
+    a process, as in ingest, that there are so many shards.
 
     Back: the suppression is deleted, and once more refused; status and sign of life; the schedule
     twice, each time with its entry in `due`.
     """
     press(ann, "unsubscribe")
-    assert ann.meter.write_units == {"subscribers": 1, "suppressions": 1 + 1, "schedules": 2}
+    assert ann.meter.write_units == {
+        "subscribers": 1,
+        "suppressions": 1 + 1,
+        "schedules": 2,
+        "batches": 1,
+    }
     ann.meter.clear()
     press(ann, "start")
     assert ann.meter.write_units == {

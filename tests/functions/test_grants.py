@@ -37,6 +37,7 @@ from tests.functions.messages import (
     reference,
     report,
 )
+from tests.functions.test_readers import path_of
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -95,6 +96,8 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
     path = cloud.unsubscribe_path()
     cloud.invoke("preferences", http("GET", path))
     cloud.invoke("preferences", http("POST", path))
+    for name in ("email", "updates"):
+        assert cloud.invoke("preferences", http("GET", path_of(name)))["statusCode"] == 200
     cloud.say("subscriber.changed", profile(changed_at=ago(days=1)))
     cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
 
@@ -222,6 +225,7 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
             raise RenderingFailed("poison")
         return real(renderer, digest, subscriber, links, schedule)
 
+    cloud.warm_up(step)  # which looks for an experiment in the table of the batches
     meanwhile("batches", "GetItem", lambda: touch(RunKey(user_id, DAILY, 2)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JinjaRenderer, "render", choking)

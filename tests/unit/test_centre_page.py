@@ -336,10 +336,7 @@ def test_the_style_is_allowed_by_its_hash_and_nothing_else_is(pages: CentrePages
     page = pages.page(overview())
     (style,) = re.findall(r"<style>(.*?)</style>", page.html, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    assert page.policy == (
-        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
-        "frame-ancestors 'none'; form-action 'self'"
-    )
+    assert (page.styles, page.images) == (f"'sha256-{digest}'", "")
     assert "{{" not in style
     assert "#1d4ed8" in style
     document = Document(page.html)
@@ -355,7 +352,7 @@ def test_a_logo_is_the_one_picture_that_may_be_loaded(tmp_path: Path) -> None:
     (own / "brand.json").write_text(json.dumps(brand))
     build_templates(ROOT / "templates", tmp_path / "built", overlay=own)
     page = CentrePages(tmp_path / "built").page(overview())
-    assert "img-src https://cdn.example;" in page.policy
+    assert page.images == "https://cdn.example"
     assert [each["alt"] for each in Document(page.html).of("img")] == ["Shop"]
 
 

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -14,8 +12,9 @@ from botocore.config import Config
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.bus import EventBridgeBus
+from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.follows import DynamoFollows
-from gazette.adapters.links import LinkReader
+from gazette.adapters.links import LinkReader, SignedLinks
 from gazette.adapters.rendering.centre import CentrePages
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.runs import DynamoRuns
@@ -25,12 +24,15 @@ from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.centre import Centre
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import link_keys
+from gazette.bootstrap.templates import renderer, templates
 from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.model import RunKey
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
 from gazette.settings import PreferencesSettings
 from gazette.steps.places import Places
 from gazette.steps.unsubscribe import unsubscribe
+from gazette.steps.viewing import Viewing, view_email, view_updates
 
 _PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
 """Somebody waits in front of a page."""
@@ -38,14 +40,19 @@ _PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attemp
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """`leaver` returns the user id of a token to unsubscribe with, or raises InvalidToken.
+    """`leaver`, `chooser` and `run` return whom or what a token names, or raise InvalidToken.
 
-    `chooser` does so for a token of the preference page.
+    `styles` names the style of the pages in a Content-Security-Policy; the centre's page has one
+    of its own.
     """
 
     pages: Pages
+    styles: str
     leaver: Callable[[str], str]
     chooser: Callable[[str], str]
+    run: Callable[[str], RunKey]
+    email: Callable[[RunKey], str | None]
+    updates: Callable[[RunKey], str | None]
     unsubscribe: Callable[[str], bool]
     centre: Centre
 
@@ -56,7 +63,7 @@ def build() -> Preferences:
     settings = PreferencesSettings.from_env()
     keys = link_keys(settings.links_secret)
     links = LinkReader(keys=keys.known, newer_keys=keys.newer)
-    templates = Path(str(files("gazette_templates")))
+    pages = JinjaPages(templates())
     suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
     known = _places(settings)
     batches = DynamoBatches(
@@ -64,10 +71,23 @@ def build() -> Preferences:
         retention=timedelta(days=settings.run_retention_days),
         clock=now,
     )
+    viewing = Viewing(
+        runs=known.runs,
+        subscribers=known.subscribers,
+        events=DynamoEventReader(settings.events_table, clock=now),
+        renderer=renderer(),
+        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.known),
+        pages=pages,
+        max_groups=settings.max_groups,
+    )
     return Preferences(
-        pages=JinjaPages(templates),
+        pages=pages,
+        styles=pages.styles,
         leaver=partial(links.reader, purpose=Purpose.UNSUBSCRIBE),
         chooser=partial(links.reader, purpose=Purpose.PREFERENCES),
+        run=links.run,
+        email=partial(view_email, by=viewing),
+        updates=partial(view_updates, by=viewing),
         unsubscribe=partial(
             unsubscribe,
             subscribers=known.subscribers,
@@ -76,7 +96,7 @@ def build() -> Preferences:
             runs=known.runs,
         ),
         centre=Centre(
-            pages=CentrePages(templates),
+            pages=CentrePages(templates()),
             places=known,
             suppressions=suppressions,
             announce=cache(partial(batches.announce, settings.shards)),

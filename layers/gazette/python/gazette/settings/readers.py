@@ -8,7 +8,7 @@ from gazette.settings.events import check_frequencies
 
 @dataclass(frozen=True, kw_only=True)
 class PreferencesSettings(Settings):
-    """What `preferences` needs: `bus` is where it puts what readers choose.
+    """What `preferences` needs: it answers at `base_url`, and puts what readers choose on `bus`.
 
     `shards`, `default_frequencies` and `sunset_days` are those of `ingest`.
     """
@@ -19,8 +19,11 @@ class PreferencesSettings(Settings):
     follows_table: str
     runs_table: str
     batches_table: str
+    events_table: str
     links_secret: str
     bus: str
+    base_url: str
+    max_groups: int
     shards: int
     default_frequencies: str
     sunset_days: int
