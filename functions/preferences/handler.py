@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.answering import email_answer, page_answer
-from gazette.bootstrap.centre import Answer, body_of
+from gazette.bootstrap.centre import body_of
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
 from gazette.observability import count, logger, observed
@@ -24,7 +24,7 @@ def ask(token: str) -> Response[str]:
     """Change nothing: link scanners open every link of an email."""
     preferences = build()
     preferences.leaver(token)
-    return _page(200, preferences.pages.confirm_unsubscribe())
+    return _page(200, preferences.pages.confirm_unsubscribe(_accepted()))
 
 
 @app.post("/unsubscribe/<token>")
@@ -34,14 +34,15 @@ def leave(token: str) -> Response[str]:
     found = preferences.unsubscribe(preferences.leaver(token))
     count("unsubscribed", int(found))
     logger().info("reader unsubscribed", found=found)
-    return _page(200, preferences.pages.unsubscribed())
+    return _page(200, preferences.pages.unsubscribed(_accepted()))
 
 
 @app.get("/preferences/<token>")
 def show(token: str) -> Response[str]:
     """The preference page, which changes nothing."""
     preferences = build()
-    return _centre(preferences.centre.show(preferences.chooser(token)))
+    answer = preferences.centre.show(preferences.chooser(token))
+    return _page(answer.status, answer.html)
 
 
 @app.post("/preferences/<token>")
@@ -56,7 +57,7 @@ def choose(token: str) -> Response[str]:
     )
     count(f"preferences_{answer.told}")
     logger().info("preference page answered", told=answer.told)
-    return _centre(answer)
+    return _page(answer.status, answer.html)
 
 
 @app.get("/email/<token>")
@@ -87,15 +88,24 @@ def refuse(_: InvalidToken) -> Response[str]:
     return _missing()
 
 
+@app.exception_handler(Exception)  # type: ignore[untyped-decorator] # not annotated there
+def apologise(_: Exception) -> Response[str]:
+    """Whatever else goes wrong: it is in the log, with an alarm."""
+    count("page_failed")
+    logger().exception("page failed")
+    return _page(500, build().pages.went_wrong(_accepted()))
+
+
 def _missing() -> Response[str]:
     """The same for a wrong link and for one whose reader is gone."""
-    return _page(404, build().pages.invalid_link())
+    return _page(404, build().pages.invalid_link(_accepted()))
 
 
-def _centre(answer: Answer) -> Response[str]:
-    page = answer.page
-    return page_answer(answer.status, page.html, styles=page.styles, images=page.images)
+def _accepted() -> str:
+    """The languages that the browser asks for."""
+    return app.current_event.headers.get("accept-language") or ""
 
 
 def _page(status: int, html: str) -> Response[str]:
-    return page_answer(status, html, styles=build().styles)
+    preferences = build()
+    return page_answer(status, html, styles=preferences.styles, images=preferences.images)

@@ -74,6 +74,16 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="pages-failing",
+        metric="page_failed",
+        minutes=5,
+        bad=1,
+        meaning=(
+            "A page that a reader opened, or a form that they sent, could not be answered; they "
+            "were asked to come back in a minute. The log of gazette-{stage}-preferences says why."
+        ),
+    ),
+    Counted(
         name="reports-missing",
         metric="swept_waits_for_evidence",
         minutes=30,

@@ -200,3 +200,26 @@ def test_no_token_is_in_the_log(sent: Cloud, logs: Any, capsys: pytest.CaptureFi
     assert '"message":"reader unsubscribed"' in printed
     for path in paths:
         assert path.rpartition("/")[2] not in printed
+
+
+def test_a_page_speaks_the_language_that_the_browser_asks_for(sent: Cloud) -> None:
+    request = http("GET", sent.unsubscribe_path())
+    request["headers"]["accept-language"] = "fr;q=0.9, de-AT;q=0.8, en;q=0.1"
+    answer = sent.invoke("preferences", request)
+    assert '<html lang="de" dir="ltr">' in answer["body"]
+    assert "Noch ist nichts geändert" in answer["body"]
+
+
+def test_whatever_fails_is_a_page_that_apologises_and_a_metric(
+    sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("secret detail")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DynamoSubscribers, "get", fail)
+        answer = sent.invoke("preferences", http("GET", path_of("email")))
+    assert answer["statusCode"] == 500
+    assert "The fault is ours" in answer["body"]
+    assert "secret detail" not in answer["body"]
+    assert '"page_failed":[1.0]' in capsys.readouterr().out

@@ -15,6 +15,7 @@ import pytest
 from gazette.adapters.contract.fields import TimeZone
 from gazette.adapters.rendering.brand import DARK, LIGHT, contrast
 from gazette.adapters.rendering.centre import CentrePages, zones
+from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.asking import Fields, Problem, follow_field
 from gazette.domain.cadence import Days, DigestTimes
 from gazette.domain.choosing import NONE_OF_THEIR_OWN, Choice
@@ -80,7 +81,7 @@ class Document(HTMLParser):
 def pages(tmp_path_factory: pytest.TempPathFactory) -> CentrePages:
     target = tmp_path_factory.mktemp("built") / "templates"
     build_templates(ROOT / "templates", target)
-    return CentrePages(target)
+    return CentrePages(Sheets(target), target)
 
 
 def overview(**changed: Any) -> Overview:
@@ -99,12 +100,12 @@ def overview(**changed: Any) -> Overview:
 
 
 def shown(pages: CentrePages, what: Overview | None = None, **given: Any) -> Document:
-    return Document(pages.page(what or overview(), **given).html)
+    return Document(pages.page(what or overview(), **given))
 
 
 def said(pages: CentrePages, what: Overview | None = None, **given: Any) -> str:
     """What stands in the status message, on one line."""
-    html = pages.page(what or overview(), **given).html
+    html = pages.page(what or overview(), **given)
     found = re.search(r'role="status">(.*?)</div>', html, re.DOTALL)
     assert found
     return " ".join(Document(f"<div>{found[1]}</div>").text.split())
@@ -126,7 +127,7 @@ def test_the_page_shows_what_counts(pages: CentrePages) -> None:
     assert page.selected(follow_field("post#post1")) == ["daily"]
     for words in ("Comments", "Build failed", "On digests", "post post1", "a•••@example.com"):
         assert words in page.text
-    assert "ann@example.com" not in pages.page(overview()).html
+    assert "ann@example.com" not in pages.page(overview())
 
 
 def test_who_chose_nothing_for_everything_is_offered_to_leave_it_so(pages: CentrePages) -> None:
@@ -259,7 +260,7 @@ def test_the_page_says_its_language_and_direction(
 
 
 def test_every_field_has_a_label_and_every_group_a_legend(pages: CentrePages) -> None:
-    html = pages.page(overview()).html
+    html = pages.page(overview())
     page = Document(html)
     labelled = {each["for"] for each in page.of("label") if "for" in each}
     for field in page.of("select", "input"):
@@ -289,7 +290,7 @@ def test_what_describes_or_names_something_is_there(pages: CentrePages) -> None:
 def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
     pages: CentrePages, field: str, problem: Problem
 ) -> None:
-    html = pages.page(overview(), told=Told.WRONG, problems={field: problem}).html
+    html = pages.page(overview(), told=Told.WRONG, problems={field: problem})
     page = Document(html)
     (link,) = [each["href"] for each in page.of("a") if each["href"].startswith("#")]
     assert link == f"#{field}"
@@ -312,13 +313,13 @@ def test_after_a_problem_everything_is_as_it_was_sent(pages: CentrePages) -> Non
 
 def test_the_first_button_of_the_form_saves(pages: CentrePages) -> None:
     """Enter in a field presses it: https://html.spec.whatwg.org/#implicit-submission."""
-    html = pages.page(overview()).html
+    html = pages.page(overview())
     form = html[html.index("<form method") :]
     assert form.index('value="save"') < form.index('value="pause"')
 
 
 def test_colours_can_be_read_by_day_and_by_night() -> None:
-    css = (ROOT / "templates" / "preferences" / "centre.css").read_text()
+    css = (ROOT / "templates" / "preferences" / "page.css").read_text()
     day, night = re.findall(r":root \{(.*?)\}", re.sub(r"\{\{.*?\}\}", "brand", css))
     for values, sheet in ((day, LIGHT), (night, DARK)):
         named = dict(re.findall(r"--([\w-]+): (#\w+)", values))
@@ -332,14 +333,17 @@ def test_colours_can_be_read_by_day_and_by_night() -> None:
 # Nothing from outside gets in.
 
 
-def test_the_style_is_allowed_by_its_hash_and_nothing_else_is(pages: CentrePages) -> None:
+def test_the_style_is_allowed_by_its_hash_and_nothing_else_is(
+    pages: CentrePages, built_templates: Path
+) -> None:
     page = pages.page(overview())
-    (style,) = re.findall(r"<style>(.*?)</style>", page.html, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    assert (page.styles, page.images) == (f"'sha256-{digest}'", "")
+    sheets = Sheets(built_templates)
+    assert (sheets.styles, sheets.images) == (f"'sha256-{digest}'", "")
     assert "{{" not in style
     assert "#1d4ed8" in style
-    document = Document(page.html)
+    document = Document(page)
     assert not document.of("script", "link", "iframe")
     assert not [each for _, each in document.elements if "style" in each]
     assert {each["method"] for each in document.of("form")} == {"post"}
@@ -351,9 +355,11 @@ def test_a_logo_is_the_one_picture_that_may_be_loaded(tmp_path: Path) -> None:
     brand = {"name": "Shop", "postal_address": "1 Street", "logo": "https://cdn.example/a.png"}
     (own / "brand.json").write_text(json.dumps(brand))
     build_templates(ROOT / "templates", tmp_path / "built", overlay=own)
-    page = CentrePages(tmp_path / "built").page(overview())
-    assert page.images == "https://cdn.example"
-    assert [each["alt"] for each in Document(page.html).of("img")] == ["Shop"]
+    sheets = Sheets(tmp_path / "built")
+    page = CentrePages(sheets, tmp_path / "built").page(overview())
+    assert sheets.images == "https://cdn.example"
+    assert [each["alt"] for each in Document(page).of("img")] == ["Shop"]
+    assert not [each for _, each in Document(page).elements if "style" in each]
 
 
 hostile = st.text(max_size=30) | st.sampled_from(

@@ -106,3 +106,25 @@ def test_each_language_is_complete_and_has_nothing_that_is_not_said(
 
 def test_every_catalogue_is_looked_at() -> None:
     assert [file.parents[1].name for file in catalogues(TEMPLATES)] == ["de", "he"]
+
+
+@pytest.mark.parametrize(
+    ("header", "spoken"),
+    [
+        ("", "en"),
+        ("de", "de"),
+        ("DE-at", "de"),
+        ("fr, de;q=0.5, he;q=0.9", "he"),
+        ("fr;q=1, es", "en"),
+        ("de;q=0, he;q=0.1", "he"),
+        ("*", "en"),
+        ("de;q=x, he", "he"),
+        (";;;,,=", "en"),
+        ("x," * 10_000 + "de", "en"),
+        ("dee, he", "he"),
+    ],
+)
+def test_a_browser_is_answered_in_the_first_language_that_both_speak(
+    languages: Languages, header: str, spoken: str
+) -> None:
+    assert languages.accepted(header).tag == spoken

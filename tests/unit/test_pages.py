@@ -10,6 +10,7 @@ from pathlib import Path
 import lxml.html
 import pytest
 from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.compose import compose
 from gazette.domain.model import Actor, Entity, Event
 
@@ -20,7 +21,7 @@ EVIL = "<script>alert(1)</script>\"'&"
 
 @pytest.fixture
 def pages(built_templates: Path) -> JinjaPages:
-    return JinjaPages(built_templates)
+    return JinjaPages(Sheets(built_templates))
 
 
 def updates(pages: JinjaPages, *events: Event, zone: str = "UTC") -> str:
@@ -29,11 +30,12 @@ def updates(pages: JinjaPages, *events: Event, zone: str = "UTC") -> str:
 
 
 ALL: dict[str, Callable[[JinjaPages], str]] = {
-    "confirm": JinjaPages.confirm_unsubscribe,
-    "done": JinjaPages.unsubscribed,
-    "invalid": JinjaPages.invalid_link,
-    "not_sent": JinjaPages.not_sent,
-    "nothing_left": JinjaPages.nothing_left,
+    "confirm": lambda pages: pages.confirm_unsubscribe(""),
+    "done": lambda pages: pages.unsubscribed(""),
+    "invalid": lambda pages: pages.invalid_link(""),
+    "went_wrong": lambda pages: pages.went_wrong(""),
+    "not_sent": lambda pages: pages.not_sent(a_subscriber()),
+    "nothing_left": lambda pages: pages.nothing_left(a_subscriber()),
     "updates": lambda pages: updates(pages, an_event()),
 }
 each = pytest.mark.parametrize("made", ALL.values(), ids=ALL)
@@ -53,12 +55,12 @@ def test_a_page_has_one_heading_that_is_in_its_title_and_says_its_language(
 
 @each
 def test_the_only_style_of_a_page_is_the_one_that_is_named_by_its_hash(
-    pages: JinjaPages, made: Callable[[JinjaPages], str]
+    pages: JinjaPages, built_templates: Path, made: Callable[[JinjaPages], str]
 ) -> None:
     html = made(pages)
     (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
     digest = b64encode(sha256(style.encode()).digest()).decode()
-    assert pages.styles == f"'sha256-{digest}'"
+    assert Sheets(built_templates).styles == f"'sha256-{digest}'"
     page = lxml.html.fromstring(html)
     assert not page.xpath("//@style | //script | //link | //img | //@*[starts-with(name(), 'on')]")
 

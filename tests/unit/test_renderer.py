@@ -10,6 +10,7 @@ import pytest
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.compose import Digest, compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.identity import immediate_schedule
@@ -306,7 +307,7 @@ def test_a_name_that_is_not_defined_is_an_error(tmp_path: Path) -> None:
 
 
 def test_unsubscribing_needs_a_button_that_posts(built_templates: Path) -> None:
-    page = parsed(JinjaPages(built_templates).confirm_unsubscribe())
+    page = parsed(JinjaPages(Sheets(built_templates)).confirm_unsubscribe(""))
     assert [form.get("method").lower() for form in page.xpath("//form")] == ["post"]
-    done = parsed(JinjaPages(built_templates).unsubscribed())
+    done = parsed(JinjaPages(Sheets(built_templates)).unsubscribed(""))
     assert not done.xpath("//form")

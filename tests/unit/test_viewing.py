@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.commands import RetractEvent
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate
@@ -15,7 +16,7 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Status
 from gazette.steps.viewing import Viewing, view_email, view_updates
 
-from tests.builders import KEY, a_run, an_event
+from tests.builders import KEY, a_run, a_subscriber, an_event
 from tests.fakes import FakeLinks
 from tests.world import World
 
@@ -36,7 +37,7 @@ def world() -> World:
 
 @pytest.fixture
 def pages(built_templates: Path) -> JinjaPages:
-    return JinjaPages(built_templates)
+    return JinjaPages(Sheets(built_templates))
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def test_where_nothing_is_left_a_page_says_so(
     world: World, viewing: Viewing, view: View, pages: JinjaPages
 ) -> None:
     world.clock.now += timedelta(days=91)
-    assert view(KEY, by=viewing) == pages.nothing_left()
+    assert view(KEY, by=viewing) == pages.nothing_left(a_subscriber())
 
 
 @both
@@ -129,7 +130,7 @@ def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
 ) -> None:
     run = replace(a_run(2), status=status)
     world.runs.create(run)
-    assert view(run.key, by=viewing) == pages.not_sent()
+    assert view(run.key, by=viewing) == pages.not_sent(a_subscriber())
 
 
 @both
@@ -169,7 +170,7 @@ def test_who_comes_back_under_the_same_id_sees_nothing_of_the_one_before(
     world.clock.now += timedelta(minutes=1)
     world.choose()
     world.create(an_event("e9", occurred_at=world.clock.now))
-    assert view(KEY, by=viewing) == pages.nothing_left()
+    assert view(KEY, by=viewing) == pages.nothing_left(a_subscriber())
 
 
 @both

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gazette.adapters.forms import read_form
-from gazette.adapters.rendering.centre import CentrePages, Page, zones
+from gazette.adapters.rendering.centre import CentrePages, zones
 from gazette.domain.asking import asked
 from gazette.domain.errors import InvalidToken, UnreadableForm
 from gazette.domain.overview import Overview, Told
@@ -35,7 +35,7 @@ class Answer:
     """To one request, with what became of it."""
 
     status: int
-    page: Page
+    html: str
     told: Told | None = None
 
 

@@ -17,6 +17,7 @@ from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.links import LinkReader, SignedLinks
 from gazette.adapters.rendering.centre import CentrePages
 from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -42,12 +43,12 @@ _PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attemp
 class Preferences:
     """`leaver`, `chooser` and `run` return whom or what a token names, or raise InvalidToken.
 
-    `styles` names the style of the pages in a Content-Security-Policy; the centre's page has one
-    of its own.
+    `styles` and `images` are what a Content-Security-Policy has to let in for the pages.
     """
 
     pages: Pages
     styles: str
+    images: str
     leaver: Callable[[str], str]
     chooser: Callable[[str], str]
     run: Callable[[str], RunKey]
@@ -63,7 +64,8 @@ def build() -> Preferences:
     settings = PreferencesSettings.from_env()
     keys = link_keys(settings.links_secret)
     links = LinkReader(keys=keys.known, newer_keys=keys.newer)
-    pages = JinjaPages(templates())
+    sheets = Sheets(templates())
+    pages = JinjaPages(sheets)
     suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
     known = _places(settings)
     batches = DynamoBatches(
@@ -82,7 +84,8 @@ def build() -> Preferences:
     )
     return Preferences(
         pages=pages,
-        styles=pages.styles,
+        styles=sheets.styles,
+        images=sheets.images,
         leaver=partial(links.reader, purpose=Purpose.UNSUBSCRIBE),
         chooser=partial(links.reader, purpose=Purpose.PREFERENCES),
         run=links.run,
@@ -96,7 +99,7 @@ def build() -> Preferences:
             runs=known.runs,
         ),
         centre=Centre(
-            pages=CentrePages(templates()),
+            pages=CentrePages(sheets, templates()),
             places=known,
             suppressions=suppressions,
             announce=cache(partial(batches.announce, settings.shards)),

@@ -309,22 +309,28 @@ class Account(Protocol):
 
 
 class Pages(Protocol):
-    """The web pages that a reader sees. Each returns a whole HTML document."""
+    """The web pages that a reader sees. Each returns a whole HTML document.
 
-    def confirm_unsubscribe(self) -> str:
+    `accepted` is what the browser says it speaks (Accept-Language), where nobody asked who reads.
+    """
+
+    def confirm_unsubscribe(self, accepted: str) -> str:
         """Asks before anything happens; its button repeats the request as a POST."""
 
-    def unsubscribed(self) -> str:
+    def unsubscribed(self, accepted: str) -> str:
         """Says that it is done."""
 
-    def not_sent(self) -> str:
+    def invalid_link(self, accepted: str) -> str:
+        """Says that a link does not work and what to do, the same whatever the cause."""
+
+    def went_wrong(self, accepted: str) -> str:
+        """Says that it is not the reader's fault, and what to do."""
+
+    def not_sent(self, reader: Subscriber) -> str:
         """Says that there is nothing to see before an email is sent."""
 
-    def nothing_left(self) -> str:
+    def nothing_left(self, reader: Subscriber) -> str:
         """Says that nothing of what an email showed is still there."""
 
-    def updates(self, digest: Digest, subscriber: Subscriber) -> str:
+    def updates(self, digest: Digest, reader: Subscriber) -> str:
         """Each group of the digest with its link, people, count and time."""
-
-    def invalid_link(self) -> str:
-        """Says that a link does not work and what to do, the same whatever the cause."""

@@ -62,6 +62,6 @@ def _view(key: RunKey, show: _Show, by: Viewing) -> str | None:
     if not isinstance(reader, Subscriber):
         return None
     if run.window is None:
-        return by.pages.not_sent()
+        return by.pages.not_sent(reader)
     events = list(by.events.read(key.user_id, key.schedule, run.window))
-    return show(run, events, reader) if events else by.pages.nothing_left()
+    return show(run, events, reader) if events else by.pages.nothing_left(reader)

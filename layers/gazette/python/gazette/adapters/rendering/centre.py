@@ -1,23 +1,17 @@
 """The preference page: one form that works with a keyboard, a screen reader and no script."""
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from jinja2 import TemplateNotFound
-from markupsafe import Markup
 
-from gazette.adapters.rendering.brand import read_brand
-from gazette.adapters.rendering.environment import environment
-from gazette.adapters.rendering.language import Language, Languages
+from gazette.adapters.rendering.language import Language
+from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.showing import one_line
 from gazette.domain.asking import Fields, Problem, follow_field
 from gazette.domain.cadence import LONGEST_PAUSE
@@ -45,30 +39,14 @@ def zones() -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A whole HTML document, and the sources that its Content-Security-Policy has to name."""
-
-    html: str
-    styles: str
-    images: str
-
-
 class CentrePages:
-    """Makes the page from a folder of built templates."""
+    """Makes the page from templates, and from the categories that have a folder there."""
 
-    def __init__(self, templates: Path) -> None:
-        self._brand = read_brand(templates / "brand.json")
-        self._languages = Languages(templates)
-        self._environment = environment(templates)
+    def __init__(self, sheets: Sheets, templates: Path) -> None:
+        self._sheets = sheets
         self._categories = frozenset(
             folder.name for folder in (templates / "categories").iterdir() if folder.is_dir()
         ) - {_OTHER, "__pycache__"}
-        style = self._environment.get_template("preferences/centre.css").render(brand=self._brand)
-        self._style = Markup(style)  # noqa: S704 -- our own, and the brand's colours are checked
-        self._styles = _hash_source(style)
-        logo = urlsplit(self._brand.logo)
-        self._images = f"{logo.scheme}://{logo.netloc}" if self._brand.logo else ""
 
     def categories(self, overview: Overview) -> frozenset[str]:
         """Those with a sentence of their own, with a default, and that were chosen."""
@@ -82,17 +60,14 @@ class CentrePages:
         told: Told | None = None,
         problems: Mapping[str, Problem] | None = None,
         sent: Fields | None = None,
-    ) -> Page:
+    ) -> str:
         """What counts now, with what became of a request; or what was `sent`, with its problems."""
-        language = self._languages.of(overview.subscriber.locale)
+        language = self._sheets.languages.of(overview.subscriber.locale)
         reader = overview.subscriber
         pause = reader.times.paused_until if overview.is_paused else None
         today = overview.now.astimezone(zone_of(reader.time_zone)).date()
         form = self._shown(overview, language, sent or {})
         values: dict[str, Any] = {
-            **language.values(),
-            "brand": self._brand,
-            "style": self._style,
             "address": _masked(reader.email),
             "reader": reader,
             "overview": overview,
@@ -107,8 +82,7 @@ class CentrePages:
             "first": (today + timedelta(days=1)).isoformat(),
             "last": (today + LONGEST_PAUSE).isoformat(),
         }
-        template = self._environment.get_template("preferences/centre.html")
-        return Page(template.render(values), self._styles, self._images)
+        return self._sheets.render("centre.html", language, **values)
 
     def _wanted(self, overview: Overview) -> set[Frequency]:
         chosen, defaults = overview.subscriber.chosen, overview.defaults
@@ -167,9 +141,9 @@ class CentrePages:
     def _name(self, category: str, language: Language) -> str:
         """What readers call a category."""
         try:
-            template = self._environment.get_template(f"categories/{category}/name.txt")
+            template = self._sheets.environment.get_template(f"categories/{category}/name.txt")
         except TemplateNotFound:
-            template = self._environment.get_template(f"categories/{_OTHER}/name.txt")
+            template = self._sheets.environment.get_template(f"categories/{_OTHER}/name.txt")
         said = template.render({**language.values(), "category": category})
         return " ".join(said.split())
 
@@ -192,9 +166,3 @@ def _masked(address: str) -> str:
     """Enough for the reader to know it again, and for nobody else to write to it."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}•••@{domain}"
-
-
-def _hash_source(style: str) -> str:
-    """https://www.w3.org/TR/CSP3/#grammardef-hash-source"""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"'sha256-{digest}'"

@@ -1,6 +1,6 @@
 """A reader's language: sentences from a catalogue, dates, numbers and lists from CLDR."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
@@ -28,6 +28,8 @@ CATALOGUE = "messages"
 
 _REMEMBERED = 200
 """How many locales are: their names come from outside."""
+
+_LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en_GB"}
 """English that says no country has the day before the month and 24 hours, as most of the world."""
@@ -154,6 +156,18 @@ class Languages:
         """The nearest to a BCP 47 tag: `de-AT` is German as in Austria. English where none is."""
         return self._of(tag.lower())
 
+    def accepted(self, header: str) -> Language:
+        """The first that is spoken of those in an Accept-Language header, else English.
+
+        By their weights (RFC 9110, 12.5.4); what cannot be read in it is passed over.
+        """
+        wanted = sorted(_weighted(header), key=lambda each: -each[0])
+        spoken = (tag for weight, tag in wanted if weight and self._is_spoken(tag))
+        return self.of(next(spoken, SOURCE))
+
+    def _is_spoken(self, tag: str) -> bool:
+        return any(tag == each or tag.startswith(f"{each}-") for each in self.tags)
+
     def _negotiate(self, tag: str) -> Language:
         """RFC 4647, 3.4 (lookup): the tag is shortened from its end until it is spoken."""
         wanted = tag
@@ -168,6 +182,16 @@ class Languages:
             return NullTranslations()
         with (self._folders[tag] / "LC_MESSAGES" / f"{CATALOGUE}.mo").open("rb") as catalogue:
             return GNUTranslations(catalogue)
+
+
+def _weighted(header: str) -> Iterator[tuple[float, str]]:
+    """The first few languages of an Accept-Language header, in lower case, with their weights."""
+    for part in header[:_LONGEST_HEADER].split(","):
+        tag, _, weight = part.partition(";")
+        try:
+            yield float(weight.strip().removeprefix("q=") or 1), tag.strip().lower()
+        except ValueError:
+            continue
 
 
 def _locale(tag: str, spoken: str) -> Locale:

@@ -1,17 +1,7 @@
-"""The pages that readers see in a browser, by the same brand and in the same languages."""
+"""The pages behind the readers' links, but for the preference page."""
 
-import re
-from base64 import b64encode
-from hashlib import sha256
-from pathlib import Path
-from typing import Any
-
-from jinja2 import FileSystemLoader
-
-from gazette.adapters.rendering.brand import read_brand
-from gazette.adapters.rendering.environment import environment
-from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.lines import line_of
+from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.showing import show
 from gazette.domain.compose import Digest
 from gazette.domain.subscriber import Subscriber
@@ -19,63 +9,48 @@ from gazette.domain.zone import zone_of
 
 
 class JinjaPages:
-    """The port `Pages` on a folder of built templates."""
+    """The port `Pages` on templates."""
 
-    def __init__(self, templates: Path) -> None:
-        self._templates = templates
-        self._brand = read_brand(templates / "brand.json")
-        self._languages = Languages(templates)
-        self._environment = environment(templates)
+    def __init__(self, sheets: Sheets) -> None:
+        self._sheets = sheets
 
-    def confirm_unsubscribe(self) -> str:
+    def confirm_unsubscribe(self, accepted: str) -> str:
         """Asks before anything happens."""
-        return self._page("confirm.html")
+        return self._for_a_browser("confirm.html", accepted)
 
-    def unsubscribed(self) -> str:
+    def unsubscribed(self, accepted: str) -> str:
         """Says that it is done."""
-        return self._page("done.html")
+        return self._for_a_browser("done.html", accepted)
 
-    def invalid_link(self) -> str:
+    def invalid_link(self, accepted: str) -> str:
         """Says that a link does not work, the same whatever the cause."""
-        return self._page("invalid.html")
+        return self._for_a_browser("invalid.html", accepted)
 
-    def not_sent(self) -> str:
+    def went_wrong(self, accepted: str) -> str:
+        """Says that it is not the reader's fault."""
+        return self._for_a_browser("went_wrong.html", accepted)
+
+    def not_sent(self, reader: Subscriber) -> str:
         """Says that there is nothing to see before an email is sent."""
-        return self._page("not_sent.html")
+        return self._for_a_reader("not_sent.html", reader)
 
-    def nothing_left(self) -> str:
+    def nothing_left(self, reader: Subscriber) -> str:
         """Says that nothing of what an email showed is still there."""
-        return self._page("nothing_left.html")
+        return self._for_a_reader("nothing_left.html", reader)
 
-    def updates(self, digest: Digest, subscriber: Subscriber) -> str:
+    def updates(self, digest: Digest, reader: Subscriber) -> str:
         """Each group of the digest, with the times of the reader's zone."""
-        language = self._languages.of(subscriber.locale)
-        zone = zone_of(subscriber.time_zone)
-        groups = [(group, show(group, language, zone)) for group in digest.groups]
-        return self._page(
-            "updates.html",
-            locale=subscriber.locale,
-            digest=digest,
-            groups=[
-                (shown, line_of(shown, self._environment, language), group.latest.occurred_at)
-                for group, shown in groups
-            ],
-        )
+        language = self._sheets.languages.of(reader.locale)
+        zone = zone_of(reader.time_zone)
+        shown = [(group, show(group, language, zone)) for group in digest.groups]
+        groups = [
+            (each, line_of(each, self._sheets.environment, language), group.latest.occurred_at)
+            for group, each in shown
+        ]
+        return self._sheets.render("updates.html", language, digest=digest, groups=groups)
 
-    @property
-    def styles(self) -> str:
-        """What the pages' own style is called in a Content-Security-Policy: by its hash.
+    def _for_a_browser(self, name: str, accepted: str) -> str:
+        return self._sheets.render(name, self._sheets.languages.accepted(accepted))
 
-        Of the template, not of a page: what somebody smuggled into a page has no part in it.
-        https://www.w3.org/TR/CSP3/#match-element-to-source-list
-        """
-        source, _, _ = FileSystemLoader(self._templates).get_source(
-            self._environment, "preferences/page.html"
-        )
-        (style,) = re.findall(r"<style>(.*?)</style>", source, re.DOTALL)
-        return f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
-
-    def _page(self, name: str, *, locale: str = "en", **values: Any) -> str:
-        language = self._languages.of(locale)
-        template = self._environment.get_template(f"preferences/{name}")
-        return template.render({**language.values(), "brand": self._brand, **values})
+    def _for_a_reader(self, name: str, reader: Subscriber) -> str:
+        return self._sheets.render(name, self._sheets.languages.of(reader.locale))

@@ -1,0 +1,40 @@
+"""What all pages that readers see have in common: brand, style, languages."""
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from gazette.adapters.rendering.brand import read_brand
+from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.language import Language, Languages
+
+
+class Sheets:
+    """Renders pages of a folder of built templates.
+
+    `styles` and `images` are what a Content-Security-Policy has to let in for them: their one
+    style sheet, by its hash, and the host of the logo, or nothing.
+    https://www.w3.org/TR/CSP3/#grammardef-hash-source
+    """
+
+    def __init__(self, templates: Path) -> None:
+        self.brand = read_brand(templates / "brand.json")
+        self.languages = Languages(templates)
+        self.environment = environment(templates)
+        style = self.environment.get_template("preferences/page.css").render(brand=self.brand)
+        self._style = Markup(style)  # noqa: S704 -- our own, and the brand's colours are checked
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        self.styles = f"'sha256-{digest}'"
+        logo = urlsplit(self.brand.logo)
+        self.images = f"{logo.scheme}://{logo.netloc}" if self.brand.logo else ""
+
+    def render(self, name: str, language: Language, **values: Any) -> str:
+        """The page of the template `preferences/<name>`."""
+        template = self.environment.get_template(f"preferences/{name}")
+        return template.render(
+            {**language.values(), "brand": self.brand, "style": self._style, **values}
+        )
