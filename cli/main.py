@@ -10,6 +10,7 @@ from cli.brake import brake
 from cli.dead_letters.command import dlq
 from cli.event import event
 from cli.explaining.command import explain
+from cli.preview.command import preview
 from cli.quarantine import quarantine
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app.add_typer(brake, name="brake")
 app.add_typer(dlq, name="dlq")
 app.add_typer(quarantine, name="quarantine")
 app.command("explain")(explain)
+app.command("preview")(preview)
 
 
 def main() -> None:
