@@ -8,10 +8,10 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel linear slot check docs plots setup format lint types synth deploy lock clean
+.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel linear slot check docs plots screenshots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… chooses)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
@@ -20,7 +20,7 @@ test: setup ## Every test that needs no browser, from nothing, on all cores
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 browser: setup chromium ## Readers in Chromium, on the deployed stacks: emails, pages, keyboard, axe-core
-	@CHROMIUM="$$(command -v $(CHROMIUM))" $(BIN)/python -m pytest -vv -m browser tests/browser
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
 
 fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
 	@$(BIN)/python -m tests.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
@@ -68,6 +68,9 @@ docs: setup ## Write docs/events and docs/lifecycle.md anew, from the code
 
 plots: setup ## Draw the pictures of docs anew, and print their figures
 	@$(BIN)/python -m benchmarks.stagger
+
+screenshots: setup chromium ## Draw the pictures of emails and pages in docs/images anew
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m tests.browser.screenshots
 
 synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
 	@$(BIN)/node node_modules/.bin/cdk synth --quiet $(if $(STAGE),-c stage=$(STAGE))

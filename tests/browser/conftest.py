@@ -1,31 +1,20 @@
 """One deployed stage and one browser for all tests of this folder."""
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from demo.engine import deploy, running
 from demo.service import Service
 from demo.ses import StandIn
+from tests.browser.chromium import chromium
 from tests.browser.edge import Edge
 from tests.browser.letters import Letters, correspond
 from tests.stage import Deployed
 
 HERE = Path(__file__).parent
-
-# No connection but to the pages: without these, Chromium asks its maker's servers at every start.
-FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -56,12 +45,8 @@ def deployed(edge: Edge, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, or the one that CHROMIUM names."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    assert path, "There is no Chromium: run `make browser`, or set CHROMIUM to its path."
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
