@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel linear slot check docs plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -65,6 +65,9 @@ format: setup ## Format and fix what can be fixed
 docs: setup ## Write docs/events and docs/lifecycle.md anew, from the code
 	@$(BIN)/gazette event schemas >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
+
+messages: setup ## Bring what the templates say into the catalogues of templates/locales
+	@$(BIN)/python -m infra.assets.messages
 
 plots: setup ## Draw the pictures of docs anew, and print their figures
 	@$(BIN)/python -m benchmarks.stagger

@@ -9,7 +9,7 @@ from gazette.adapters.contract import published
 from cli.checking import Checked, check
 from cli.console import NotPossible, note, one_line_errors, say
 from cli.entries import read_entries
-from cli.previewing import events_in, preview, words
+from cli.previewing import events_in, lines_by, preview
 from cli.wording import in_words
 
 _PROJECT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ def show(file: File) -> None:
     checked = [check(entry) for entry in read_entries(file)]
     commands = [each.command for each in checked if each.command]
     events = events_in(commands)
-    for line in preview(events, words(_PROJECT / "templates" / "nouns.json")):
+    for line in preview(events, lines_by(_PROJECT / "templates")):
         say(line)
     others = [each for each in checked if each.command and not events_in([each.command])]
     if events and others:

@@ -1,13 +1,17 @@
 """How events will read: the lines of the digest that they would make, in its order."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC
 from pathlib import Path
 
-from gazette.adapters.words import Words
+from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.language import SOURCE, Languages
+from gazette.adapters.rendering.lines import line_of
+from gazette.adapters.rendering.showing import show
 from gazette.domain.commands import Command, CreateActivity, CreateEvents
 from gazette.domain.compose import Group, compose
 from gazette.domain.model import Event
+from jinja2 import TemplateError
 
 from cli.console import NotPossible
 from cli.wording import instant
@@ -16,15 +20,24 @@ FOLLOWER = "a follower"
 """Who an activity is shown to. No user id has a space: this is nobody else."""
 
 
-def words(nouns: Path) -> Words:
-    """The sentences of the emails, with the nouns of the templates. Raises NotPossible."""
-    try:
-        given = json.loads(nouns.read_text(encoding="utf-8"))
-        return Words({category: (one, many) for category, (one, many) in given.items()})
-    except (OSError, ValueError, AttributeError, TypeError) as err:
-        raise NotPossible(
-            f"{nouns} cannot be read ({err}): it must hold [one, many] for each category."
-        ) from err
+LineOf = Callable[[Group], str]
+"""Says what happened in a group."""
+
+
+def lines_by(templates: Path) -> LineOf:
+    """The sentences of the emails, in English. It raises NotPossible where a template fails."""
+    language = Languages(templates).of(SOURCE)
+    read = environment(templates)
+
+    def line(group: Group) -> str:
+        try:
+            return line_of(show(group, language, UTC), read, language)
+        except TemplateError as err:
+            raise NotPossible(
+                f"{templates}: the line of {group.category} cannot be written: {err}"
+            ) from err
+
+    return line
 
 
 def events_in(commands: Iterable[Command]) -> list[Event]:
@@ -38,7 +51,7 @@ def events_in(commands: Iterable[Command]) -> list[Event]:
     return list(kept.values())
 
 
-def preview(events: Iterable[Event], words: Words) -> Iterator[str]:
+def preview(events: Iterable[Event], line: LineOf) -> Iterator[str]:
     """The lines to show: by reader, each group as one digest of all of them would show it."""
     by_reader: dict[str, list[Event]] = {}
     for event in events:
@@ -48,7 +61,7 @@ def preview(events: Iterable[Event], words: Words) -> Iterator[str]:
             yield ""
         yield f"To {reader}:"
         for group in compose(theirs, max_groups=len(theirs)).groups:
-            yield from _group(group, words)
+            yield from _group(group, line)
 
 
 def _events(command: Command) -> tuple[Event, ...]:
@@ -61,11 +74,11 @@ def _events(command: Command) -> tuple[Event, ...]:
             return ()
 
 
-def _group(group: Group, words: Words) -> Iterator[str]:
+def _group(group: Group, line: LineOf) -> Iterator[str]:
     latest = group.latest
     yield ""
     yield f"  {latest.entity.title}"
-    yield f"    {words.line(group)}"
+    yield f"    {line(group)}"
     if latest.excerpt:
         yield f'    "{" ".join(latest.excerpt.split())}"'
     yield f"    {instant(latest.occurred_at)}"

@@ -50,6 +50,7 @@ _NOT_HERE = {
     "sqs": "There is no queue {name} here",
     "lambda": "There is no function {name} here",
     "dynamodb": "There is no such table among {name}",
+    "secretsmanager": "There is no secret with {name} here",
 }
 """By the service as IAM names it."""
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, fields
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.utils import parseaddr
+from pathlib import Path
 from typing import Any, get_origin
 
 from gazette.settings import MAX_EMAILS_PER_SECOND
 
 from infra.topology import GENERATE
+
+ROOT = Path(__file__).parents[1]
 
 
 class StageError(Exception):
@@ -22,7 +25,8 @@ class Stage:
     """One installation. Durations are whole seconds.
 
     `sender` is an address of a verified SES identity; `base_url` is where readers reach the
-    preferences function (default: its own function URL); `retain` keeps data when a stack is
+    preferences function (default: its own function URL); `templates` is a folder, seen from that of
+    cdk.json, whose files go before those of `templates/`; `retain` keeps data when a stack is
     deleted; `default_frequencies` says by category how often those readers hear of it who chose
     nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
     `max_lateness` is how late a digest may still go out; `sunset_days` is how long after the last
@@ -43,6 +47,7 @@ class Stage:
     sender: str
     list_id: str
     base_url: str = ""
+    templates: str = ""
     bus: str = "gazette"
     alarm_email: str = ""
     mail_provider: str = "ses"
@@ -120,6 +125,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", stage.list_id):
         raise StageError(f"Stage {name!r} in cdk.json: list_id must be like digest.shop.example.")
+    if stage.templates and not (ROOT / stage.templates).is_dir():
+        raise StageError(
+            f"Stage {name!r} in cdk.json: templates is {stage.templates!r}, and there is no such "
+            "folder beside cdk.json."
+        )
     if not stage.sender.isprintable():
         raise StageError(f"Stage {name!r} in cdk.json: sender must be one line.")
     if stage.base_url and not stage.base_url.startswith(("https://", "http://127.0.0.1:")):

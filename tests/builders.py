@@ -17,11 +17,18 @@ from gazette.domain.model import (
     Schedule,
     Window,
 )
+from gazette.domain.ports import Links
 from gazette.domain.run import Run
 from gazette.domain.subscriber import Subscriber
 
 NOW = datetime(2026, 11, 22, 7, 3, tzinfo=UTC)
 KEY = RunKey("ann", DAILY, 1)
+LINKS = Links(
+    unsubscribe="https://mail.example.com/unsubscribe/k1.YW5u.abc_-d",
+    preferences="https://mail.example.com/preferences/k1.YW5u.abc_-e",
+    email="https://mail.example.com/email/k1.YW5uLWRhaWx5LTE.abc_-f",
+    updates="https://mail.example.com/updates/k1.YW5uLWRhaWx5LTE.abc_-f",
+)
 
 
 @dataclass

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.assets.inline import build_templates
+from infra.assets.templates import build_templates
 from tests.builders import SettableClock
 
 ROOT = Path(__file__).parents[1]

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from gazette.domain.compose import Digest
 from gazette.domain.errors import Unavailable
+from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import Quota
 from gazette.domain.ports import FollowerPage, Links, QueuedRun, Shard, Walk
@@ -121,11 +122,60 @@ class FakeQuarantine:
 
 
 @dataclass
+@dataclass
+class FakeSecret:
+    """What all that are opened on it see. It may be silent."""
+
+    keys: LinkKeys
+    answers: bool = True
+    reads: int = 0
+
+
+@dataclass
+class FakeKeyStore:
+    """The port `KeyStore`."""
+
+    secret: FakeSecret
+    _read: LinkKeys | None = None
+
+    def read(self) -> LinkKeys:
+        self.secret.reads += 1
+        if not self.secret.answers:
+            raise Unavailable("the keys of the links cannot be read")
+        self._read = self.secret.keys
+        return self.secret.keys
+
+    def replace(self, keys: LinkKeys) -> bool:
+        if self._read != self.secret.keys:
+            return False
+        self.secret.keys = keys
+        return True
+
+
+class FakeLinks:
+    """The port `LinkMaker`."""
+
+    def links(self, key: RunKey) -> Links:
+        site, run = "https://example.com", f"{key.user_id}/{key.schedule}/{key.sequence}"
+        return Links(
+            unsubscribe=f"{site}/unsubscribe/{key.user_id}",
+            preferences=f"{site}/preferences/{key.user_id}",
+            email=f"{site}/email/{run}",
+            updates=f"{site}/updates/{run}",
+        )
+
+
 class FakeRenderer:
     """The port `Renderer`: names every group with its count."""
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.count}" for group in digest.groups]
         text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])

@@ -26,7 +26,7 @@ from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
 from gazette.domain.pace import PacePlan
-from gazette.domain.ports import Links, QueuedRun, Renderer, Shard
+from gazette.domain.ports import QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
@@ -66,6 +66,7 @@ from tests.fakes import (
     FakeEvidenceLog,
     FakeFailedRuns,
     FakeFollowersQueue,
+    FakeLinks,
     FakeMailer,
     FakeQuarantine,
     FakeRenderer,
@@ -114,13 +115,6 @@ PORTS = (
 
 Around = Callable[[str, Callable[[], object]], object]
 """Gets the name of a port's method, such as `events.store`, and the call; returns its answer."""
-
-
-class FakeLinks:
-    """The port `LinkMaker`."""
-
-    def links(self, user_id: str) -> Links:
-        return Links(unsubscribe=f"https://example.com/unsubscribe/{user_id}")
 
 
 class Watched:

@@ -29,7 +29,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def ask(token: str) -> Response[str]:
     """Change nothing: link scanners open every link of an email."""
     preferences = build()
-    preferences.reader_of(token)
+    preferences.leaver(token)
     return _page(200, preferences.pages.confirm_unsubscribe())
 
 
@@ -37,16 +37,16 @@ def ask(token: str) -> Response[str]:
 def leave(token: str) -> Response[str]:
     """The page's button and RFC 8058's one-click: no login, no redirect, any form encoding."""
     preferences = build()
-    found = preferences.unsubscribe(preferences.reader_of(token))
+    found = preferences.unsubscribe(preferences.leaver(token))
     count("unsubscribed", int(found))
     logger().info("reader unsubscribed", found=found)
     return _page(200, preferences.pages.unsubscribed())
 
 
 @app.exception_handler(InvalidToken)  # type: ignore[untyped-decorator] # not annotated there
-def explain(why: InvalidToken) -> Response[str]:
-    """A link that was cut off or altered."""
-    return _page(404, build().pages.invalid_link(str(why)))
+def refuse(_: InvalidToken) -> Response[str]:
+    """A link that was cut off, altered, or signed with a key that was retired."""
+    return _page(404, build().pages.invalid_link())
 
 
 def _page(status: int, html: str) -> Response[str]:

@@ -6,12 +6,8 @@ a tag becomes an HTML comment, which no parser moves out of a table; inside an e
 tag it becomes a word.
 """
 
-import json
 import re
-import shutil
-from pathlib import Path
 
-from jinja2 import Environment, TemplateSyntaxError
 from premailer import Premailer
 
 _JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
@@ -19,6 +15,7 @@ _WORD = "jinja{}mask"
 _POSITIONAL = re.compile(r":(?:first|last|nth|only)-|[+~]")
 _SELECTOR = re.compile(r"(?:^|[{}])\s*([^{}@]+)(?=\{)")
 _STYLE = re.compile(r"<style\b[^>]*>(.*?)</style>", re.DOTALL | re.IGNORECASE)
+_BODY = re.compile(r"<body[^>]*>(.*)</body>", re.DOTALL)
 _DYNAMIC_SELECTOR = re.compile(
     r"\s(?:class|id)\s*=\s*(?:\"[^\"]*jinja\d+mask[^\"]*\"|'[^']*jinja\d+mask[^']*')", re.IGNORECASE
 )
@@ -28,35 +25,22 @@ class TemplateError(Exception):
     """A template that cannot be built. The text names the file and what to change."""
 
 
-def build_templates(source: Path, target: Path) -> None:
-    """Copy the folder `source` to `target`, with the CSS of every email inlined.
-
-    An email is a folder with a `body.html`; web pages keep their style sheets. Raises
-    TemplateError.
-    """
-    shutil.copytree(source, target, dirs_exist_ok=True)
-    (target / "__init__.py").write_text('"""Built templates."""\n')
-    for data in ("brand.json", "nouns.json"):
-        try:
-            json.loads((target / data).read_text())
-        except ValueError as err:
-            raise TemplateError(f"{source / data} is not JSON: {err}") from err
-    environment = Environment(autoescape=True)
-    for template in sorted(target.rglob("*.*")):
-        if template.suffix not in {".html", ".txt"}:
-            continue
-        name = template.relative_to(target)
-        try:
-            environment.parse(template.read_text())
-        except TemplateSyntaxError as err:
-            raise TemplateError(f"{source / name}, line {err.lineno}: {err.message}") from err
-        if template.name == "body.html":
-            template.write_text(inline(template.read_text(), name=str(name)))
+def inline_part(part: str, css: str, *, name: str) -> str:
+    """A template that is a part of a page, with the CSS of the page inlined. As `inline`."""
+    page = inline(
+        f"<!DOCTYPE html>\n<html><head><style>{css}</style></head><body>{part}</body></html>",
+        name=name,
+    )
+    found = _BODY.search(page)
+    if found is None:
+        raise TemplateError(f"{name}: it must hold what stands inside a page, without <body>.")
+    return found[1].strip() + "\n"
 
 
 def inline(template: str, *, name: str) -> str:
-    """The template with its CSS inlined. Raises TemplateError where the result could differ
-    from inlining each rendered email: CSS that counts siblings, or an attribute that Jinja makes.
+    """The template of a whole page with its CSS inlined. Raises TemplateError where the
+    result could differ from inlining each rendered email: CSS that counts siblings, or an
+    attribute that Jinja makes.
     """
     for style in _STYLE.findall(template):
         _refuse_positional(_JINJA.sub("", style), name)
@@ -78,8 +62,12 @@ def inline(template: str, *, name: str) -> str:
         strip_important=False,
         disable_leftover_css=False,
     ).transform()
+    styles = "".join(_STYLE.findall(masked))
     for number, tag in enumerate(tags):
-        if _WORD.format(number) not in inlined:
+        word = _WORD.format(number)
+        if f"&lt;!--{word}--" in inlined:
+            raise TemplateError(f"{name}: {tag} stands where only text may be. Use {{{{ … }}}}.")
+        if word not in inlined and word not in styles:
             raise TemplateError(f"{name}: {tag} was lost while the CSS was inlined.")
     return preamble + _unmask(inlined, tags) + "\n"
 

@@ -15,7 +15,7 @@ import jsii
 from aws_cdk import BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
-from infra.assets.inline import build_templates
+from infra.assets.templates import build_templates
 
 ROOT = Path(__file__).parents[2]
 _REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
@@ -45,23 +45,31 @@ LAMBDA = Target(python="3.13", platform="aarch64-manylinux_2_28")
 HOST = Target(python=f"{sys.version_info.major}.{sys.version_info.minor}", platform=None)
 
 
-def dependencies_code(target: Target) -> lambda_.Code:
-    """The pinned third-party wheels, for `target`; of botocore only the services in use."""
+def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
+    """The pinned third-party wheels, for `target`; of botocore only the services in use, of
+    Babel only the languages that the templates speak.
+    """
+    languages = _languages(overlay)
 
     def build(output: Path) -> None:
-        _install(output / "python", target)
+        _install(output / "python", target, languages)
         _compile(output, target)
 
     return _bundled(
-        ROOT / "layers" / "dependencies", build, [_REQUIREMENTS, Path(__file__)], target
+        ROOT / "layers" / "dependencies",
+        build,
+        [_REQUIREMENTS, Path(__file__)],
+        f"{target} {sorted(languages)}",
+        target,
     )
 
 
-def core_code(target: Target) -> lambda_.Code:
-    """The package `gazette` and the built templates."""
+def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
+    """The package `gazette` and the built templates, those of `overlay` among them."""
     sources = [
         *sorted(_PACKAGE.rglob("*.py")),
         *sorted(_files(_TEMPLATES)),
+        *(sorted(_files(overlay)) if overlay else []),
         *sorted(Path(__file__).parent.glob("*.py")),
         _TOOLS,
     ]
@@ -72,10 +80,10 @@ def core_code(target: Target) -> lambda_.Code:
             output / "python" / "gazette",
             ignore=shutil.ignore_patterns("__pycache__", "py.typed"),
         )
-        build_templates(_TEMPLATES, output / "python" / "gazette_templates")
+        build_templates(_TEMPLATES, output / "python" / "gazette_templates", overlay=overlay)
         _compile(output, target)
 
-    return _bundled(ROOT / "layers" / "gazette", build, sources, target)
+    return _bundled(ROOT / "layers" / "gazette", build, sources, f"{target} {overlay}", target)
 
 
 def interpreter_for(target: Target) -> str | None:
@@ -94,7 +102,14 @@ def interpreter_for(target: Target) -> str | None:
     return next((str(path) for path in pyenv.glob(f"{target.python}.*/bin/python")), None)
 
 
-def _install(folder: Path, target: Target) -> None:
+def _languages(overlay: Path | None) -> set[str]:
+    """What CLDR calls them, without countries: `pt` for `pt-BR`."""
+    folders = [_TEMPLATES] + ([overlay] if overlay else [])
+    tags = {path.name for folder in folders for path in folder.glob("locales/*")}
+    return {"en", *(tag.partition("-")[0] for tag in tags)}
+
+
+def _install(folder: Path, target: Target, languages: set[str]) -> None:
     platform = ["--python-platform", target.platform] if target.platform else []
     result = subprocess.run(
         [
@@ -115,6 +130,9 @@ def _install(folder: Path, target: Target) -> None:
     for service in (folder / "botocore" / "data").iterdir():
         if service.is_dir() and service.name not in AWS_SERVICES:
             shutil.rmtree(service)
+    for locale in (folder / "babel" / "locale-data").glob("*.dat"):
+        if locale.stem.partition("_")[0] not in {"root", *languages}:
+            locale.unlink()
 
 
 def _compile(folder: Path, target: Target) -> None:
@@ -132,11 +150,14 @@ def _compile(folder: Path, target: Target) -> None:
     )
 
 
-def _bundled(source: Path, build: "Any", inputs: Iterable[Path], target: Target) -> lambda_.Code:
+def _bundled(
+    source: Path, build: "Any", inputs: Iterable[Path], variant: str, target: Target
+) -> lambda_.Code:
     compiled = interpreter_for(target) is not None
-    digest = hashlib.sha256(f"{target} {compiled}".encode())
+    digest = hashlib.sha256(f"{variant} {compiled}".encode())
     for path in inputs:
-        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+        name = os.path.relpath(path, ROOT)
+        digest.update(name.encode() + b"\0" + path.read_bytes())
     return lambda_.Code.from_asset(
         str(source),
         asset_hash=digest.hexdigest(),

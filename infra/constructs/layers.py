@@ -4,13 +4,14 @@ from aws_cdk import Annotations
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.assets.layers import HOST, LAMBDA, core_code, dependencies_code, interpreter_for
+from infra.assets.layers import HOST, LAMBDA, ROOT, core_code, dependencies_code, interpreter_for
 from infra.stages import Stage
 
 
 def build_layers(scope: Construct, stage: Stage) -> list[lambda_.ILayerVersion]:
     """Dependencies and core, for Lambda or, where the stage says so, for this machine."""
     target = HOST if stage.host_layers else LAMBDA
+    overlay = ROOT / stage.templates if stage.templates else None
     if interpreter_for(target) is None:
         Annotations.of(scope).add_warning_v2(
             "gazette:no-pyc",
@@ -21,7 +22,7 @@ def build_layers(scope: Construct, stage: Stage) -> list[lambda_.ILayerVersion]:
         lambda_.LayerVersion(
             scope,
             name,
-            code=code(target),
+            code=code(target, overlay),
             compatible_runtimes=[lambda_.Runtime.PYTHON_3_13],
             description=description,
         )

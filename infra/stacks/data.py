@@ -1,4 +1,4 @@
-"""What must outlive the service, in a stack of its own: the tables, and the key of the links."""
+"""What must outlive the service, in a stack of its own: the tables, and the keys of the links."""
 
 from typing import Any
 
@@ -20,9 +20,16 @@ class DataStack(Stack):
         self.links_secret = secretsmanager.Secret(
             self,
             "LinksKey",
-            description="Signs the links in emails. Replacing it breaks every link sent so far.",
+            description=(
+                "The keys that sign the links in emails, by id; the highest number signs. "
+                "Replacing or removing a key breaks the links signed with it, adding one breaks "
+                f"none: gazette links rotate --stage {stage.name}."
+            ),
             generate_secret_string=secretsmanager.SecretStringGenerator(
-                password_length=64, exclude_punctuation=True
+                password_length=64,
+                exclude_punctuation=True,
+                secret_string_template="{}",  # noqa: S106 -- what the key is written into
+                generate_string_key="k1",
             ),
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
         )

@@ -1,6 +1,7 @@
 """The real handlers on moto, with the settings that the stack would write."""
 
 import io
+import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,7 +59,7 @@ from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables
 
-_KEY = "k" * 64
+_KEYS = json.dumps({"k1": "k" * 64})
 _QUEUES = (
     "quarantine",
     "followers",
@@ -227,7 +228,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
         create_tables()
         sqs = boto3.client("sqs")
         queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in _QUEUES}
-        secret = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEY)
+        secret = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEYS)
         boto3.client("sesv2").create_email_identity(EmailIdentity="digest@example.com")
         for settings in _settings(queues, secret["ARN"]):
             for variable, value in settings.to_env().items():

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.follows import DynamoFollows
-from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -213,6 +213,8 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
         subscriber: Subscriber,
         links: Links,
         schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         if any(group.latest.id == "e1" for group in digest.groups) or digest.events == 2:
             raise RenderingFailed("poison")

@@ -121,7 +121,10 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
     assert first == again != other
     cloud.work("generate", first, again, other)
     subjects = [request["Content"]["Simple"]["Subject"]["Data"] for request in cloud.sent()]
-    assert subjects == ["2 new comments from User 2 and User 1", "1 new comment from User 3"]
+    assert subjects == [
+        "2 new comments from User 2 and User 1: Title of post#p1",
+        "1 new comment from User 3: Title of post#p2",
+    ]
     assert "at once" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 
@@ -386,7 +389,9 @@ def test_an_erasure_leaves_nothing_of_a_reader_but_runs_and_the_instant(cloud: C
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_altered_link_is_explained_and_changes_nothing(cloud: Cloud, method: str) -> None:
-    answer = cloud.invoke("preferences", http(method, "/unsubscribe/YW5u.AAAAAAAAAAAAAAAAAAAAAA"))
+    answer = cloud.invoke(
+        "preferences", http(method, "/unsubscribe/k1.YW5u.AAAAAAAAAAAAAAAAAAAAAA")
+    )
     assert answer["statusCode"] == 404
     assert "This link does not work" in answer["body"]
     assert not cloud.meter.write_units

@@ -68,19 +68,39 @@ def _tag() -> str:
 
 
 def test_the_styles_of_an_email_are_inlined_and_its_tags_are_not_lost(core: Path) -> None:
-    body = (core / "gazette_templates" / "digest" / "body.html").read_text()
-    source = (Path(__file__).parents[2] / "templates" / "digest" / "body.html").read_text()
-    assert re.search(r"<body[^>]* style=", body)
-    assert re.search(r'<a class="title"[^>]* style="[^"]*\{\{ brand\.accent \}\}', body)
-    style = re.search(r"<style>(.*?)</style>", body, re.DOTALL)
+    layout, group = (
+        (core / "gazette_templates" / name).read_text()
+        for name in ("parts/layout.html", "digest/group.html")
+    )
+    source = (Path(__file__).parents[2] / "templates" / "digest" / "group.html").read_text()
+    assert re.search(r"<body[^>]* style=", layout)
+    assert re.search(r'<a class="title"[^>]* style="[^"]*\{\{ brand\.accent \}\}', group)
+    style = re.search(r"<style>(.*?)</style>", layout, re.DOTALL)
     assert style
     assert style[1].lstrip().startswith("@media")
-    assert "jinja" not in body
-    assert set(re.findall(r"\{%.*?%\}", source)) <= set(re.findall(r"\{%.*?%\}", body))
+    assert "jinja" not in layout + group
+    assert set(re.findall(r"\{%.*?%\}", source)) <= set(re.findall(r"\{%.*?%\}", group))
+
+
+def test_of_the_languages_those_are_shipped_that_the_templates_speak(dependencies: Path) -> None:
+    """All of CLDR is 30 MB."""
+    shipped = list((dependencies / "babel" / "locale-data").glob("*.dat"))
+    languages = {locale.stem.partition("_")[0] for locale in shipped}
+    assert languages == {"root", "en", "de", "he"}
+    assert {"en_GB", "de_AT", "he_IL"} <= {locale.stem for locale in shipped}
+    assert sum(locale.stat().st_size for locale in shipped) < 1_000_000
 
 
 def test_the_dependencies_layer_holds_what_the_functions_import(dependencies: Path) -> None:
-    for package in ("pynamodb", "jinja2", "aws_lambda_powertools", "boto3", "pydantic", "tzdata"):
+    for package in (
+        "pynamodb",
+        "jinja2",
+        "aws_lambda_powertools",
+        "babel",
+        "boto3",
+        "pydantic",
+        "tzdata",
+    ):
         assert (dependencies / package / "__init__.py").is_file(), package
 
 

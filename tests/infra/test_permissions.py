@@ -1,9 +1,11 @@
 """Who may do what: nothing beyond what the topology says."""
 
+import json
 import re
 from collections import defaultdict
 
 import pytest
+from gazette.domain.link_keys import read_keys
 
 from infra.topology import STEPS, Step
 from tests.infra.synthesis import Grant, Synthesis
@@ -152,6 +154,15 @@ def test_only_who_signs_or_verifies_links_reads_the_key(prod: Synthesis) -> None
 def test_nobody_writes_the_key(prod: Synthesis) -> None:
     actions = {grant.action for grant in _all(prod) if "{LinksKey}" in grant.resource}
     assert actions == {"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}
+
+
+def test_the_secret_begins_with_one_key_that_can_be_read(prod: Synthesis) -> None:
+    (secret,) = prod.data.of_type("AWS::SecretsManager::Secret").values()
+    made = secret["GenerateSecretString"]
+    content = json.loads(made["SecretStringTemplate"])
+    content[made["GenerateStringKey"]] = "x" * made["PasswordLength"]
+    assert read_keys(json.dumps(content)).ids == ("k1",)
+    assert "gazette links rotate --stage prod" in secret["Description"]
 
 
 def test_only_preferences_is_open_to_the_world_and_only_by_its_url(prod: Synthesis) -> None:

@@ -42,11 +42,20 @@ ALLOWED: dict[str, frozenset[str]] = {
             STDLIB,
             "aws_cdk",
             "constructs",
-            "jsii",
-            "jinja2",
-            "premailer",
             "infra",
             "gazette.settings",
+        }
+    ),
+    "infra.assets": frozenset(
+        {
+            STDLIB,
+            "aws_cdk",
+            "babel",
+            "jinja2",
+            "jsii",
+            "premailer",
+            "infra",
+            "gazette.adapters.rendering",  # templates are read here as they are read there
         }
     ),
     "cli": frozenset({STDLIB, LIBRARIES, "gazette", "cli"}),

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 from gazette.adapters.contract import decode
-from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.commands import ChangeSubscriber, CreateEvents
 from gazette.domain.compose import compose
 from gazette.domain.model import DAILY, Event
-from gazette.domain.ports import Links
 
 from demo import campus
 from demo.audit import Findings, audit, read
 from demo.ses import Accepted
-from tests.builders import NOW
+from tests.builders import LINKS, NOW
 from tests.unit.test_contract import envelope
 
 # (reader, day): how many messages come from each of the others.
@@ -66,9 +65,7 @@ def email(renderer: JinjaRenderer, reader: int, day: int, *, run: str) -> Accept
             command = decode(envelope("event.created", detail))
             assert isinstance(command, CreateEvents)
             events += command.events
-    edition = renderer.render(
-        compose(events, max_groups=CAP), profile.subscriber, Links("https://x.example/"), DAILY
-    )
+    edition = renderer.render(compose(events, max_groups=CAP), profile.subscriber, LINKS, DAILY)
     return accepted(campus.address(reader), edition.text, run)
 
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from gazette.adapters.links import SignedLinks
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import immediate_schedule
@@ -31,7 +30,7 @@ from gazette.steps.pacing import Pacing
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeEvents, FakePacer, FakeRuns, FakeSubscribers
-from tests.fakes import FakeMailer, FakeRenderer, FakeRunQueue
+from tests.fakes import FakeLinks, FakeMailer, FakeRenderer, FakeRunQueue
 
 LAG = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
@@ -86,7 +85,7 @@ class World:
             events=self.events,
             batches=self.batches,
             desk=Desk(renderer=self.renderer, shelf=self.events, max_groups=20),
-            link_maker=SignedLinks(base_url="https://example.com", key=b"key"),
+            link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
                 pacer=self.pacer,

@@ -27,7 +27,13 @@ class Choking:
     broken: bool = False
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         for group in digest.groups:
             if self.broken or group.latest.excerpt in self.excerpts:

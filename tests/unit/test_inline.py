@@ -1,8 +1,6 @@
 """Inlining the template once gives what inlining every email would give."""
 
-import json
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +8,25 @@ from typing import Any
 
 import lxml.html
 import pytest
-from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.compose import compose
+from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Event
-from gazette.domain.ports import Links
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from premailer import Premailer
 
-from infra.assets.inline import TemplateError, build_templates, inline
+from infra.assets.inline import TemplateError, inline
+from infra.assets.templates import build_templates
+from tests import builders
 from tests.builders import a_subscriber, an_event
 
+LINK = '<link rel="stylesheet" href="email.css">'
 SOURCE = Path(__file__).parents[2] / "templates"
 JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
-LINKS = Links(unsubscribe="https://mail.example.com/unsubscribe/YW5u.abc_-d?a=1&b=2")
+LINKS = replace(
+    builders.LINKS, unsubscribe="https://mail.example.com/unsubscribe/k1.YW5u.abc_-d?a=1&b=2"
+)
 
 
 def page(css: str, body: str) -> str:
@@ -82,6 +85,15 @@ def digest_events(groups: list[tuple[int, int, str]]) -> list[Event]:
     ]
 
 
+@pytest.fixture(scope="session")
+def not_inlined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The templates with their style sheet still in one piece."""
+    target = tmp_path_factory.mktemp("not") / "inlined"
+    build_templates(SOURCE, target, inlined=False)
+    return target
+
+
+@pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#p1")])
 @given(
     st.lists(
         st.tuples(
@@ -98,13 +110,17 @@ def digest_events(groups: list[tuple[int, int, str]]) -> list[Event]:
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_to_inline_then_render_is_to_render_then_inline(
-    built_templates: Path, groups: list[tuple[int, int, str]], cap: int
+    built_templates: Path,
+    not_inlined: Path,
+    schedule: str,
+    groups: list[tuple[int, int, str]],
+    cap: int,
 ) -> None:
     digest = compose(digest_events(groups), max_groups=cap)
     subscriber = replace(a_subscriber(), name="Zoë <O'Neill>")
     early, late = (
-        JinjaRenderer(folder).render(digest, subscriber, LINKS, DAILY)
-        for folder in (built_templates, SOURCE)
+        JinjaRenderer(folder).render(digest, subscriber, LINKS, schedule)
+        for folder in (built_templates, not_inlined)
     )
     assert tree(early.html) == tree(inlined_late(late.html))
     assert (early.text, early.subject) == (late.text, late.subject)
@@ -113,26 +129,30 @@ def test_to_inline_then_render_is_to_render_then_inline(
 def test_the_comparison_can_fail(built_templates: Path) -> None:
     digest = compose([an_event()], max_groups=1)
     html = JinjaRenderer(built_templates).render(digest, a_subscriber(), LINKS, DAILY).html
-    for there, other in (("#ffffff", "#fffffe"), ("Gazette", "Gazelle"), ("<br>", "<hr>")):
+    for there, other in (("#ffffff", "#fffffe"), ("Gazette", "Gazelle"), ("<h1", "<h2")):
         assert tree(html.replace(there, other)) != tree(html)
 
 
 def test_every_tag_is_put_back_in_its_place() -> None:
-    template = (SOURCE / "digest" / "body.html").read_text()
-    built = inline(template, name="digest/body.html")
+    css = (SOURCE / "email.css").read_text()
+    template = (SOURCE / "parts" / "layout.html").read_text().replace(LINK, f"<style>{css}</style>")
+    built = inline(template, name="parts/layout.html")
     masthead = built.index("masthead", built.index("<body"))
     assert "{{ brand.accent }}" in built[masthead : built.index(">", masthead)]
     structure = [tag for tag in JINJA.findall(template) if tag.startswith("{%")]
     assert [tag for tag in JINJA.findall(built) if tag.startswith("{%")] == structure
-    assert set(JINJA.findall(built)) == set(JINJA.findall(template))
+    assert set(JINJA.findall(built)) == set(JINJA.findall(template)) - {"{{ language.start }}"}
     assert not re.search(r"jinja\d+mask", built)
 
 
 def test_an_email_keeps_only_the_css_that_cannot_be_inlined(built_templates: Path) -> None:
-    built = (built_templates / "digest" / "body.html").read_text()
+    built = (built_templates / "parts" / "layout.html").read_text()
     (style,) = re.findall(r"<style[^>]*>(.*?)</style>", built, re.DOTALL)
+    style = JINJA.sub("x", style)
     assert re.sub(r"@media[^{]+\{(?:[^{}]+\{[^{}]*\})*\s*\}", "", style).strip() == ""
     assert style.count("@media") == 2
+    for part in ("digest/body.html", "digest/group.html", "immediate/group.html"):
+        assert "<style" not in (built_templates / part).read_text()
 
 
 @pytest.mark.parametrize(
@@ -211,51 +231,3 @@ def test_quotes_inside_a_computed_class_do_not_hide_it() -> None:
     element = """<p class="{{ 'a' if x else "b" }}">x</p>"""
     with pytest.raises(TemplateError, match="is computed"):
         inline(page(".a { color: red }", element), name="digest/body.html")
-
-
-@pytest.fixture
-def copied(tmp_path: Path) -> Path:
-    """A copy of the templates to break."""
-    return Path(shutil.copytree(SOURCE, tmp_path / "templates"))
-
-
-def test_a_syntax_error_names_file_and_line(copied: Path, tmp_path: Path) -> None:
-    template = copied / "digest" / "body.txt"
-    lines = template.read_text().splitlines()
-    lines[2] = "{% if %}"
-    template.write_text("\n".join(lines))
-    with pytest.raises(TemplateError, match=rf"^{re.escape(str(template))}, line 3: "):
-        build_templates(copied, tmp_path / "built")
-
-
-def test_a_broken_brand_is_named(copied: Path, tmp_path: Path) -> None:
-    (copied / "brand.json").write_text("{'name': 1}")
-    with pytest.raises(TemplateError, match=r"brand\.json is not JSON"):
-        build_templates(copied, tmp_path / "built")
-
-
-def test_an_email_that_cannot_be_inlined_is_named(copied: Path, tmp_path: Path) -> None:
-    template = copied / "digest" / "body.html"
-    template.write_text(template.read_text().replace(".quiet {", ".quiet:first-child {"))
-    with pytest.raises(TemplateError, match=r"^digest/body\.html: "):
-        build_templates(copied, tmp_path / "built")
-
-
-def test_the_source_is_left_as_it_is(copied: Path, tmp_path: Path) -> None:
-    before = {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()}
-    build_templates(copied, tmp_path / "built")
-    assert {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()} == before
-
-
-def test_a_build_is_a_package_with_everything_in_it(copied: Path, tmp_path: Path) -> None:
-    target = tmp_path / "built"
-    build_templates(copied, target)
-    build_templates(copied, target)
-    names = {path.relative_to(copied) for path in copied.rglob("*.*")}
-    assert {path.relative_to(target) for path in target.rglob("*.*")} == {
-        *names,
-        Path("__init__.py"),
-    }
-    assert json.loads((target / "brand.json").read_text())["name"] == "Gazette"
-    web = Path("preferences") / "page.html"
-    assert (target / web).read_text() == (SOURCE / web).read_text()

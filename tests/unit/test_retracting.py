@@ -169,7 +169,13 @@ class Excerpts:
     """A renderer that shows what the latest event of each group says."""
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.latest.excerpt}" for group in digest.groups]
         return Edition("", "", "\n".join([subscriber.name, *lines, schedule, links.unsubscribe]))

@@ -1,19 +1,58 @@
-"""The reader's own links."""
+"""The reader's own links: made for an email, and read when somebody follows one."""
 
+from collections.abc import Callable
+
+from gazette.domain.errors import InvalidToken, UnknownKey
+from gazette.domain.identity import parse_run_id, run_id
+from gazette.domain.link_keys import LinkKeys
+from gazette.domain.model import RunKey
 from gazette.domain.ports import Links
-from gazette.domain.tokens import sign
-
-UNSUBSCRIBE = "unsubscribe"
+from gazette.domain.tokens import Purpose, sign, verify
 
 
 class SignedLinks:
-    """The port `LinkMaker`: links below `base_url` with a token signed by `key`."""
+    """The port `LinkMaker`: links below `base_url`, signed by the newest of `keys`."""
 
-    def __init__(self, *, base_url: str, key: bytes) -> None:
+    def __init__(self, *, base_url: str, keys: Callable[[], LinkKeys]) -> None:
         self._base_url = base_url.rstrip("/")
-        self._key = key
+        self._keys = keys
 
-    def links(self, user_id: str) -> Links:
-        """The links for this reader."""
-        token = sign(user_id, purpose=UNSUBSCRIBE, key=self._key)
-        return Links(unsubscribe=f"{self._base_url}/{UNSUBSCRIBE}/{token}")
+    def links(self, key: RunKey) -> Links:
+        """The links for the reader of this run."""
+        keys = self._keys()
+        run = sign(run_id(key), purpose=Purpose.RUN, keys=keys)
+        reader = {
+            purpose: sign(key.user_id, purpose=purpose, keys=keys)
+            for purpose in (Purpose.UNSUBSCRIBE, Purpose.PREFERENCES)
+        }
+        return Links(
+            unsubscribe=f"{self._base_url}/unsubscribe/{reader[Purpose.UNSUBSCRIBE]}",
+            preferences=f"{self._base_url}/preferences/{reader[Purpose.PREFERENCES]}",
+            email=f"{self._base_url}/email/{run}",
+            updates=f"{self._base_url}/updates/{run}",
+        )
+
+
+class LinkReader:
+    """Reads the tokens of links. `newer_keys` is asked where a token names a key not in `keys`."""
+
+    def __init__(self, *, keys: Callable[[], LinkKeys], newer_keys: Callable[[], LinkKeys]) -> None:
+        self._keys = keys
+        self._newer_keys = newer_keys
+
+    def reader(self, token: str, purpose: Purpose) -> str:
+        """The user id of a token for `purpose`. Raises InvalidToken."""
+        return self._payload(token, purpose)
+
+    def run(self, token: str) -> RunKey:
+        """The run of a token. Raises InvalidToken."""
+        try:
+            return parse_run_id(self._payload(token, Purpose.RUN))
+        except ValueError as err:
+            raise InvalidToken("This link names no run.") from err
+
+    def _payload(self, token: str, purpose: Purpose) -> str:
+        try:
+            return verify(token, purpose=purpose, keys=self._keys())
+        except UnknownKey:
+            return verify(token, purpose=purpose, keys=self._newer_keys())

@@ -7,26 +7,26 @@ from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 
-from gazette.adapters.links import UNSUBSCRIBE
-from gazette.adapters.renderer import JinjaPages
+from gazette.adapters.links import LinkReader
+from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
-from gazette.bootstrap.secrets import links_key
+from gazette.bootstrap.secrets import link_keys
 from gazette.domain.ports import Pages
-from gazette.domain.tokens import verify
+from gazette.domain.tokens import Purpose
 from gazette.settings import PreferencesSettings
 from gazette.steps.unsubscribe import unsubscribe
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """`reader_of` returns the user id of a token or raises InvalidToken."""
+    """`leaver` returns the user id of a token to unsubscribe with, or raises InvalidToken."""
 
     pages: Pages
-    reader_of: Callable[[str], str]
+    leaver: Callable[[str], str]
     unsubscribe: Callable[[str], bool]
 
 
@@ -34,9 +34,11 @@ class Preferences:
 def build() -> Preferences:
     """Built once per process."""
     settings = PreferencesSettings.from_env()
+    keys = link_keys(settings.links_secret)
+    links = LinkReader(keys=keys.known, newer_keys=keys.newer)
     return Preferences(
         pages=JinjaPages(Path(str(files("gazette_templates")))),
-        reader_of=partial(verify, purpose=UNSUBSCRIBE, key=links_key(settings.links_secret)),
+        leaver=partial(links.reader, purpose=Purpose.UNSUBSCRIBE),
         unsubscribe=partial(
             unsubscribe,
             subscribers=DynamoSubscribers(settings.subscribers_table),

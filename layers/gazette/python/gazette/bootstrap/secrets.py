@@ -1,8 +1,9 @@
-"""Secrets Manager, read once per process."""
+"""What is kept in Secrets Manager."""
 
-from aws_lambda_powertools.utilities.parameters import get_secret
+from gazette.adapters.link_keys import KeptKeys, SecretKeyStore
+from gazette.bootstrap.clock import now
 
 
-def links_key(secret: str) -> bytes:
-    """The key that signs the readers' links. One GetSecretValue at cold start."""
-    return str(get_secret(secret)).encode()
+def link_keys(secret: str) -> KeptKeys:
+    """The keys that sign the readers' links. One GetSecretValue at cold start."""
+    return KeptKeys(SecretKeyStore(secret), clock=now)

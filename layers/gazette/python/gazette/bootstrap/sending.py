@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.parameters import get_secret
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.links import SignedLinks
-from gazette.adapters.renderer import JinjaRenderer
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf
@@ -22,7 +22,7 @@ from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
-from gazette.bootstrap.secrets import links_key
+from gazette.bootstrap.secrets import link_keys
 from gazette.domain.ports import Mailer
 from gazette.settings import SendingSettings
 from gazette.steps.delivery import Delivering
@@ -44,7 +44,9 @@ def delivering(settings: SendingSettings) -> Delivering:
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,
         ),
-        link_maker=SignedLinks(base_url=settings.base_url, key=links_key(settings.links_secret)),
+        link_maker=SignedLinks(
+            base_url=settings.base_url, keys=link_keys(settings.links_secret).known
+        ),
         mailer=_mailer(settings),
         pacing=Pacing(
             pacer=turns,

@@ -1,6 +1,7 @@
 """What support runs from a shell, joined. No function imports this."""
 
 import json
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -9,6 +10,7 @@ from functools import partial
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.link_keys import SecretKeyStore
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -18,14 +20,22 @@ from gazette.bootstrap.pacing import pacer
 from gazette.domain.brake import Brake
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
 from gazette.domain.run import Run
-from gazette.settings import FanoutSettings, PacingSettings, PlacingSettings, SendingSettings
+from gazette.settings import (
+    FanoutSettings,
+    PacingSettings,
+    PlacingSettings,
+    PreferencesSettings,
+    SendingSettings,
+)
 from gazette.steps.batches import BatchView, ForEach, cancel_batch, view_batch
 from gazette.steps.dead_letters import Foreseen, foresee
 from gazette.steps.explain import explain
 from gazette.steps.fanout import shards_in_use
+from gazette.steps.link_keys import refuse_to_retire, retire, rotate
 from gazette.steps.rehearsing import Rehearsing
 from gazette.steps.waiting import Waiting, look_at_waiting
 
@@ -80,6 +90,27 @@ def build_brake(settings: PacingSettings) -> BrakeDesk:
         look=lambda: lever.read(now()).brake,
         pull=lambda why: lever.pull_by_hand(why, now()),
         release=lever.release_by_hand,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LinksDesk:
+    """`look`: the keys; `rotate`: add one; `check` raises where `retire` of a key would."""
+
+    look: Callable[[], LinkKeys]
+    rotate: Callable[[], LinkKeys]
+    check: Callable[[str], None]
+    retire: Callable[[str], LinkKeys]
+
+
+def build_links(settings: PreferencesSettings) -> LinksDesk:
+    """What the commands on the keys of the links need, from the settings of preferences."""
+    store = SecretKeyStore(settings.links_secret)
+    return LinksDesk(
+        look=store.read,
+        rotate=partial(rotate, store=store, draw_key=lambda: secrets.token_urlsafe(48)),
+        check=lambda key_id: refuse_to_retire(key_id, store.read()),
+        retire=partial(retire, store=store),
     )
 
 

@@ -1,7 +1,8 @@
 """From a reader's events to the groups of one digest: group, rank, cap. Pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from gazette.domain.model import Actor, Event
 
@@ -28,12 +29,31 @@ class Digest:
     more_groups: int
     more_events: int
 
+    def shortened(self, groups: int) -> "Digest":
+        """This with its first `groups` groups alone; the others are counted as left out."""
+        dropped = self.groups[groups:]
+        return replace(
+            self,
+            groups=self.groups[:groups],
+            more_groups=self.more_groups + len(dropped),
+            more_events=self.more_events + sum(group.count for group in dropped),
+        )
 
-def compose(events: Iterable[Event], *, max_groups: int) -> Digest:
+
+class Ranking(StrEnum):
+    """What comes first: the group with the most events, or the one that moved last."""
+
+    MOST_ACTIVE = "most_active"
+    LATEST = "latest"
+
+
+def compose(
+    events: Iterable[Event], *, max_groups: int, ranking: Ranking = Ranking.MOST_ACTIVE
+) -> Digest:
     """Group, rank and cap `events`. The order in which they come does not matter.
 
-    The most active group is first; then the one that moved last; then by key, so that the same
-    events always make the same email. Event ids are unique: they are the key of the table.
+    What `ranking` does not decide, the last move does, and then the key: so that the same events
+    always make the same email. Event ids are unique: they are the key of the table.
     """
     members: dict[tuple[str, str, str], list[Event]] = {}
     for event in events:
@@ -42,20 +62,15 @@ def compose(events: Iterable[Event], *, max_groups: int) -> Digest:
     ranked = sorted(
         (_group(found) for found in members.values()),
         key=lambda group: (
-            -group.count,
+            -group.count if ranking is Ranking.MOST_ACTIVE else 0,
             -group.latest.occurred_at.timestamp(),
             group.category,
             group.latest.entity.type,
             group.latest.entity.id,
         ),
     )
-    shown, left_out = ranked[:max_groups], ranked[max_groups:]
-    return Digest(
-        groups=tuple(shown),
-        events=sum(group.count for group in ranked),
-        more_groups=len(left_out),
-        more_events=sum(group.count for group in left_out),
-    )
+    everything = Digest(tuple(ranked), sum(group.count for group in ranked), 0, 0)
+    return everything.shortened(max_groups)
 
 
 def _group(events: list[Event]) -> Group:

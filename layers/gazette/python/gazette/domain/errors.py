@@ -10,7 +10,18 @@ class InvalidEvent(GazetteError):
 
 
 class InvalidToken(GazetteError):
-    """A link whose token was not signed by this installation, or was altered on the way."""
+    """A link whose token was not signed by this installation, or was altered on the way.
+
+    Readers are never told which: each such link is answered alike.
+    """
+
+
+class UnknownKey(InvalidToken):
+    """A link whose token names a key that is not known here: a newer one, or one made up."""
+
+
+class InvalidKeys(GazetteError):
+    """Keys of the links that cannot be used. The text says what is wrong, and holds no key."""
 
 
 class RenderingFailed(GazetteError):
@@ -19,6 +30,10 @@ class RenderingFailed(GazetteError):
 
 class NotYet(GazetteError):
     """A run that cannot go on now: its message must be kept and tried again later."""
+
+
+class Overtaken(GazetteError):
+    """Somebody else changed the same thing at the same moment: nothing was done."""
 
 
 class Unavailable(GazetteError):

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from gazette.domain.brake import Brake
 from gazette.domain.compose import Digest
+from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import NoTurn, PaceReading, Quota, Turn
 from gazette.domain.signals import SendOutcome
@@ -124,27 +125,59 @@ class Renderer(Protocol):
     """Turns a digest into an email."""
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: "Links", schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: "Links",
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         """The edition for this reader. Deterministic: the same input makes the same bytes.
 
-        `schedule` is the run's: the email says why, and how often, the reader gets it. Raises
-        RenderingFailed for whatever a template cannot show.
+        It may show fewer groups than `digest` has, the first ones, and counts the others as left
+        out. `schedule` is the run's: the email says why, and how often, the reader gets it.
+        Raises RenderingFailed for whatever a template cannot show.
         """
 
 
 @dataclass(frozen=True, slots=True)
+class CacheCount:
+    """How often something was there already, and how often it had to be made."""
+
+    found: int
+    made: int
+
+
+@dataclass(frozen=True, slots=True)
 class Links:
-    """The reader's own links, signed, https."""
+    """The reader's own links, signed, https.
+
+    `preferences`: the page of choices. `email`: this email in the browser. `updates`: everything
+    of its run, also what the email leaves out.
+    """
 
     unsubscribe: str
+    preferences: str
+    email: str
+    updates: str
 
 
 class LinkMaker(Protocol):
-    """Makes the signed links of a reader."""
+    """Makes the signed links of an email."""
 
-    def links(self, user_id: str) -> Links:
-        """The links for this reader."""
+    def links(self, key: RunKey) -> Links:
+        """The links for the reader of this run. Raises Unavailable where no key is known."""
+
+
+class KeyStore(Protocol):
+    """Where the keys lie that sign the links."""
+
+    def read(self) -> LinkKeys:
+        """As they are stored now. Raises InvalidKeys, with what to do."""
+
+    def replace(self, keys: LinkKeys) -> bool:
+        """Store them if what is there is still what `read` returned last; else False."""
 
 
 class Mailer(Protocol):
@@ -249,5 +282,5 @@ class Pages(Protocol):
     def unsubscribed(self) -> str:
         """Says that it is done."""
 
-    def invalid_link(self, explanation: str) -> str:
-        """Says why a link does not work and what to do."""
+    def invalid_link(self) -> str:
+        """Says that a link does not work and what to do, the same whatever the cause."""

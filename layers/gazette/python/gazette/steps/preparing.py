@@ -66,7 +66,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
         subscriber = by.subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or subscriber.has_left:
             return _skipped(run, why_not_sent(subscriber), by)
-        links = by.link_maker.links(key.user_id)
+        links = by.link_maker.links(key)
         edition = edit(key, events, subscriber, links, desk=by.desk)
         if isinstance(edition, Edition):
             return Prepared(run, older, window, edition, subscriber, links, set_aside)

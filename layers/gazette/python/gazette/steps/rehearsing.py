@@ -152,7 +152,13 @@ class _Renderer:
     """The port `Renderer`: nobody reads it."""
 
     def render(
-        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
     ) -> Edition:
         return Edition("", "", "")
 
@@ -167,5 +173,5 @@ class _Shelf:
 class _Links:
     """The port `LinkMaker`: nobody follows them."""
 
-    def links(self, user_id: str) -> Links:
-        return Links(unsubscribe="")
+    def links(self, key: RunKey) -> Links:
+        return Links(unsubscribe="", preferences="", email="", updates="")

@@ -1,0 +1,78 @@
+"""`make messages`: the sentences of the templates, brought into each language's catalogue.
+
+New ones come in untranslated, changed ones as fuzzy, and those that no template has any more go.
+"""
+
+import re
+import sys
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import write_po
+from gazette.adapters.rendering.language import CATALOGUE
+
+from infra.assets.templates import read_catalogue
+
+TEMPLATES = Path(__file__).parents[2] / "templates"
+
+_NOISE = re.compile(
+    r'^"(?:Project-Id-Version|Report-Msgid-Bugs-To|P\w+-\w+-Date|Last-Translator|Language-Team'
+    r"|Generated-By):.*\n",
+    re.MULTILINE,
+)
+"""Of the header, what says nothing of the translation."""
+
+_JINJA = [("**.html", "jinja2"), ("**.txt", "jinja2")]
+_OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip_blocks": "true"}
+
+
+def extract(templates: Path) -> Catalog:
+    """Every sentence of the templates in a folder, in order of files and lines."""
+    catalogue = Catalog(charset="utf-8")
+    found = extract_from_dir(
+        str(templates), _JINJA, options_map={"**.html": _OPTIONS, "**.txt": _OPTIONS}
+    )
+    for file, line, message, comments, _ in found:
+        catalogue.add(message, None, [(file, line)], auto_comments=comments)
+    return catalogue
+
+
+def catalogues(templates: Path) -> list[Path]:
+    """The files to translate."""
+    return sorted(templates.glob(f"locales/*/LC_MESSAGES/{CATALOGUE}.po"))
+
+
+def update(file: Path, template: Catalog) -> tuple[int, int]:
+    """Bring one catalogue up to date; how many sentences it has, and how many are to do."""
+    catalogue = read_catalogue(file, file.parents[1].name)
+    catalogue.update(template, no_fuzzy_matching=False, update_creation_date=False)
+    write(catalogue, file)
+    sentences = [message for message in catalogue if message.id]
+    return len(sentences), sum(to_do(message.string) or message.fuzzy for message in sentences)
+
+
+def write(catalogue: Catalog, file: Path) -> None:
+    """The same sentences make the same bytes: no dates, no line numbers."""
+    written = BytesIO()
+    write_po(written, catalogue, width=100, ignore_obsolete=True, include_lineno=False)
+    file.write_text(_NOISE.sub("", written.getvalue().decode()))
+
+
+def to_do(said: str | tuple[str, ...] | list[str] | None) -> bool:
+    """Whether a translation, or one of its plural forms, is missing."""
+    return not all(said) if isinstance(said, tuple | list) else not said
+
+
+def main() -> None:
+    """Update them all, and say what is left to do."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TEMPLATES
+    template = extract(folder)
+    for file in catalogues(folder):
+        known, missing = update(file, template)
+        sys.stdout.write(f"{file.parents[1].name}: {known} sentences, {missing} to do\n")
+
+
+if __name__ == "__main__":
+    main()

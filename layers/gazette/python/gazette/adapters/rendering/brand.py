@@ -1,0 +1,98 @@
+"""Whose emails these are: `brand.json`, read and checked."""
+
+import json
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from gazette.domain.weblink import is_web_link
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_LEAST_CONTRAST = 4.5
+"""WCAG 2.2, success criterion 1.4.3, level AA. https://www.w3.org/TR/WCAG22/#contrast-minimum"""
+
+LIGHT, DARK = "#ffffff", "#111827"
+"""What emails and pages are written on, by day and by night."""
+
+
+class BrandError(ValueError):
+    """A brand file that cannot be used. The text names the field and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brand:
+    """What `brand.json` says; every field is a text or a number.
+
+    `accent` colours the name, titles and buttons by day, `accent_dark` by night, each as
+    `#rrggbb`. `logo` is the https address of a picture of `logo_width` by `logo_height` pixels;
+    empty: the name is written. `home` and `help` are where readers find the service, or empty.
+    """
+
+    name: str
+    postal_address: str
+    accent: str = "#1d4ed8"
+    accent_dark: str = "#93c5fd"
+    logo: str = ""
+    logo_width: int = 120
+    logo_height: int = 40
+    home: str = ""
+    help: str = ""
+
+
+def read_brand(file: Path) -> Brand:
+    """The brand in a file. Raises BrandError."""
+    try:
+        given = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as err:
+        raise BrandError(f"{file} is not JSON: {err}") from err
+    if not isinstance(given, dict):
+        raise BrandError(f'{file} must be an object, such as {{"name": "Shop"}}.')
+    known = {field.name: field for field in fields(Brand)}
+    for name, value in given.items():
+        if name not in known:
+            raise BrandError(f"{file}: there is no {name!r}; it may have {', '.join(known)}.")
+        if type(value) is not known[name].type:
+            raise BrandError(f"{file}: {name} must be {_kind(known[name].type)}.")
+    for name in ("name", "postal_address"):
+        if not str(given.get(name, "")).strip():
+            raise BrandError(f"{file}: {name} is missing: every email shows it.")
+    brand = Brand(**given)
+    for name, link in (("logo", brand.logo), ("home", brand.home), ("help", brand.help)):
+        if link and not is_web_link(link):
+            raise BrandError(f"{file}: {name} must begin with https://.")
+    for name, colour, ground in (
+        ("accent", brand.accent, LIGHT),
+        ("accent_dark", brand.accent_dark, DARK),
+    ):
+        if not _COLOUR.fullmatch(colour):
+            raise BrandError(f"{file}: {name} must be like #1d4ed8, in lower case.")
+        if (found := contrast(colour, ground)) < _LEAST_CONTRAST:
+            raise BrandError(
+                f"{file}: {name} has a contrast of {found:.1f} on {ground}; text needs "
+                f"{_LEAST_CONTRAST} to be read. Choose a {_other_shade(ground)} shade."
+            )
+    return brand
+
+
+def contrast(colour: str, ground: str) -> float:
+    """1 to 21. https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio"""
+    lighter, darker = sorted((_luminance(colour), _luminance(ground)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """https://www.w3.org/TR/WCAG22/#dfn-relative-luminance"""
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+
+
+def _other_shade(ground: str) -> str:
+    return "darker" if ground == LIGHT else "lighter"
+
+
+def _kind(wanted: object) -> str:
+    return "a whole number" if wanted is int else "a text"

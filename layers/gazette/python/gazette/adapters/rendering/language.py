@@ -1,0 +1,171 @@
+"""A reader's language: sentences from a catalogue, dates, numbers and lists from CLDR."""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+from typing import Any
+
+from babel import Locale, UnknownLocaleError
+from babel.dates import format_date, format_skeleton, format_time, get_timezone_location
+from babel.lists import format_list
+from babel.numbers import format_decimal
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+SOURCE = "en"
+"""The language that the templates are written in: it needs no catalogue."""
+
+CATALOGUE = "messages"
+
+_REMEMBERED = 200
+"""How many locales are: their names come from outside."""
+
+_LIKELY = {"en": "en_GB"}
+"""English that says no country has the day before the month and 24 hours, as most of the world."""
+
+_FIRST_STRONG_ISOLATE = "\u2068"
+_POP_ISOLATE = "\u2069"
+_RIGHT_TO_LEFT = (("\u0590", "\u08ff"), ("\ufb1d", "\ufdff"), ("\ufe70", "\ufeff"))
+"""Hebrew, Arabic and their neighbours. https://www.unicode.org/reports/tr9/#Bidirectional_Character_Types"""
+
+
+class Language:
+    """One language, with the customs of one country where the reader's locale names it.
+
+    `tag` is the BCP 47 tag of the sentences, `direction` is `ltr` or `rtl`.
+    """
+
+    def __init__(self, tag: str, locale: Locale, translations: NullTranslations) -> None:
+        self.tag = tag
+        self.direction: str = locale.text_direction
+        self._locale = locale
+        self._translations = translations
+
+    def values(self) -> dict[str, Any]:
+        """What Jinja's `trans` and `_` call, and `language` itself, for a template's context."""
+        return {
+            "language": self,
+            "gettext": self._gettext,
+            "_": self._gettext,
+            "ngettext": self._ngettext,
+        }
+
+    @property
+    def start(self) -> str:
+        """The side on which a line begins: `left` or `right`."""
+        return "right" if self.direction == "rtl" else "left"
+
+    @property
+    def name(self) -> str:
+        """Tells apart what two readers of one language see: `en_GB`, `en_US`."""
+        return str(self._locale)
+
+    def number(self, number: int) -> str:
+        """`1,234`."""
+        return str(format_decimal(number, locale=self._locale))
+
+    def moment(self, instant: datetime, zone: tzinfo) -> str:
+        """Date and time in `zone`: `22 November, 08:30`."""
+        local = instant.astimezone(zone)
+        date = format_skeleton("MMMMd", local, locale=self._locale)
+        return self._joined(date, self.hour(local))
+
+    def day_and_hour(self, instant: datetime, zone: tzinfo) -> str:
+        """The same with the day of the week: `Thursday, 26 November 2026, 08:00`."""
+        local = instant.astimezone(zone)
+        return self._joined(format_date(local, "full", locale=self._locale), self.hour(local))
+
+    def hour(self, local: datetime) -> str:
+        """The time of day: `08:30`, `8:30 am`."""
+        return str(format_time(local, "short", locale=self._locale))
+
+    def city(self, zone: tzinfo) -> str:
+        """What a time zone is called by those who live there: `Berlin`."""
+        return str(get_timezone_location(zone, locale=self._locale, return_city=True))
+
+    def listed(self, parts: Sequence[str]) -> str:
+        """`Ann, Bo and 12 others`."""
+        return str(format_list(parts, locale=self._locale))
+
+    def isolated(self, text: str) -> str:
+        """`text` so that it does not turn round what stands beside it.
+
+        Only what runs the other way than the language is put between Unicode's isolates; HTML that
+        has it in an element of its own says `dir="auto"` instead.
+        """
+        runs_right_to_left = any(
+            first <= character <= last for character in text for first, last in _RIGHT_TO_LEFT
+        )
+        if runs_right_to_left == (self.direction == "rtl"):
+            return text
+        return f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
+
+    def _joined(self, date: str, time: str) -> str:
+        pattern = str(self._locale.datetime_formats["medium"])
+        return pattern.replace("{1}", date).replace("{0}", time)
+
+    @pass_context
+    def _gettext(self, context: Context, message: str, /, **values: object) -> str:
+        return _filled(context, self._translations.gettext(message), values)
+
+    @pass_context
+    def _ngettext(
+        self, context: Context, one: str, many: str, number: int, /, **values: object
+    ) -> str:
+        said = self._translations.ngettext(one, many, number)
+        return _filled(context, said, {"num": number, **values})
+
+
+class Languages:
+    """The languages that a folder of built templates speaks."""
+
+    def __init__(self, templates: Path) -> None:
+        self._folders = {
+            folder.name.lower(): folder
+            for folder in (templates / "locales").glob("*")
+            if folder.is_dir()
+        }
+        self._of = lru_cache(maxsize=_REMEMBERED)(self._negotiate)
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """Their BCP 47 tags, in lower case."""
+        return frozenset({SOURCE, *self._folders})
+
+    def of(self, tag: str) -> Language:
+        """The nearest to a BCP 47 tag: `de-AT` is German as in Austria. English where none is."""
+        return self._of(tag.lower())
+
+    def _negotiate(self, tag: str) -> Language:
+        """RFC 4647, 3.4 (lookup): the tag is shortened from its end until it is spoken."""
+        wanted = tag
+        while wanted:
+            if wanted in self.tags:
+                return Language(wanted, _locale(tag, wanted), self._translations(wanted))
+            wanted = wanted.rpartition("-")[0]
+        return self._negotiate(SOURCE)
+
+    def _translations(self, tag: str) -> NullTranslations:
+        if tag not in self._folders:
+            return NullTranslations()
+        with (self._folders[tag] / "LC_MESSAGES" / f"{CATALOGUE}.mo").open("rb") as catalogue:
+            return GNUTranslations(catalogue)
+
+
+def _locale(tag: str, spoken: str) -> Locale:
+    """With the country of `tag` if CLDR knows it, else without."""
+    for name in (_LIKELY.get(tag, tag), _LIKELY.get(spoken, spoken)):
+        try:
+            return Locale.parse(name.replace("-", "_"))
+        except (UnknownLocaleError, ValueError):
+            continue
+    return Locale.parse(_LIKELY[SOURCE])
+
+
+def _filled(context: Context, said: str, values: dict[str, object]) -> str:
+    """Escaped as the template around it is: the words are the template's own, the values not."""
+    words = Markup(said) if context.eval_ctx.autoescape else said  # noqa: S704 -- see above
+    return words % values

@@ -1,0 +1,56 @@
+"""A brand file that readers could not read, or that says nothing, is refused in words."""
+
+import json
+from pathlib import Path
+
+import pytest
+from gazette.adapters.rendering.brand import Brand, BrandError, contrast, read_brand
+
+GOOD = {"name": "Shop", "postal_address": "Shop Ltd, 1 High Street, London"}
+
+
+def read(folder: Path, **given: object) -> Brand:
+    file = folder / "brand.json"
+    file.write_text(json.dumps({**GOOD, **given}))
+    return read_brand(file)
+
+
+def test_a_name_and_an_address_are_enough(tmp_path: Path) -> None:
+    brand = read(tmp_path)
+    assert (brand.name, brand.logo, brand.accent) == ("Shop", "", "#1d4ed8")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"colour": "#000000"}, "there is no 'colour'; it may have name, postal_address, accent"),
+        ({"name": " "}, "name is missing"),
+        ({"postal_address": ""}, "postal_address is missing"),
+        ({"name": 7}, "name must be a text"),
+        ({"logo_width": "120"}, "logo_width must be a whole number"),
+        ({"logo_width": True}, "logo_width must be a whole number"),
+        ({"logo": "javascript:alert(1)"}, "logo must begin with https://"),
+        ({"home": "shop.example"}, "home must begin with https://"),
+        ({"accent": "blue"}, "accent must be like #1d4ed8"),
+        ({"accent": "#fbbf24"}, "accent has a contrast of 1.7 on #ffffff; .* a darker shade"),
+        ({"accent_dark": "#1d4ed8"}, "accent_dark has a contrast of 2.6 on .* a lighter shade"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, given: dict[str, object], said: str) -> None:
+    with pytest.raises(BrandError, match=said):
+        read(tmp_path, **given)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "null"])
+def test_what_is_no_object_is_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "brand.json"
+    file.write_text(text)
+    with pytest.raises(BrandError, match=r"brand\.json (?:is not JSON|must be an object)"):
+        read_brand(file)
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    """Known values: black on white is 21; #767676 is the lightest grey that passes on white."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.005)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)

@@ -1,0 +1,108 @@
+"""Each reader in their own language, and by the customs of their own country."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from babel.messages.catalog import Catalog
+from gazette.adapters.rendering.language import Languages
+
+from infra.assets.messages import TEMPLATES, catalogues, extract, to_do
+from infra.assets.templates import read_catalogue
+
+MORNING = datetime(2026, 11, 26, 7, 0, tzinfo=UTC)
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.fixture(scope="session")
+def languages(built_templates: Path) -> Languages:
+    """Those of the repository."""
+    return Languages(built_templates)
+
+
+@pytest.mark.parametrize(
+    ("tag", "spoken"),
+    [
+        ("de", "de"),
+        ("de-AT", "de"),
+        ("DE-at-1996", "de"),
+        ("he", "he"),
+        ("en", "en"),
+        ("en-US", "en"),
+        ("pt-BR", "en"),
+        ("xx", "en"),
+        ("", "en"),
+        ("zh-Hant-TW", "en"),
+    ],
+)
+def test_the_nearest_language_that_is_there_is_spoken(
+    languages: Languages, tag: str, spoken: str
+) -> None:
+    assert languages.of(tag).tag == spoken
+
+
+@pytest.mark.parametrize(
+    ("tag", "moment"),
+    [
+        ("en", "26 November, 08:00"),
+        ("en-GB", "26 November, 08:00"),
+        ("en-US", "November 26, 8:00\N{NARROW NO-BREAK SPACE}AM"),
+        ("de-AT", "26. November, 08:00"),
+        ("he", "26 בנובמבר, 8:00"),
+        ("xx-US", "26 November, 08:00"),
+    ],
+)
+def test_dates_and_hours_are_by_the_customs_of_the_country(
+    languages: Languages, tag: str, moment: str
+) -> None:
+    assert languages.of(tag).moment(MORNING, BERLIN) == moment
+
+
+@pytest.mark.parametrize(
+    ("tag", "day", "city", "number", "people"),
+    [
+        ("en", "Thursday, 26 November 2026, 08:00", "Berlin", "12,345", "Ann, Bo and Cy"),
+        ("de", "Donnerstag, 26. November 2026, 08:00", "Berlin", "12.345", "Ann, Bo und Cy"),
+        ("he", "יום חמישי, 26 בנובמבר 2026, 8:00", "ברלין", "12,345", "Ann, Bo וCy"),
+    ],
+)
+def test_days_cities_numbers_and_lists_too(
+    languages: Languages, tag: str, day: str, city: str, number: str, people: str
+) -> None:
+    language = languages.of(tag)
+    assert language.day_and_hour(MORNING, BERLIN) == day
+    assert language.city(BERLIN) == city
+    assert language.number(12345) == number
+    assert language.listed(["Ann", "Bo", "Cy"]) == people
+
+
+def test_what_runs_the_other_way_is_isolated_and_nothing_else(languages: Languages) -> None:
+    english, hebrew = languages.of("en"), languages.of("he")
+    assert english.isolated("Bo") == "Bo"
+    assert english.isolated("נועה") == "\u2068נועה\u2069"
+    assert hebrew.isolated("נועה") == "נועה"
+    assert hebrew.isolated("Bo") == "\u2068Bo\u2069"
+    assert (english.direction, english.start) == ("ltr", "left")
+    assert (hebrew.direction, hebrew.start) == ("rtl", "right")
+
+
+@pytest.fixture(scope="session")
+def sentences() -> Catalog:
+    """Every sentence that a template has."""
+    return extract(TEMPLATES)
+
+
+@pytest.mark.parametrize("tag", ["de", "he"])
+def test_each_language_is_complete_and_has_nothing_that_is_not_said(
+    sentences: Catalog, tag: str
+) -> None:
+    [file] = [file for file in catalogues(TEMPLATES) if file.parents[1].name == tag]
+    catalogue = read_catalogue(file, tag)
+    said = {message.id: message for message in catalogue if message.id}
+    assert said.keys() == {message.id for message in sentences if message.id}
+    assert not [message.id for message in said.values() if to_do(message.string) or message.fuzzy]
+
+
+def test_every_catalogue_is_looked_at() -> None:
+    assert [file.parents[1].name for file in catalogues(TEMPLATES)] == ["de", "he"]
