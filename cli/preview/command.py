@@ -16,7 +16,7 @@ from cli.deployed import StageName, settings_of
 from cli.entries import read_entries
 from cli.preview import folder, letters
 from cli.preview.letters import Kind, Letter
-from cli.preview.rendering import render
+from cli.preview.rendering import render, templates_of
 from cli.refusals import refusals_in_words
 
 _PROJECT = Path(__file__).parents[2]
@@ -40,6 +40,9 @@ def preview(
     locale: Annotated[
         str | None, typer.Option(metavar="TAG", help="In this language, such as de.")
     ] = None,
+    variation: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Of the variations of the templates.")
+    ] = 1,
     to: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where to.", show_default="build/preview")
     ] = _PROJECT / "build" / "preview",
@@ -47,7 +50,8 @@ def preview(
 ) -> None:
     """Render an email: light, dark, on a phone, and as text. Of a sample, a file, or a reader.
 
-    Its links lead nowhere.
+    By the templates of the working tree, with those that the stage has of its own. Links lead
+    nowhere.
     """
     if file is not None and user is not None:
         raise NotPossible("--file and --user say both what to show: leave one of them out.")
@@ -57,9 +61,12 @@ def preview(
         letter = letters.of_entries([check(entry) for entry in read_entries(file)], kind)
     else:
         letter = letters.sample(kind)
+    templates = templates_of(stage, _PROJECT)
     if locale is not None:
+        if not templates.speak(locale):
+            note(f"gazette: the templates do not speak {printable(locale)!r}: this is English.")
         letter = replace(letter, reader=replace(letter.reader, locale=locale))
-    edition = render(letter, _PROJECT / "templates")
+    edition = render(letter, templates, variation=variation)
     try:
         index = folder.write(edition, to)
     except OSError as err:

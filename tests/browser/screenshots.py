@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from playwright.sync_api import Browser
 
 from cli.preview.letters import Kind, sample
-from cli.preview.rendering import render
+from cli.preview.rendering import Templates, render
 from demo.engine import ROOT
 from tests.browser.chromium import chromium
 
@@ -32,7 +32,7 @@ EMAIL = (
 
 def draw(browser: Browser, folder: Path) -> list[Path]:
     """Write them all, and return them; the same templates make the same pictures."""
-    email = render(sample(Kind.DIGEST), ROOT / "templates").html
+    email = render(sample(Kind.DIGEST), Templates(ROOT / "templates")).html
     return [_shot(browser, email, picture, folder) for picture in EMAIL]
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 
 from cli.preview.folder import write
 from cli.preview.letters import Kind, sample
-from cli.preview.rendering import render
+from cli.preview.rendering import Templates, render
 from demo.engine import ROOT
 from tests.browser.accessibility import inspected, problems
 from tests.browser.screenshots import draw
@@ -20,7 +20,7 @@ LARGEST = 150_000
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The preview of the sample."""
-    edition = render(sample(Kind.DIGEST), ROOT / "templates")
+    edition = render(sample(Kind.DIGEST), Templates(ROOT / "templates"))
     return write(edition, tmp_path_factory.mktemp("preview"))
 
 

@@ -17,8 +17,9 @@ from typer.testing import CliRunner, Result
 
 from cli.console import NotPossible
 from cli.main import app
-from cli.preview import command, folder, letters, rendering
+from cli.preview import command, folder, letters
 from cli.preview.letters import Kind
+from cli.preview.rendering import Templates, render
 from cli.preview.sample import READER
 from tests.builders import a_subscriber, an_event
 from tests.conftest import ROOT
@@ -157,17 +158,17 @@ def templates(tmp_path: Path) -> Path:
 
 
 def mistake(templates: Path, name: str, wrong: str) -> int:
-    """Put `wrong` on a line of its own behind the first text in the body; returns its number."""
+    """Put `wrong` on a line of its own, in HTML where text may be; returns its number."""
     lines = (templates / name).read_text().splitlines(keepends=True)
-    at = next((n for n, line in enumerate(lines, 1) if "<body" in line), 1)
+    at = next((n for n, line in enumerate(lines, 1) if "<body" in line or "<td" in line), 1)
     lines.insert(at, wrong + "\n")
     (templates / name).write_text("".join(lines))
     return at + 1
 
 
-def refusal(templates: Path) -> str:
+def refusal(templates: Path, overlay: Path | None = None) -> str:
     with pytest.raises(NotPossible) as refused:
-        rendering.render(letters.sample(Kind.DIGEST), templates)
+        render(letters.sample(Kind.DIGEST), Templates(templates, overlay))
     return str(refused.value)
 
 
@@ -180,7 +181,7 @@ def refusal(templates: Path) -> str:
         ("{% include 'nowhere.html' %}", "nowhere.html"),
     ],
 )
-@pytest.mark.parametrize("name", ["digest/body.html", "digest/body.txt"])
+@pytest.mark.parametrize("name", ["parts/layout.html", "digest/group.html", "digest/body.txt"])
 def test_a_mistake_is_told_with_its_file_and_line(
     templates: Path, name: str, wrong: str, said: str
 ) -> None:
@@ -191,15 +192,24 @@ def test_a_mistake_is_told_with_its_file_and_line(
 
 
 def test_a_tag_that_is_not_closed_is_told_with_its_file_and_line(templates: Path) -> None:
-    line = mistake(templates, "digest/body.html", "{% if brand %}{{ brand.name }")
+    line = mistake(templates, "digest/group.html", "{% if brand %}{{ brand.name }")
     told = refusal(templates)
-    assert f"{templates / 'digest/body.html'}, line {line}: " in told
+    assert f"{templates / 'digest/group.html'}, line {line}: " in told
+
+
+def test_a_mistake_of_your_own_is_told_as_yours(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    (own / "digest").mkdir(parents=True)
+    (own / "digest" / "body.txt").write_text("Hello\n{{ nonsense }}\n")
+    told = refusal(TEMPLATES, own)
+    assert told.startswith(f"{own / 'digest/body.txt'}, line 2: 'nonsense' is undefined")
 
 
 def test_a_mistake_is_one_line_for_whoever_calls(
     tmp_path: Path, templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mistake(templates, "digest/body.txt", "{{ nonsense }}")
+    shutil.copy(ROOT / "cdk.json", templates.parent)
     monkeypatch.setattr(command, "_PROJECT", templates.parent)
     result = run(tmp_path / "to", "--no-open")
     assert result.exit_code == 2
@@ -274,10 +284,51 @@ def test_the_language_of_the_sample_can_be_chosen(
 ) -> None:
     seen: list[letters.Letter] = []
 
-    def remember(letter: letters.Letter, templates: Path) -> Edition:
+    def remember(letter: letters.Letter, templates: Templates, *, variation: int) -> Edition:
         seen.append(letter)
         return Edition("s", "h", "t")
 
     monkeypatch.setattr(command, "render", remember)
-    run(tmp_path, "--locale", "he", "--no-open")
+    assert run(tmp_path, "--locale", "he", "--no-open").stderr == ""
     assert seen[0].reader == replace(READER, locale="he")
+
+
+def test_a_language_that_the_templates_do_not_speak_is_told(tmp_path: Path) -> None:
+    assert run(tmp_path, "--locale", "de-AT", "--no-open").stderr == ""
+    assert 'lang="de"' in (tmp_path / "email.html").read_text()
+    result = run(tmp_path, "--locale", "tlh", "--no-open")
+    assert result.exit_code == 0
+    assert "do not speak 'tlh': this is English" in result.stderr
+    assert 'lang="en"' in (tmp_path / "email.html").read_text()
+
+
+def test_a_variation_says_what_it_says_otherwise(templates: Path) -> None:
+    own = templates / "variations" / "2" / "digest"
+    own.mkdir(parents=True)
+    (own / "subject.txt").write_text("Good morning\n")
+    letter = letters.sample(Kind.DIGEST)
+    first, second = (render(letter, Templates(templates), variation=each) for each in (1, 2))
+    assert (first.subject == second.subject, first.text == second.text) == (False, True)
+    assert second.subject == "Good morning"
+
+
+def test_a_stage_may_have_templates_of_its_own(
+    tmp_path: Path, templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = templates.parent / "own" / "digest"
+    own.mkdir(parents=True)
+    (own / "subject.txt").write_text("Good morning\n")
+    stages = {"prod": {"sender": "a@example.com", "list_id": "b.example", "templates": "own"}}
+    (templates.parent / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+    monkeypatch.setattr(command, "_PROJECT", templates.parent)
+    monkeypatch.setattr("infra.stages.ROOT", templates.parent)
+    assert "subject: Good morning" in run(tmp_path / "to", "--no-open").stdout
+    result = run(tmp_path / "to", "--stage", "test", "--no-open")
+    assert result.exit_code == 2
+    assert "There is no stage 'test' in cdk.json" in result.stderr
+
+
+def test_a_variation_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    result = run(tmp_path, "--variation", "7", "--no-open")
+    assert result.exit_code == 2
+    assert "There is no variation 7: put what it says otherwise into" in result.stderr
