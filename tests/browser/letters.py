@@ -1,18 +1,17 @@
 """Real emails for every language: what a reader of it was sent by the deployed stage."""
 
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from cli.preview.sample import EVENTS
 from demo.engine import ROOT
 from demo.ses import Accepted
-from tests.stage import Deployed, a_profile, next_due
+from tests.stage import Deployed, a_comment, a_profile, next_due
 
 _LOCALES = ROOT / "templates" / "locales"
-_PLACES = 23
-"""More than a digest shows: it ends with what it leaves out."""
-
-_NAMES = ("Bo Berg", "נועה לוי", "Maximiliane Wolkenstein-Trostburg", "محمد علي", "Zoë")
+_PLACES = 14
+"""More than a digest shows, with those of the sample: it ends with what it leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,7 @@ def correspond(deployed: Deployed) -> dict[str, Letters]:
             "subscriber.changed",
             [{**a_profile(user), "locale": locale, "frequencies": {"mention": "immediate"}}],
         )
-        put("event.created", [{"events": [_comment(user, number) for number in range(40)]}])
-        put("event.created", [{**_comment(user, 50), "category": "mention"}])
+        deployed.service.put_lists("event.created", _events(user))
     deployed.settle()
     deployed.service.wait_until_drained("generate")
     deployed.tick(next_due())
@@ -56,21 +54,26 @@ def correspond(deployed: Deployed) -> dict[str, Letters]:
     return found
 
 
-def _comment(user: str, number: int) -> dict[str, Any]:
-    place = number % _PLACES
+def _events(user: str) -> Iterator[dict[str, Any]]:
+    """What the preview's sample holds, and more places than one digest shows."""
+    for event in EVENTS:
+        yield {
+            "id": event.id,
+            "user_id": user,
+            "category": event.category,
+            "entity": asdict(event.entity),
+            "actor": asdict(event.actor),
+            "occurred_at": event.occurred_at.isoformat(),
+            "excerpt": event.excerpt,
+        }
+    for place in range(_PLACES):
+        yield {**a_comment(user, place), "entity": _post(place)}
+
+
+def _post(place: int) -> dict[str, str]:
     return {
-        "id": f"event{number}",
-        "user_id": user,
-        "category": ("comment", "like", "follow")[place % 3],
-        "entity": {
-            "type": "post",
-            "id": f"p{place}",
-            "title": "A title that is as long as titles get where people write them " * 3
-            if place == 1
-            else f"On digests, part {place}",
-            "url": f"https://example.com/p{place}",
-        },
-        "actor": {"id": f"u{number}", "name": _NAMES[number % len(_NAMES)]},
-        "occurred_at": (datetime.now(UTC) - timedelta(minutes=number)).isoformat(),
-        "excerpt": "Well said, and at some length: " * (place % 4),
+        "type": "post",
+        "id": f"more{place}",
+        "title": f"More, part {place}",
+        "url": f"https://example.com/more{place}",
     }

@@ -1,6 +1,7 @@
 """Every link of an email, as a scanner collects them."""
 
 import re
+from collections.abc import Iterable
 
 import lxml.html
 
@@ -8,6 +9,15 @@ from demo.ses import Accepted
 
 _IN_TEXT = re.compile(r"https?://[^\s<>\"']+")
 _LINKING = ("href", "src", "action", "background")
+
+
+PAGES = ("/unsubscribe/",)
+"""The pages that there are by now, of those that emails link to."""
+
+
+def ours(links: Iterable[str], base_url: str) -> set[str]:
+    """Those that lead to one of the pages."""
+    return {link for link in links if link.startswith(tuple(f"{base_url}{each}" for each in PAGES))}
 
 
 def links_in(mail: Accepted) -> set[str]:
