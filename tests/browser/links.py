@@ -11,8 +11,8 @@ _IN_TEXT = re.compile(r"https?://[^\s<>\"']+")
 _LINKING = ("href", "src", "action", "background")
 
 
-PAGES = ("/unsubscribe/",)
-"""The pages that there are by now, of those that emails link to."""
+PAGES = ("/unsubscribe/", "/preferences/", "/email/", "/updates/")
+"""Below them are the pages of a reader."""
 
 
 def ours(links: Iterable[str], base_url: str) -> set[str]:
@@ -20,12 +20,18 @@ def ours(links: Iterable[str], base_url: str) -> set[str]:
     return {link for link in links if link.startswith(tuple(f"{base_url}{each}" for each in PAGES))}
 
 
+def preferences_of(mail: Accepted) -> str:
+    """The link to the reader's own page."""
+    (link,) = (link for link in links_in(mail) if "/preferences/" in link)
+    return link
+
+
 def links_in(mail: Accepted) -> set[str]:
     """From all headers, the text and the HTML."""
     headers = "\n".join(str(value) for value in mail.message.values())
     return {
         *_IN_TEXT.findall(headers),
-        *_IN_TEXT.findall(mail.part("plain")),
+        *(link.partition("#")[0] for link in _IN_TEXT.findall(mail.part("plain"))),
         *links_of(mail.part("html")),
     }
 
@@ -39,4 +45,5 @@ def links_of(page: str) -> set[str]:
         for name in _LINKING
         if element.get(name)
     }
-    return {link for link in {*found, *_IN_TEXT.findall(page)} if link}
+    written = (link.partition("#")[0] for link in _IN_TEXT.findall(page))
+    return {link for link in (*found, *written) if link}
