@@ -9,6 +9,7 @@ from cli.batch import batch
 from cli.brake import brake
 from cli.dead_letters.command import dlq
 from cli.event import event
+from cli.experiment import experiment
 from cli.explaining.command import explain
 from cli.links import links
 from cli.preview.command import preview
@@ -24,6 +25,7 @@ app.add_typer(event, name="event")
 app.add_typer(batch, name="batch")
 app.add_typer(brake, name="brake")
 app.add_typer(dlq, name="dlq")
+app.add_typer(experiment, name="experiment")
 app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
 app.command("explain")(explain)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gazette.domain.compose import Digest
+from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import Unavailable
+from gazette.domain.experiment import Experiment
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import Quota
@@ -165,8 +166,27 @@ class FakeLinks:
         )
 
 
+@dataclass
+class FakeExperiments:
+    """The ports `Experiments` and `RunningExperiment`."""
+
+    current: Experiment | None = None
+
+    def running(self) -> Experiment | None:
+        return self.current
+
+    def start(self, wanted: Experiment) -> None:
+        self.current = wanted
+
+    def stop(self) -> None:
+        self.current = None
+
+
 class FakeRenderer:
     """The port `Renderer`: names every group with its count."""
+
+    def ranking(self, variation: int) -> Ranking:
+        return Ranking.LATEST if variation == 2 else Ranking.MOST_ACTIVE
 
     def render(
         self,

@@ -64,6 +64,7 @@ from tests.fakes import (
     FakeBacklog,
     FakeCanary,
     FakeEvidenceLog,
+    FakeExperiments,
     FakeFailedRuns,
     FakeFollowersQueue,
     FakeLinks,
@@ -161,6 +162,7 @@ class World:
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
+    experiments: FakeExperiments = field(default_factory=FakeExperiments)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     canary: FakeCanary = field(default_factory=FakeCanary)
     policy: Policy = Policy.RESEND
@@ -276,7 +278,12 @@ class World:
             subscribers=self.subscribers,
             events=self.events,
             batches=self.batches,
-            desk=Desk(renderer=self.renderer, shelf=self.shelf, max_groups=20),
+            desk=Desk(
+                renderer=self.renderer,
+                experiment=self.experiments,
+                shelf=self.shelf,
+                max_groups=20,
+            ),
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(

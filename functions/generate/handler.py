@@ -5,14 +5,17 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
+from gazette.bootstrap.templates import renderer
 from gazette.observability import TimeLeft, each_message, observed
-from gazette.reporting import report_delivery
+from gazette.reporting import report_delivery, report_fragments
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of up to ten runs; each ends, goes on by another message, or comes again."""
     with observed(context):
-        return each_message(event, context, _generate)
+        answer = each_message(event, context, _generate)
+        report_fragments(renderer().take_count())
+        return answer
 
 
 def _generate(record: SQSRecord, time_left: TimeLeft) -> None:

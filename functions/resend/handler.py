@@ -5,14 +5,17 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.resend import build
+from gazette.bootstrap.templates import renderer
 from gazette.observability import TimeLeft, each_message, observed
-from gazette.reporting import report_delivery
+from gazette.reporting import report_delivery, report_fragments
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of up to ten runs; each ends, or its message is hidden and comes again."""
     with observed(context):
-        return each_message(event, context, _resend)
+        answer = each_message(event, context, _resend)
+        report_fragments(renderer().take_count())
+        return answer
 
 
 def _resend(record: SQSRecord, time_left: TimeLeft) -> None:

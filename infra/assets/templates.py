@@ -12,6 +12,7 @@ from babel.messages.pofile import PoFileError, read_po
 from gazette.adapters.rendering.brand import BrandError, read_brand
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.language import CATALOGUE
+from gazette.adapters.rendering.variations import VariationError, read_rankings
 from jinja2 import TemplateSyntaxError
 
 from infra.assets.inline import TemplateError, inline, inline_part
@@ -39,7 +40,8 @@ def build_templates(
     _compile_catalogues([source] + ([overlay] if overlay else []), target)
     try:
         read_brand(target / "brand.json")
-    except BrandError as err:
+        read_rankings(target)
+    except (BrandError, VariationError) as err:
         raise TemplateError(str(err)) from err
     css = (target / _STYLE_SHEET).read_text()
     for template in sorted(target.rglob("*.*")):

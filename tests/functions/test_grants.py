@@ -220,6 +220,7 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
             raise RenderingFailed("poison")
         return real(renderer, digest, subscriber, links, schedule)
 
+    cloud.warm_up(step)  # which looks for an experiment in the table of the batches
     meanwhile("batches", "GetItem", lambda: touch(RunKey(user_id, DAILY, 2)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JinjaRenderer, "render", choking)

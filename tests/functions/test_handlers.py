@@ -403,3 +403,18 @@ def test_pages_forbid_scripts_and_leak_no_referrer(cloud: Cloud) -> None:
     assert headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert headers["Referrer-Policy"] == "no-referrer"
     assert not re.search(r"<script|https?://", answer["body"])
+
+
+@pytest.mark.usefixtures("later")
+def test_how_many_groups_readers_share_is_a_metric(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for user in ("ann", "bo"):
+        cloud.say("subscriber.changed", profile(user))
+        cloud.say("event.created", event(1, user_id=user))
+    messages = [*fan_out(cloud), *fan_out(cloud, "bo")]
+    capsys.readouterr()
+    cloud.work("generate", *messages)
+    written = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
+    (metrics,) = [line for line in written if "run_sent" in line]
+    assert (metrics["fragments_made"], metrics["fragments_found"]) == ([1.0], [1.0])

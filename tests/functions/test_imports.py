@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HEAVY = {
     "aws_xray_sdk",
+    "babel",
     "boto3",
     "jinja2",
     "lxml",
@@ -50,8 +51,8 @@ def imported_by(function: str) -> set[str]:
         ("ingest", {"boto3", "pydantic", "pynamodb"}),
         ("followers", {"boto3", "pynamodb"}),
         ("fanout", {"boto3", "pynamodb"}),
-        ("generate", {"boto3", "jinja2", "markupsafe", "pynamodb", "smtplib"}),
-        ("preferences", {"boto3", "jinja2", "markupsafe", "pynamodb"}),
+        ("generate", {"babel", "boto3", "jinja2", "markupsafe", "pynamodb", "smtplib"}),
+        ("preferences", {"babel", "boto3", "jinja2", "markupsafe", "pynamodb"}),
     ],
 )
 def test_a_function_imports_what_it_needs_and_no_more(function: str, expected: set[str]) -> None:

@@ -30,7 +30,7 @@ from gazette.steps.pacing import Pacing
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeEvents, FakePacer, FakeRuns, FakeSubscribers
-from tests.fakes import FakeLinks, FakeMailer, FakeRenderer, FakeRunQueue
+from tests.fakes import FakeExperiments, FakeLinks, FakeMailer, FakeRenderer, FakeRunQueue
 
 LAG = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
@@ -50,6 +50,7 @@ class World:
     generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     renderer: Renderer = field(default_factory=FakeRenderer)
+    experiments: FakeExperiments = field(default_factory=FakeExperiments)
     nonces: int = 0
 
     def __post_init__(self) -> None:
@@ -84,7 +85,12 @@ class World:
             subscribers=self.subscribers,
             events=self.events,
             batches=self.batches,
-            desk=Desk(renderer=self.renderer, shelf=self.events, max_groups=20),
+            desk=Desk(
+                renderer=self.renderer,
+                experiment=self.experiments,
+                shelf=self.events,
+                max_groups=20,
+            ),
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(

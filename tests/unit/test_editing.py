@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
-from gazette.domain.compose import Digest
+from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.identity import ASIDE
 from gazette.domain.model import DAILY, Edition, RunKey
@@ -25,6 +25,9 @@ class Choking:
 
     excerpts: set[str] = field(default_factory=set)
     broken: bool = False
+
+    def ranking(self, variation: int) -> Ranking:
+        return Ranking.MOST_ACTIVE
 
     def render(
         self,

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import RetractEvent
-from gazette.domain.compose import Digest
+from gazette.domain.compose import Digest, Ranking
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Window
@@ -167,6 +167,9 @@ def test_an_event_that_comes_while_it_is_retracted_ends_retracted(
 
 class Excerpts:
     """A renderer that shows what the latest event of each group says."""
+
+    def ranking(self, variation: int) -> Ranking:
+        return Ranking.MOST_ACTIVE
 
     def render(
         self,

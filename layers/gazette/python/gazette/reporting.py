@@ -1,9 +1,20 @@
 """What `generate` and `resend` say of a delivery, in the log and in metrics."""
 
 from gazette.domain.identity import run_id
+from gazette.domain.ports import CacheCount
 from gazette.domain.signals import RefusedAccount, Uncertain
 from gazette.observability import count, logger
 from gazette.steps.delivery import Delivery
+
+
+def report_fragments(shared: CacheCount) -> None:
+    """Of the groups in emails: `fragments_found` were made for another reader before, and
+    `fragments_made` were not. The first by their sum is the hit rate.
+    """
+    if shared.found:
+        count("fragments_found", shared.found)
+    if shared.made:
+        count("fragments_made", shared.made)
 
 
 def report_delivery(done: Delivery | None, message_id: str) -> None:

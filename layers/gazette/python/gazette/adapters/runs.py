@@ -17,6 +17,7 @@ from gazette.adapters.dynamo import (
 from gazette.adapters.tables import RunRow
 from gazette.domain.batch import Counted, batch_of, counted
 from gazette.domain.calendar import slot_id
+from gazette.domain.experiment import Variant
 from gazette.domain.identity import shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.run import Reason, Run, Status
@@ -158,6 +159,8 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         nonce=run.nonce or None,
         message_id=run.message_id or None,
         detail=run.detail or None,
+        variation=run.variant.variation if run.variant.experiment else None,
+        experiment=run.variant.experiment or None,
         expires_at=run.check_at + retention,
     )
 
@@ -202,4 +205,5 @@ def _run(row: RunRow) -> Run:
         nonce=row.nonce or "",
         message_id=row.message_id or "",
         detail=row.detail or "",
+        variant=Variant(int(row.variation or 1), row.experiment or ""),
     )

@@ -248,6 +248,8 @@ class RunRow(Model):
     nonce = UnicodeAttribute(null=True)
     message_id = UnicodeAttribute(null=True)
     detail = UnicodeAttribute(null=True)
+    variation = NumberAttribute(null=True)
+    experiment = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()
@@ -259,6 +261,7 @@ class BatchRow(Model):
     Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
     Of kind `shards`: one row for each number of shards that there ever was, and since when.
     Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
+    Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
     """
 
     class Meta:
@@ -269,6 +272,8 @@ class BatchRow(Model):
     slot = InstantAttribute()
     started_at = InstantAttribute(null=True)
     cancelled_at = InstantAttribute(null=True)
+    name = UnicodeAttribute(null=True)
+    weights = UnicodeAttribute(null=True)
     expires_at = TTLAttribute(null=True)
 
 

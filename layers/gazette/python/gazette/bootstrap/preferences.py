@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
-from importlib.resources import files
-from pathlib import Path
 
 from gazette.adapters.links import LinkReader
 from gazette.adapters.rendering.pages import JinjaPages
@@ -15,6 +13,7 @@ from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import link_keys
+from gazette.bootstrap.templates import templates
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
 from gazette.settings import PreferencesSettings
@@ -37,7 +36,7 @@ def build() -> Preferences:
     keys = link_keys(settings.links_secret)
     links = LinkReader(keys=keys.known, newer_keys=keys.newer)
     return Preferences(
-        pages=JinjaPages(Path(str(files("gazette_templates")))),
+        pages=JinjaPages(templates()),
         leaver=partial(links.reader, purpose=Purpose.UNSUBSCRIBE),
         unsubscribe=partial(
             unsubscribe,

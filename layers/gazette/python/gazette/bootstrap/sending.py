@@ -5,15 +5,13 @@ import random
 import secrets
 import time
 from datetime import timedelta
-from importlib.resources import files
-from pathlib import Path
 
 from aws_lambda_powertools.utilities.parameters import get_secret
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
+from gazette.adapters.experiments import DynamoExperiments, KeptExperiment
 from gazette.adapters.links import SignedLinks
-from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf
@@ -23,6 +21,7 @@ from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
 from gazette.bootstrap.secrets import link_keys
+from gazette.bootstrap.templates import renderer
 from gazette.domain.ports import Mailer
 from gazette.settings import SendingSettings
 from gazette.steps.delivery import Delivering
@@ -40,7 +39,8 @@ def delivering(settings: SendingSettings) -> Delivering:
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(
-            renderer=JinjaRenderer(Path(str(files("gazette_templates")))),
+            renderer=renderer(),
+            experiment=KeptExperiment(DynamoExperiments(settings.batches_table), clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,
         ),

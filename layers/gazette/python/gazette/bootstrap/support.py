@@ -2,13 +2,14 @@
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.events import DynamoEventReader
+from gazette.adapters.experiments import DynamoExperiments
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.link_keys import SecretKeyStore
 from gazette.adapters.runs import DynamoRuns
@@ -18,6 +19,7 @@ from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
 from gazette.domain.brake import Brake
+from gazette.domain.experiment import Experiment, experiment
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.link_keys import LinkKeys
@@ -91,6 +93,29 @@ def build_brake(settings: PacingSettings) -> BrakeDesk:
         pull=lambda why: lever.pull_by_hand(why, now()),
         release=lever.release_by_hand,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentDesk:
+    """`look`: the one that runs, or None; `start` one, which raises InvalidExperiment; `stop`."""
+
+    look: Callable[[], Experiment | None]
+    start: Callable[[str, Mapping[int, int]], Experiment]
+    stop: Callable[[], None]
+
+
+def build_experiments(settings: SendingSettings) -> ExperimentDesk:
+    """What the commands on experiments need, from the settings of generate."""
+    experiments = DynamoExperiments(settings.batches_table)
+
+    def start(name: str, weights: Mapping[int, int]) -> Experiment:
+        running = experiments.running()
+        since = running.since if running and running.name == name else now()
+        wanted = experiment(name, weights, since)
+        experiments.start(wanted)
+        return wanted
+
+    return ExperimentDesk(look=experiments.running, start=start, stop=experiments.stop)
 
 
 @dataclass(frozen=True, slots=True)

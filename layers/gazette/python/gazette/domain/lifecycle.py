@@ -93,6 +93,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         window=window,
         deadline=signal.deadline,
         nonce=signal.nonce,
+        variant=signal.variant,
     )
 
 

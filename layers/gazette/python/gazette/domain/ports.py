@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.brake import Brake
-from gazette.domain.compose import Digest
+from gazette.domain.compose import Digest, Ranking
+from gazette.domain.experiment import Experiment
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import NoTurn, PaceReading, Quota, Turn
@@ -121,8 +122,31 @@ class Quarantine(Protocol):
         """Keep the original `body` together with the reason in plain words."""
 
 
+class RunningExperiment(Protocol):
+    """Which experiment runs."""
+
+    def running(self) -> Experiment | None:
+        """The one that runs, or None. A little late after a change. Never raises."""
+
+
+class Experiments(Protocol):
+    """Where it is said which experiment runs: one at a time."""
+
+    def running(self) -> Experiment | None:
+        """The one that runs now, or None."""
+
+    def start(self, wanted: Experiment) -> None:
+        """Let this one run, in the place of any other. May be repeated."""
+
+    def stop(self) -> None:
+        """Let none run: everybody gets variation 1. May be repeated."""
+
+
 class Renderer(Protocol):
     """Turns a digest into an email."""
+
+    def ranking(self, variation: int) -> Ranking:
+        """What comes first in the digests of a variation."""
 
     def render(
         self,

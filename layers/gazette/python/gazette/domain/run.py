@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from gazette.domain.experiment import EVERYBODYS, Variant
 from gazette.domain.model import RunKey, Window
 from gazette.domain.subscriber import Erased, Reader, Subscriber
 
@@ -80,7 +81,7 @@ class Run:
     instant before which nobody but the claimant may act. `check_at` is when the sweep looks;
     `retry_at` is before when a refused run is not sent again. `overtaken`: something that stops or
     changes it came after a claim, so too late for that. `detail` is the provider's own code for
-    the last refusal or doubt.
+    the last refusal or doubt. `variant` is what the last claim was about to send.
     """
 
     key: RunKey
@@ -100,6 +101,7 @@ class Run:
     nonce: str = ""
     message_id: str = ""
     detail: str = ""
+    variant: Variant = EVERYBODYS
 
     @property
     def is_open(self) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from gazette.domain.experiment import EVERYBODYS, Variant
 from gazette.domain.model import Window
 from gazette.domain.run import Reason
 
@@ -23,6 +24,7 @@ class Claim:
     window: Window
     deadline: datetime
     nonce: str
+    variant: Variant = EVERYBODYS
 
 
 @dataclass(frozen=True, slots=True)

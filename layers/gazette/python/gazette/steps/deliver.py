@@ -70,7 +70,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         if _is_cancelled(run, by.batches):
             return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs))
         deadline = by.clock() + time_left() + by.limits.clock_skew
-        claim = Claim(window=prepared.window, deadline=deadline, nonce=by.draw_nonce())
+        claim = Claim(prepared.window, deadline, by.draw_nonce(), prepared.variant)
         claimed = make_claim(run, claim, prepared.older, runs=by.runs)
         if claimed:
             break

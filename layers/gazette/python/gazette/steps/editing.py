@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 from gazette.domain.compose import Digest, compose
 from gazette.domain.errors import RenderingFailed
+from gazette.domain.experiment import Variant
 from gazette.domain.identity import run_id
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
-from gazette.domain.ports import Links, Renderer
+from gazette.domain.ports import Links, Renderer, RunningExperiment
 from gazette.domain.run import Run
 from gazette.domain.stores import EventShelf
 from gazette.domain.subscriber import Subscriber
@@ -29,12 +30,19 @@ class Desk:
     """What edits emails. `max_groups`: how many groups one shows."""
 
     renderer: Renderer
+    experiment: RunningExperiment
     shelf: EventShelf
     max_groups: int
 
 
 def edit(
-    key: RunKey, events: Sequence[Event], subscriber: Subscriber, links: Links, *, desk: Desk
+    key: RunKey,
+    events: Sequence[Event],
+    subscriber: Subscriber,
+    links: Links,
+    *,
+    variant: Variant,
+    desk: Desk,
 ) -> Edition | list[Event]:
     """The edition that shows `events`; or those of them that were set aside instead.
 
@@ -44,8 +52,10 @@ def edit(
     """
 
     def show(some: Iterable[Event]) -> Edition:
-        digest: Digest = compose(some, max_groups=desk.max_groups)
-        return desk.renderer.render(digest, subscriber, links, key.schedule)
+        variation = variant.variation
+        ranking = desk.renderer.ranking(variation)
+        digest: Digest = compose(some, max_groups=desk.max_groups, ranking=ranking)
+        return desk.renderer.render(digest, subscriber, links, key.schedule, variation=variation)
 
     try:
         return show(events)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gazette.domain.experiment import Variant, variant_of
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate
 from gazette.domain.model import Edition, RunKey, Window
@@ -31,6 +32,7 @@ class Prepared:
     edition: Edition
     subscriber: Subscriber
     links: Links
+    variant: Variant
     set_aside: int = 0
 
 
@@ -67,9 +69,10 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
         if not isinstance(subscriber, Subscriber) or subscriber.has_left:
             return _skipped(run, why_not_sent(subscriber), by)
         links = by.link_maker.links(key)
-        edition = edit(key, events, subscriber, links, desk=by.desk)
+        variant = variant_of(key.user_id, by.desk.experiment.running())
+        edition = edit(key, events, subscriber, links, variant=variant, desk=by.desk)
         if isinstance(edition, Edition):
-            return Prepared(run, older, window, edition, subscriber, links, set_aside)
+            return Prepared(run, older, window, edition, subscriber, links, variant, set_aside)
         set_aside += len(edition)
     return _skipped(run, Reason.EMPTY, by, set_aside)
 

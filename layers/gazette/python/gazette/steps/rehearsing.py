@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from gazette.domain.batch import Counted
 from gazette.domain.brake import Brake
-from gazette.domain.compose import Digest
+from gazette.domain.compose import Digest, Ranking
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import Edition, Event, Mail, RunKey
 from gazette.domain.pace import NoTurn, Turn
@@ -57,7 +57,7 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
         subscribers=by.subscribers,
         events=by.events,
         batches=by.batches,
-        desk=Desk(renderer=_Renderer(), shelf=_Shelf(), max_groups=1),
+        desk=Desk(renderer=_Renderer(), experiment=_NoExperiment(), shelf=_Shelf(), max_groups=1),
         link_maker=_Links(),
         mailer=mailer,
         pacing=Pacing(
@@ -148,8 +148,18 @@ class _Pacer:
         """Stays as it is."""
 
 
+class _NoExperiment:
+    """The port `RunningExperiment`: whatever would be sent, it would be."""
+
+    def running(self) -> None:
+        return None
+
+
 class _Renderer:
     """The port `Renderer`: nobody reads it."""
+
+    def ranking(self, variation: int) -> Ranking:
+        return Ranking.MOST_ACTIVE
 
     def render(
         self,

@@ -11,7 +11,7 @@ from gazette.adapters.rendering.lines import line_of
 from gazette.adapters.rendering.showing import Shown
 from gazette.domain.ports import CacheCount
 
-_KEPT = 2000
+KEPT = 2000
 """Fragments: some 6 MB at most, as each part is a few hundred bytes, seldom three thousand."""
 
 
@@ -34,7 +34,8 @@ class Fragments:
 
     def __init__(self, brand: Brand) -> None:
         self._brand = brand
-        self._made = lru_cache(maxsize=_KEPT)(self._make)
+        self._made = lru_cache(maxsize=KEPT)(self._make)
+        self._told = CacheCount(found=0, made=0)
 
     def of(
         self, email: str, shown: Shown, environment: Environment, language: Language
@@ -42,11 +43,11 @@ class Fragments:
         """The fragment of a group in an email of this kind."""
         return self._made(email, shown, environment, language)
 
-    @property
-    def count(self) -> CacheCount:
-        """How often one was there already, and how often not, since the process began."""
-        info = self._made.cache_info()
-        return CacheCount(found=info.hits, made=info.misses)
+    def take_count(self) -> CacheCount:
+        """How often one was there already, and how often not, since this was asked last."""
+        info, told = self._made.cache_info(), self._told
+        self._told = CacheCount(found=info.hits, made=info.misses)
+        return CacheCount(found=info.hits - told.found, made=info.misses - told.made)
 
     def _make(
         self, email: str, shown: Shown, environment: Environment, language: Language

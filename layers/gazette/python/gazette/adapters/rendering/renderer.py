@@ -11,7 +11,8 @@ from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.fragments import Fragment, Fragments
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.showing import one_line, show
-from gazette.domain.compose import Digest
+from gazette.adapters.rendering.variations import read_rankings
+from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate
@@ -34,13 +35,17 @@ class JinjaRenderer:
         self._templates = templates
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
+        self._rankings = read_rankings(templates)
         self._environments: dict[int, Environment] = {}
         self._fragments = Fragments(self._brand)
 
-    @property
-    def fragments(self) -> CacheCount:
-        """How often a fragment was there already."""
-        return self._fragments.count
+    def take_count(self) -> CacheCount:
+        """How many groups of emails were there already, and how many not, since asked last."""
+        return self._fragments.take_count()
+
+    def ranking(self, variation: int) -> Ranking:
+        """What the variation's file says; else the most active group comes first."""
+        return self._rankings.get(variation, Ranking.MOST_ACTIVE)
 
     def render(
         self,

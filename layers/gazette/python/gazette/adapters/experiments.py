@@ -1,0 +1,73 @@
+"""The experiment that runs: one row that all workers look at now and then."""
+
+import json
+from contextlib import suppress
+from datetime import timedelta
+
+from gazette.adapters.dynamo import bind, translated
+from gazette.adapters.tables import BatchRow
+from gazette.domain.errors import Unavailable
+from gazette.domain.experiment import Experiment, experiment
+from gazette.domain.ports import Clock, Experiments
+
+_KEY = ("experiment", "email")
+
+KEPT_FOR = timedelta(minutes=1)
+"""How long a worker goes by what it has read: so long after a change some get what was before."""
+
+
+class DynamoExperiments:
+    """The port `Experiments`: a row of the table `batches`."""
+
+    def __init__(self, table_name: str) -> None:
+        bind(BatchRow, table_name)
+
+    def running(self) -> Experiment | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = BatchRow.get(*_KEY, consistent_read=True)
+            except BatchRow.DoesNotExist:
+                return None
+        try:
+            given = json.loads(row.weights or "{}")
+            weights = {int(variation): int(weight) for variation, weight in given.items()}
+            return experiment(row.name or "", weights, row.slot)
+        except ValueError as err:  # an InvalidExperiment is one
+            raise Unavailable(f"The experiment in the table `batches` is not valid: {err}") from err
+
+    def start(self, wanted: Experiment) -> None:
+        """One PutItem."""
+        with translated():
+            BatchRow(
+                *_KEY,
+                slot=wanted.since,
+                name=wanted.name,
+                weights=json.dumps(dict(wanted.weights)),
+            ).save()
+
+    def stop(self) -> None:
+        """One DeleteItem."""
+        with translated():
+            BatchRow(*_KEY).delete()
+
+
+class KeptExperiment:
+    """What a worker knows of it, as soon as it begins. None fails for want of an answer."""
+
+    def __init__(self, experiments: Experiments, *, clock: Clock) -> None:
+        self._experiments = experiments
+        self._clock = clock
+        self._known: Experiment | None = None
+        self._look()
+
+    def running(self) -> Experiment | None:
+        """As it was a minute ago at most; older where the table does not answer."""
+        if self._clock() - self._asked_at > KEPT_FOR:
+            self._look()
+        return self._known
+
+    def _look(self) -> None:
+        self._asked_at = self._clock()
+        with suppress(Unavailable):
+            self._known = self._experiments.running()

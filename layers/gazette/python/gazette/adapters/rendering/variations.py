@@ -1,0 +1,40 @@
+"""What a variation says beside its templates: `variations/2/variation.json`."""
+
+import json
+from pathlib import Path
+
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.domain import experiment
+from gazette.domain.compose import Ranking
+
+_FILE = "variation.json"
+
+
+class VariationError(ValueError):
+    """A variation that cannot be used. The text names the file and what to do."""
+
+
+def read_rankings(templates: Path) -> dict[int, Ranking]:
+    """The rankings by variation, of those that choose one. Raises VariationError."""
+    rankings: dict[int, Ranking] = {}
+    for folder in sorted((templates / VARIATIONS).glob("*")):
+        if folder.name not in map(str, experiment.VARIATIONS):
+            raise VariationError(
+                f"{folder}: a variation is named 1 to {experiment.VARIATIONS[-1]}."
+            )
+        if (folder / _FILE).exists():
+            rankings[int(folder.name)] = _ranking(folder / _FILE)
+    return rankings
+
+
+def _ranking(file: Path) -> Ranking:
+    try:
+        given = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as err:
+        raise VariationError(f"{file} is not JSON: {err}") from err
+    if not isinstance(given, dict) or set(given) != {"ranking"} or given["ranking"] not in Ranking:
+        raise VariationError(
+            f'{file} must say how groups are ranked: {{"ranking": "{Ranking.LATEST}"}} or '
+            f'{{"ranking": "{Ranking.MOST_ACTIVE}"}}.'
+        )
+    return Ranking(given["ranking"])
