@@ -11,7 +11,7 @@ _IN_TEXT = re.compile(r"https?://[^\s<>\"']+")
 _LINKING = ("href", "src", "action", "background")
 
 
-PAGES = ("/unsubscribe/",)
+PAGES = ("/unsubscribe/", "/email/", "/updates/")
 """The pages that there are by now, of those that emails link to."""
 
 
@@ -25,7 +25,7 @@ def links_in(mail: Accepted) -> set[str]:
     headers = "\n".join(str(value) for value in mail.message.values())
     return {
         *_IN_TEXT.findall(headers),
-        *_IN_TEXT.findall(mail.part("plain")),
+        *(link.partition("#")[0] for link in _IN_TEXT.findall(mail.part("plain"))),
         *links_of(mail.part("html")),
     }
 
@@ -39,4 +39,5 @@ def links_of(page: str) -> set[str]:
         for name in _LINKING
         if element.get(name)
     }
-    return {link for link in {*found, *_IN_TEXT.findall(page)} if link}
+    written = (link.partition("#")[0] for link in _IN_TEXT.findall(page))
+    return {link for link in (*found, *written) if link}
