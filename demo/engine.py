@@ -47,7 +47,7 @@ class Engine:
     def request(
         self, url: str, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, str, bytes]:
-        """Ask the function behind the function URL `url`, as the engine routes it: by Host."""
+        """Ask the function behind the HTTP API at `url`, as the engine routes it: by Host."""
         request = urllib.request.Request(  # noqa: S310 -- the engine's own address
             f"{self.url}{path}",
             data=body if method == "POST" else None,

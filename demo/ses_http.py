@@ -9,7 +9,7 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol
 
-_READER_LINKS = "/unsubscribe/"
+_READER_LINKS = ("/unsubscribe/", "/preferences/", "/email/", "/updates/")
 _ACCOUNT = "/v2/email/account"
 
 Forward = Callable[[str, str, dict[str, str], bytes], tuple[int, str, bytes]]

@@ -25,7 +25,8 @@ class Stage:
     """One installation. Durations are whole seconds.
 
     `sender` is an address of a verified SES identity; `base_url` is where readers reach the
-    preferences function (default: its own function URL); `templates` is a folder, seen from that of
+    preferences function (default: its own HTTP API, which takes `requests_per_second`, and
+    `requests_burst` at once, of all readers together); `templates` is a folder, seen from that of
     cdk.json, whose files go before those of `templates/`; `retain` keeps data when a stack is
     deleted; `default_frequencies` says by category how often those readers hear of it who chose
     nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
@@ -48,6 +49,8 @@ class Stage:
     list_id: str
     base_url: str = ""
     templates: str = ""
+    requests_per_second: int = 50
+    requests_burst: int = 100
     bus: str = "gazette"
     alarm_email: str = ""
     mail_provider: str = "ses"
@@ -134,6 +137,12 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: sender must be one line.")
     if stage.base_url and not stage.base_url.startswith(("https://", "http://127.0.0.1:")):
         raise StageError(f"Stage {name!r} in cdk.json: base_url must begin with https://.")
+    for setting, most in (("requests_per_second", 10_000), ("requests_burst", 5_000)):
+        if not 1 <= getattr(stage, setting) <= most:
+            raise StageError(
+                f"Stage {name!r} in cdk.json: {setting} must be 1 to {most}: API Gateway gives "
+                "an account no more."
+            )
     if stage.send_timeout + stage.commit_margin > GENERATE.timeout:
         raise StageError(
             f"Stage {name!r} in cdk.json: send_timeout and commit_margin together must be at most "

@@ -219,7 +219,8 @@ PREFERENCES = Step(
     tables=(
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("Query", "UpdateItem")),
-        ("runs", ("Query", "PutItem")),
+        ("runs", ("GetItem", "Query", "PutItem")),
+        ("events", ("Query",)),
         ("suppressions", ("PutItem",)),
     ),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.compose import Digest, Ranking
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.experiment import Experiment
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
@@ -125,10 +125,10 @@ class FakeQuarantine:
 @dataclass
 @dataclass
 class FakeSecret:
-    """What all that are opened on it see. It may be silent."""
+    """What all that are opened on it see; `refusal` is what it answers in their place."""
 
     keys: LinkKeys
-    answers: bool = True
+    refusal: GazetteError | None = None
     reads: int = 0
 
 
@@ -141,8 +141,8 @@ class FakeKeyStore:
 
     def read(self) -> LinkKeys:
         self.secret.reads += 1
-        if not self.secret.answers:
-            raise Unavailable("the keys of the links cannot be read")
+        if self.secret.refusal:
+            raise self.secret.refusal
         self._read = self.secret.keys
         return self.secret.keys
 

@@ -1,26 +1,19 @@
-"""The reader's links: unsubscribe, by button or with one click from the mail program."""
+"""The reader's links: unsubscribe, and look in the browser at what was sent."""
 
 from typing import Any
 
-from aws_lambda_powertools.event_handler import LambdaFunctionUrlResolver, Response
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.answering import email_answer, page_answer
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
 from gazette.observability import count, logger, observed
 
-_HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Robots-Tag": "noindex",
-}
-
-app = LambdaFunctionUrlResolver()
+app = APIGatewayHttpResolver()
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """One HTTP request to the function's URL."""
+    """One HTTP request that the edge let in."""
     with observed(context):
         return app.resolve(event, context)
 
@@ -35,7 +28,7 @@ def ask(token: str) -> Response[str]:
 
 @app.post("/unsubscribe/<token>")
 def leave(token: str) -> Response[str]:
-    """The page's button and RFC 8058's one-click: no login, no redirect, any form encoding."""
+    """The page's button and RFC 8058's one-click: no login, no redirect, any body whatever."""
     preferences = build()
     found = preferences.unsubscribe(preferences.leaver(token))
     count("unsubscribed", int(found))
@@ -43,13 +36,38 @@ def leave(token: str) -> Response[str]:
     return _page(200, preferences.pages.unsubscribed())
 
 
+@app.get("/email/<token>")
+def email(token: str) -> Response[str]:
+    """The email of a run."""
+    preferences = build()
+    html = preferences.email(preferences.run(token))
+    return _missing() if html is None else email_answer(html)
+
+
+@app.get("/updates/<token>")
+def updates(token: str) -> Response[str]:
+    """Everything of a run, also what its email left out."""
+    preferences = build()
+    html = preferences.updates(preferences.run(token))
+    return _missing() if html is None else _page(200, html)
+
+
+@app.not_found
+def nothing_here(_: Exception) -> Response[str]:
+    """Another path, or a method that this one does not have."""
+    return _missing()
+
+
 @app.exception_handler(InvalidToken)  # type: ignore[untyped-decorator] # not annotated there
 def refuse(_: InvalidToken) -> Response[str]:
     """A link that was cut off, altered, or signed with a key that was retired."""
+    return _missing()
+
+
+def _missing() -> Response[str]:
+    """The same for a wrong link and for one whose reader is gone."""
     return _page(404, build().pages.invalid_link())
 
 
 def _page(status: int, html: str) -> Response[str]:
-    return Response(
-        status_code=status, content_type="text/html; charset=utf-8", body=html, headers=_HEADERS
-    )
+    return page_answer(status, html, styles=build().styles)

@@ -10,7 +10,6 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as event_targets
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_scheduler_targets as scheduler_targets
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -32,6 +31,7 @@ from gazette.settings import (
 )
 
 from infra.constructs.alarms import COUNTED, AlarmTopic, CountedAlarm
+from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
@@ -105,23 +105,23 @@ class ServiceStack(Stack):
         self._queues["reports_undelivered"] = self._watched(
             "reports-undelivered", "Reports of SES that did not reach the feedback queue."
         )
-        url = preferences.function.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
+        edge = Edge(self, "Edge", stage=stage)
+        edge.lead_to(preferences.function)
+        base_url = stage.base_url or edge.url
 
         bus = self._receive_events(self._queues["ingest"])
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
         configuration_set = self._report_emails()
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
-            self._configure_sending(
-                sending, kind, configuration_set, base_url=stage.base_url or url.url
-            )
+            self._configure_sending(sending, kind, configuration_set, base_url=base_url)
         feedback.configure(self._settings(FeedbackSettings))
         self._configure_sweep(sweep, configuration_set)
-        self._configure_preferences(preferences)
+        self._configure_preferences(preferences, base_url)
         self._start_clocks(fanout, sweep)
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
-        CfnOutput(self, "PreferencesUrl", value=url.url)
+        CfnOutput(self, "PreferencesUrl", value=edge.url)
 
     def _step(self, step: Step) -> StepConstruct:
         return StepConstruct(
@@ -243,9 +243,9 @@ class ServiceStack(Stack):
             )
         )
 
-    def _configure_preferences(self, preferences: StepConstruct) -> None:
+    def _configure_preferences(self, preferences: StepConstruct, base_url: str) -> None:
         self._links_secret.grant_read(preferences.function)
-        preferences.configure(self._settings(PreferencesSettings))
+        preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
         """The settings of a function: tables, queues and what the stage says, each by its name."""

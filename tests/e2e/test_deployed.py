@@ -3,12 +3,14 @@
 import socket
 import subprocess
 import sys
+import urllib.error
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
 from gazette.domain.calendar import slot_id, slot_of
+from gazette.domain.identity import parse_run_id
 
 from demo.engine import ROOT, deploy, running
 from demo.service import Service
@@ -148,6 +150,32 @@ def test_one_click_in_a_real_email_stops_the_next_digest(deployed: Deployed) -> 
     deployed.settle()
     deployed.tick(due + timedelta(days=1))
     assert len(deployed.inbox("bo")) == 1
+
+
+def test_what_was_sent_is_seen_in_the_browser_and_a_rotated_key_breaks_no_link(
+    deployed: Deployed,
+) -> None:
+    """Also for who has left by a link that the old key signed."""
+    put = deployed.service.put_events
+    put("subscriber.changed", [a_profile("eve")])
+    put("event.created", [a_comment("eve", number) for number in range(2)])
+    deployed.settle()
+    deployed.tick(next_due())
+    (mail,) = deployed.inbox("eve")
+    links = deployed.links(parse_run_id(mail.tags["run"]))
+    assert mail.message["List-Unsubscribe"] == f"<{links.unsubscribe}>"
+
+    assert deployed.gazette("links", "list") == "k1\tsigns and verifies\n"
+    assert "k2 signs" in deployed.gazette("links", "rotate")
+    for _ in range(2):
+        assert deployed.request(links.email) == (200, mail.part("html"))
+        status, page = deployed.request(links.updates)
+        assert (status, "2 updates" in page) == (200, True)
+        assert deployed.request(links.unsubscribe, b"List-Unsubscribe=One-Click")[0] == 200
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        deployed.request(links.email + "A")
+    assert refused.value.code == 404
+    assert "This link does not work" in refused.value.read().decode()
 
 
 def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the_next(

@@ -99,7 +99,7 @@ def follow(user_id: str = "ann", entity: str = "post#p1", **given: Any) -> dict[
 
 
 def http(method: str, path: str, body: str = "", content_type: str = "") -> dict[str, Any]:
-    """A request as a function URL hands it over."""
+    """A request as an HTTP API hands it over."""
     return {
         "version": "2.0",
         "routeKey": "$default",

@@ -13,7 +13,8 @@ from gazette.domain.pace import PacePlan, Turn
 from gazette.domain.run import Reason, Run, Status
 
 from tests.functions.conftest import Cloud, due_shard, fan_out
-from tests.functions.messages import ago, event, follow, happening, profile
+from tests.functions.messages import ago, event, follow, happening, http, profile
+from tests.functions.test_readers import path_of
 from tests.meter import calls
 
 KEY = RunKey("ann", DAILY, 1)
@@ -30,6 +31,21 @@ def take_all_turns(until: datetime) -> None:
     """Somebody has the only turn there is up to then."""
     plan = PacePlan(rate=0.001)
     assert isinstance(DynamoPacer("pace", plan).reserve(until, until), Turn)
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("name", ["email", "updates"])
+def test_a_look_at_what_was_sent_costs_three_reads_and_no_write(cloud: Cloud, name: str) -> None:
+    """The keys of the links were read when the function began."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    cloud.work("generate", *fan_out(cloud))
+    path = path_of(name)
+    cloud.warm_up("preferences")
+    assert cloud.invoke("preferences", http("GET", path))["statusCode"] == 200
+    assert cloud.meter.calls == calls(GetItem=2, Query=1)
+    assert cloud.meter.write_units == Counter()
+    assert cloud.meter.read_units == Counter(runs=1, subscribers=1, events=1)
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ from tests.functions.messages import (
     reference,
     report,
 )
+from tests.functions.test_readers import path_of
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -93,6 +94,8 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
     path = cloud.unsubscribe_path()
     cloud.invoke("preferences", http("GET", path))
     cloud.invoke("preferences", http("POST", path))
+    for name in ("email", "updates"):
+        assert cloud.invoke("preferences", http("GET", path_of(name)))["statusCode"] == 200
     cloud.say("subscriber.changed", profile(changed_at=ago(days=1)))
     cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
 

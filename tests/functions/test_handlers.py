@@ -411,7 +411,7 @@ def test_how_many_groups_readers_share_is_a_metric(
 ) -> None:
     for user in ("ann", "bo"):
         cloud.say("subscriber.changed", profile(user))
-        cloud.say("event.created", event(1, user_id=user))
+        cloud.say("event.created", event(1, user_id=user, entity="post#shared"))
     messages = [*fan_out(cloud), *fan_out(cloud, "bo")]
     capsys.readouterr()
     cloud.work("generate", *messages)

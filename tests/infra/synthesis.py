@@ -45,6 +45,10 @@ class Template:
         }
         if len(self.resources) != len(raw["Resources"]):
             raise ValueError("two resources have one name when the hash is taken off")
+        self.outputs: dict[str, str] = {
+            without_hash(name): self._plain(output["Value"])
+            for name, output in raw.get("Outputs", {}).items()
+        }
         self.exports: dict[str, str] = {
             output["Export"]["Name"]: self._plain(output["Value"])
             for output in raw.get("Outputs", {}).values()

@@ -1,9 +1,9 @@
 """Functions: where they run, and what they are told."""
 
 import json
-import re
 from dataclasses import asdict, fields
 
+import pytest
 from gazette import settings
 from gazette.settings import Settings
 
@@ -131,15 +131,12 @@ def test_a_tick_that_fails_in_the_function_is_kept(prod: Synthesis) -> None:
     ] * 2
 
 
-def test_generate_is_told_where_preferences_answers(prod: Synthesis) -> None:
-    _, generate = prod.function("generate")
-    variables: Properties = generate["Environment"]["Variables"]
-    url = re.fullmatch(r"\{(\w+)\.FunctionUrl\}", variables["GAZETTE_BASE_URL"])
-    assert url
-    name, _ = prod.function("preferences")
-    assert (
-        prod.service.of_type("AWS::Lambda::Url")[url[1]]["TargetFunctionArn"] == f"{{{name}.Arn}}"
-    )
+@pytest.mark.parametrize("step", ["generate", "resend"])
+def test_who_sends_is_told_where_preferences_answers(prod: Synthesis, step: str) -> None:
+    _, function = prod.function(step)
+    variables: Properties = function["Environment"]["Variables"]
+    assert variables["GAZETTE_BASE_URL"] == "{EdgeApi.ApiEndpoint}"
+    assert prod.service.outputs["PreferencesUrl"] == "{EdgeApi.ApiEndpoint}"
 
 
 def _environment(synthesis: Synthesis, step: Step) -> dict[str, str]:

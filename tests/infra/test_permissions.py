@@ -165,17 +165,17 @@ def test_the_secret_begins_with_one_key_that_can_be_read(prod: Synthesis) -> Non
     assert "gazette links rotate --stage prod" in secret["Description"]
 
 
-def test_only_preferences_is_open_to_the_world_and_only_by_its_url(prod: Synthesis) -> None:
+def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: Synthesis) -> None:
     preferences, _ = prod.function("preferences")
-    public = [
+    assert not prod.service.of_type("AWS::Lambda::Url")
+    (permission,) = (
         permission
         for permission in prod.service.of_type("AWS::Lambda::Permission").values()
-        if permission["Principal"] == "*"
-    ]
-    assert public
-    for permission in public:
-        assert permission["FunctionName"] == f"{{{preferences}.Arn}}"
-        assert permission.get("FunctionUrlAuthType") or permission.get("InvokedViaFunctionUrl")
+        if permission["Principal"] != "events.amazonaws.com"
+    )
+    assert permission["Principal"] == "apigateway.amazonaws.com"
+    assert permission["FunctionName"] == f"{{{preferences}.Arn}}"
+    assert permission["SourceArn"].endswith(":{EdgeApi}/*/*")
 
 
 def test_only_the_bus_puts_messages_on_a_queue_from_outside(prod: Synthesis) -> None:

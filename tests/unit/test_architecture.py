@@ -25,11 +25,13 @@ ALLOWED: dict[str, frozenset[str]] = {
     "gazette.reporting": frozenset(
         {STDLIB, "gazette.domain", "gazette.observability", "gazette.steps.delivery"}
     ),
+    "gazette.answering": frozenset({STDLIB, LIBRARIES}),
     "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
     "functions": frozenset(
         {
             STDLIB,
             "aws_lambda_powertools",
+            "gazette.answering",
             "gazette.bootstrap",
             "gazette.observability",
             "gazette.reporting",

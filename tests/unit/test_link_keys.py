@@ -146,19 +146,33 @@ def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
 ) -> None:
     """And it is asked again each minute, not for each email."""
     process.secret.keys = NEW
-    process.secret.answers = False
+    process.secret.refusal = Unavailable("no answer")
     process.wait(KEPT_FOR + SECOND)
     for _ in range(59):
         assert process.kept.known() == OLD
         process.wait(SECOND)
     assert process.secret.reads == 2
-    process.secret.answers = True
+    process.secret.refusal = None
     process.wait(SECOND)
     assert process.kept.known() == NEW
 
 
+def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Installation) -> None:
+    """Loud enough for an alarm, and yet the links of most emails are made."""
+    process.secret.refusal = InvalidKeys("it is no JSON")
+    process.wait(KEPT_FOR)
+    complaints = 0
+    for _ in range(120):
+        process.wait(SECOND)
+        try:
+            assert process.kept.known() == OLD
+        except InvalidKeys:
+            complaints += 1
+    assert complaints == 2
+
+
 def test_the_first_look_must_succeed(clock: SettableClock) -> None:
-    store = FakeKeyStore(FakeSecret(OLD, answers=False))
+    store = FakeKeyStore(FakeSecret(OLD, refusal=Unavailable("no answer")))
     with pytest.raises(Unavailable):
         KeptKeys(store, clock=clock)
 

@@ -105,7 +105,10 @@ def test_a_variable_is_named_after_its_field() -> None:
         "GAZETTE_SUPPRESSIONS_TABLE",
         "GAZETTE_SCHEDULES_TABLE",
         "GAZETTE_RUNS_TABLE",
+        "GAZETTE_EVENTS_TABLE",
         "GAZETTE_LINKS_SECRET",
+        "GAZETTE_BASE_URL",
+        "GAZETTE_MAX_GROUPS",
         "GAZETTE_SHARDS",
         "GAZETTE_RUN_RETENTION_DAYS",
     }

@@ -126,6 +126,28 @@ def test_a_sender_without_an_address_is_refused(sender: str) -> None:
     assert "sender must be an address" in refusal(VALID | {"sender": sender})
 
 
+@pytest.mark.parametrize(
+    ("setting", "wrong", "said"),
+    [
+        ("requests_per_second", 0, "requests_per_second must be 1 to 10000"),
+        ("requests_per_second", 10_001, "requests_per_second must be 1 to 10000"),
+        ("requests_burst", 0, "requests_burst must be 1 to 5000"),
+        ("requests_burst", 5_001, "requests_burst must be 1 to 5000"),
+    ],
+)
+def test_what_the_edge_lets_in_is_within_what_an_account_gets(
+    setting: str, wrong: int, said: str
+) -> None:
+    assert said in refusal(VALID | {setting: wrong})
+
+
+def test_the_edge_lets_in_fifty_a_second_and_a_hundred_at_once() -> None:
+    stage = read_stage("prod", {"prod": VALID})
+    assert (stage.requests_per_second, stage.requests_burst) == (50, 100)
+    most = {"requests_per_second": 10_000, "requests_burst": 5_000}
+    assert read_stage("prod", {"prod": VALID | most}).requests_burst == 5_000
+
+
 @pytest.mark.parametrize("shards", [0, -1, 257])
 def test_shards_out_of_range_are_refused(shards: int) -> None:
     assert "shards must be 1 to 256" in refusal(VALID | {"shards": shards})

@@ -97,12 +97,16 @@ def test_an_adopters_brand_goes_before_ours(own: Path, tmp_path: Path) -> None:
         "accent": "#b91c1c",
         "logo": "https://shop.example/logo.png",
         "home": "https://shop.example/",
+        "help": "https://shop.example/help",
     }
     write(own / "brand.json", json.dumps(given))
     made = edition(own, tmp_path / "built")
     assert "Shop &amp; Co, 1 High Street" in made.html
     assert "Shop & Co, 1 High Street" in made.text
     assert "color:#b91c1c" in made.html
+    assert '<a class="home" href="https://shop.example/"' in made.html
+    assert 'href="https://shop.example/help"' in made.html
+    assert "\nHelp: https://shop.example/help\n" in made.text
     assert re.search(
         r'<img [^>]*src="https://shop.example/logo.png"[^>]* alt="Shop &amp;', made.html
     )

@@ -84,7 +84,10 @@ class KeptKeys:
         return self._keys
 
     def newer(self) -> LinkKeys:
-        """As they are now, or as they were within the last minute."""
+        """As they are now, or as they were within the last minute.
+
+        Raises InvalidKeys, each time that it looks, where the secret no longer holds keys.
+        """
         now = self._clock()
         if now - self._asked_at < ASKED_EVERY:
             return self._keys

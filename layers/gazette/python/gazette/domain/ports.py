@@ -306,5 +306,14 @@ class Pages(Protocol):
     def unsubscribed(self) -> str:
         """Says that it is done."""
 
+    def not_sent(self) -> str:
+        """Says that there is nothing to see before an email is sent."""
+
+    def nothing_left(self) -> str:
+        """Says that nothing of what an email showed is still there."""
+
+    def updates(self, digest: Digest, subscriber: Subscriber) -> str:
+        """Each group of the digest with its link, people, count and time."""
+
     def invalid_link(self) -> str:
         """Says that a link does not work and what to do, the same whatever the cause."""

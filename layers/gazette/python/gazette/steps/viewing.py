@@ -1,0 +1,67 @@
+"""What went out with a run, in the browser: its email, or everything that it was made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gazette.domain.compose import compose
+from gazette.domain.ledgers import Runs
+from gazette.domain.model import Event, RunKey
+from gazette.domain.ports import LinkMaker, Pages, Renderer
+from gazette.domain.run import Run
+from gazette.domain.stores import EventReader, Subscribers
+from gazette.domain.subscriber import Subscriber
+
+_Show = Callable[[Run, Sequence[Event], Subscriber], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewing:
+    """What a view reads, and what shows it. Nothing is written. `max_groups`: as in the email."""
+
+    runs: Runs
+    subscribers: Subscribers
+    events: EventReader
+    renderer: Renderer
+    link_maker: LinkMaker
+    pages: Pages
+    max_groups: int
+
+
+def view_email(key: RunKey, *, by: Viewing) -> str | None:
+    """The email of a run, as HTML, of what its window holds now.
+
+    None: there is no such run, or its reader was erased. One who has left may look at what was
+    sent to them.
+    """
+
+    def show(run: Run, events: Sequence[Event], reader: Subscriber) -> str:
+        variation = run.variant.variation
+        ranking = by.renderer.ranking(variation)
+        digest = compose(events, max_groups=by.max_groups, ranking=ranking)
+        return by.renderer.render(
+            digest, reader, by.link_maker.links(key), key.schedule, variation=variation
+        ).html
+
+    return _view(key, show, by)
+
+
+def view_updates(key: RunKey, *, by: Viewing) -> str | None:
+    """The page of all that the window of a run holds now, no group left out. None: as above."""
+
+    def show(_: Run, events: Sequence[Event], reader: Subscriber) -> str:
+        return by.pages.updates(compose(events, max_groups=len(events)), reader)
+
+    return _view(key, show, by)
+
+
+def _view(key: RunKey, show: _Show, by: Viewing) -> str | None:
+    run = by.runs.get(key)
+    if run is None:
+        return None
+    reader = by.subscribers.get(key.user_id)
+    if not isinstance(reader, Subscriber):
+        return None
+    if run.window is None:
+        return by.pages.not_sent()
+    events = list(by.events.read(key.user_id, key.schedule, run.window))
+    return show(run, events, reader) if events else by.pages.nothing_left()
