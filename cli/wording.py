@@ -7,6 +7,7 @@ from gazette.domain.cadence import Days
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
+    ChoosePreferences,
     Command,
     CreateActivity,
     CreateEvents,
@@ -42,6 +43,8 @@ def in_words(command: Command) -> str:
             )
         case ChangeSubscriber(subscriber):
             return _profile(subscriber)
+        case ChoosePreferences():
+            return _choice(command)
         case MarkActive(user_id, at):
             return f"{user_id} was active at {instant(at)}"
         case EraseSubscriber(user_id, at):
@@ -73,6 +76,31 @@ def _profile(subscriber: Subscriber) -> str:
         f"{subscriber.email} gets daily digests at {daily.hour:02}:{daily.minute:02} "
         f"{subscriber.time_zone}{paused}" + (f"; {chosen}" if chosen else "")
     )
+
+
+def _choice(command: ChoosePreferences) -> str:
+    choice, said = command.choice, []
+    if choice.cadence:
+        said.append(f"everything else {choice.cadence}")
+    if choice.frequencies is not None:
+        by_category = [f"{category} {often}" for category, often in choice.frequencies]
+        said.append(listed(by_category) if by_category else "no category apart")
+    if choice.clock:
+        hour, minute = choice.clock
+        said.append(
+            f"between {hour:02}:00 and {hour:02}:50"
+            if minute is None
+            else f"at {hour:02}:{minute:02}"
+        )
+    if choice.weekly_on:
+        said.append(f"weekly on {DAYS[choice.weekly_on - 1]}")
+    if choice.custom_on:
+        said.append(f"custom {_on(choice.custom_on)}")
+    if choice.paused_until:
+        said.append(f"no email before {choice.paused_until.day} {choice.paused_until:%B %Y}")
+    if choice.time_zone:
+        said.append(choice.time_zone)
+    return f"{command.user_id} chose at {instant(command.at)}: {'; '.join(said)}"
 
 
 def _often(subscriber: Subscriber, frequency: Frequency) -> str:

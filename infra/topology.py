@@ -218,10 +218,12 @@ PREFERENCES = Step(
     queue=None,
     tables=(
         ("subscribers", ("GetItem", "UpdateItem")),
-        ("schedules", ("Query", "UpdateItem")),
-        ("runs", ("GetItem", "Query", "PutItem")),
+        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
         ("events", ("Query",)),
-        ("suppressions", ("PutItem",)),
+        ("runs", ("GetItem", "Query", "PutItem")),
+        ("batches", ("UpdateItem",)),
+        ("suppressions", ("GetItem", "PutItem", "DeleteItem")),
     ),
 )
 STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, RESEND, FEEDBACK, SWEEP, PREFERENCES)

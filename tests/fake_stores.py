@@ -14,7 +14,7 @@ from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, Turn
 from gazette.domain.ports import Clock
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
-from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 
 _RETENTION = timedelta(days=90)
 
@@ -28,6 +28,7 @@ class FakeSubscribers:
 
     rows: dict[str, Subscriber | Erased] = field(default_factory=dict)
     active: dict[str, date] = field(default_factory=dict)
+    waiting: dict[str, Early] = field(default_factory=dict)
 
     def get(self, user_id: str) -> Reader:
         row = self.rows.get(user_id)
@@ -38,10 +39,21 @@ class FakeSubscribers:
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         return {user_id: self.get(user_id) for user_id in user_ids}
 
-    def put(self, subscriber: Subscriber, *, replacing: Reader) -> bool:
-        current = self.rows.get(subscriber.user_id)
-        if _revision(current) != _revision(replacing):
+    def early(self, user_id: str) -> Early | None:
+        return self.waiting.get(user_id)
+
+    def put_early(self, early: Early, *, replacing: Early | None) -> bool:
+        if early.user_id in self.rows or self.waiting.get(early.user_id) != replacing:
             return False
+        self.waiting[early.user_id] = early
+        return True
+
+    def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
+        current = self.rows.get(subscriber.user_id)
+        early = self.waiting.get(subscriber.user_id)
+        if _revision(current or early) != _revision(replacing):
+            return False
+        self.waiting.pop(subscriber.user_id, None)
         placed = current.placed if isinstance(current, Subscriber) else ""
         erased_at = current.erased_at if current else None
         self.rows[subscriber.user_id] = replace(
@@ -81,6 +93,7 @@ class FakeSubscribers:
             return False
         self.rows[user_id] = Erased(user_id, at)
         self.active.pop(user_id, None)
+        self.waiting.pop(user_id, None)
         return True
 
 
@@ -180,6 +193,10 @@ class FakeSuppressions:
 
     def holds(self, address_hash: str) -> bool:
         return address_hash in self.rows
+
+    def lift(self, address_hash: str, reason: str) -> None:
+        if self.rows.get(address_hash) == reason:
+            del self.rows[address_hash]
 
 
 @dataclass
@@ -523,7 +540,7 @@ class FakeEvents:
         self.expires_at[key] = self.clock() + _RETENTION
 
 
-def _revision(reader: Reader) -> object:
+def _revision(reader: Reader | Early) -> object:
     return (reader.revision, reader.erased_at) if isinstance(reader, Subscriber) else reader
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.experiment import Experiment
@@ -110,6 +111,22 @@ class FakeFollowersQueue:
     def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
         _within_a_call(messages)
         self.sent.extend(messages)
+
+
+@dataclass
+class FakeBus:
+    """The port `Bus`: keeps what it took. `answers`: False or an error, for the next calls."""
+
+    taken: list[ChoosePreferences | ChangeFollow] = field(default_factory=list)
+    answers: deque[bool | Exception] = field(default_factory=deque)
+
+    def put(self, said: Sequence[ChoosePreferences | ChangeFollow]) -> bool:
+        answer = self.answers.popleft() if self.answers else True
+        if isinstance(answer, Exception):
+            raise answer
+        if answer:
+            self.taken.extend(said)
+        return answer
 
 
 @dataclass

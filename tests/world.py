@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from gazette.domain.calendar import slot_of
+from gazette.domain.choosing import NOTHING, Choice
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -25,11 +26,13 @@ from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
+from gazette.domain.overview import Overview
 from gazette.domain.pace import PacePlan
 from gazette.domain.ports import QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
+from gazette.steps.centre import look, save
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
 from gazette.steps.doubts import Sweeping, SweepLimits, Swept
@@ -43,6 +46,7 @@ from gazette.steps.pacing import Pacing
 from gazette.steps.places import Places
 from gazette.steps.rehearsing import Rehearsing
 from gazette.steps.resend import ResendMessage, resend
+from gazette.steps.returning import come_back
 from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.sweep import sweep
 from gazette.steps.unsubscribe import unsubscribe
@@ -62,6 +66,7 @@ from tests.fake_stores import (
 )
 from tests.fakes import (
     FakeBacklog,
+    FakeBus,
     FakeCanary,
     FakeEvidenceLog,
     FakeExperiments,
@@ -110,6 +115,7 @@ PORTS = (
     "shelf",
     "shard_queue",
     "followers_queue",
+    "bus",
     "mailer",
     "pacer",
 )
@@ -166,6 +172,7 @@ class World:
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     canary: FakeCanary = field(default_factory=FakeCanary)
     policy: Policy = Policy.RESEND
+    bus: FakeBus = field(default_factory=FakeBus)
     followers_queue: FakeFollowersQueue = field(default_factory=FakeFollowersQueue)
     shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
     mailer: FakeMailer = field(default_factory=FakeMailer)
@@ -453,6 +460,25 @@ class World:
             schedules=self.schedules,
             runs=self.runs,
         )
+
+    def come_back(self, user_id: str = "ann") -> bool:
+        """A reader who left starts again."""
+        return come_back(user_id, suppressions=self.suppressions, places=self.places)
+
+    def look(self, user_id: str = "ann") -> Overview | None:
+        """What the preference page shows."""
+        return look(user_id, places=self.places)
+
+    def save(
+        self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
+    ) -> bool:
+        """What the button of the preference page does."""
+        return save(user_id, choice, follows, bus=self.bus, places=self.places)
+
+    def work_off_bus(self) -> None:
+        """Everything that was put on the bus here reaches ingest."""
+        while self.bus.taken:
+            self.say(self.bus.taken.pop(0))
 
     def emails(self, user_id: str | None = None) -> list[Email]:
         """What was accepted, as the FakeRenderer wrote it."""

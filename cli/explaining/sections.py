@@ -9,7 +9,7 @@ from gazette.domain.run import BEGINNING
 from gazette.domain.subscriber import SubscriberStatus
 
 from cli.explaining.reasons import DUE, OFTEN, STANDING, words_for
-from cli.explaining.timetable import bare_utc, counted, local, name_of, recurring, utc
+from cli.explaining.timetable import bare_utc, counted, local, name_of, named, recurring, utc
 from cli.explaining.verdict import verdict
 
 
@@ -107,7 +107,7 @@ def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
 def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
     chosen = f"chosen at {utc(found.chosen_at)}" if found.chosen_at else "chosen"
     for each in found.choices:
-        yield each.category, OFTEN[each.frequency], _whose(each, chosen)
+        yield named(each.category), OFTEN[each.frequency], _whose(each, chosen)
     for override in found.overrides:
         yield override.entity, OFTEN[override.frequency], f"this follow, at {utc(override.since)}"
 

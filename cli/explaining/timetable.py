@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from gazette.domain.cadence import EVERY_DAY, WORKDAYS, Cadence, Days
+from gazette.domain.frequency import EVERYTHING
 from gazette.domain.identity import ASIDE, WAITING, is_immediate
 
 from cli.wording import DAYS, listed
@@ -21,6 +22,11 @@ def name_of(schedule: str, about: str = "") -> str:
     if is_immediate(schedule):
         return f"the email at once about {about}" if about else "an email at once"
     return f"the {schedule} digest"
+
+
+def named(category: str) -> str:
+    """A category, or what stands for all that have no choice of their own."""
+    return "everything else" if category == EVERYTHING else category
 
 
 def sentence(text: str) -> str:

@@ -11,7 +11,7 @@ from gazette.domain.subscriber import SubscriberStatus
 
 from cli.explaining.expectations import expected, following, late
 from cli.explaining.reasons import STANDING, STATUS, words_for
-from cli.explaining.timetable import clock_time, counted, local, name_of, sentence, utc
+from cli.explaining.timetable import clock_time, counted, local, name_of, named, sentence, utc
 from cli.wording import listed
 
 _MOST = 3
@@ -122,7 +122,9 @@ def _muted(found: Explanation, runs: tuple[Story, ...]) -> Iterator[str]:
     """Where nothing waited: what they asked not to hear of."""
     if not found.status or not any(story.run.reason is Reason.EMPTY for story in runs):
         return
-    categories = [each.category for each in found.choices if each.frequency is Frequency.NEVER]
+    categories = [
+        named(each.category) for each in found.choices if each.frequency is Frequency.NEVER
+    ]
     follows = [each.entity for each in found.overrides if each.frequency is Frequency.NEVER]
     if categories or follows:
         yield f"Muted: {listed([*categories, *follows])}. What happens there never comes."

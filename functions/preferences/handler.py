@@ -5,6 +5,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.answering import email_answer, page_answer
+from gazette.bootstrap.centre import Answer, body_of
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
 from gazette.observability import count, logger, observed
@@ -34,6 +35,28 @@ def leave(token: str) -> Response[str]:
     count("unsubscribed", int(found))
     logger().info("reader unsubscribed", found=found)
     return _page(200, preferences.pages.unsubscribed())
+
+
+@app.get("/preferences/<token>")
+def show(token: str) -> Response[str]:
+    """The preference page, which changes nothing."""
+    preferences = build()
+    return _centre(preferences.centre.show(preferences.chooser(token)))
+
+
+@app.post("/preferences/<token>")
+def choose(token: str) -> Response[str]:
+    """One of the buttons of the preference page. The token is all that proves who presses it."""
+    preferences = build()
+    event = app.current_event
+    answer = preferences.centre.submit(
+        preferences.chooser(token),
+        body_of(event.body, is_base64=bool(event.is_base64_encoded)),
+        event.headers.get("content-type") or "",
+    )
+    count(f"preferences_{answer.told}")
+    logger().info("preference page answered", told=answer.told)
+    return _centre(answer)
 
 
 @app.get("/email/<token>")
@@ -67,6 +90,11 @@ def refuse(_: InvalidToken) -> Response[str]:
 def _missing() -> Response[str]:
     """The same for a wrong link and for one whose reader is gone."""
     return _page(404, build().pages.invalid_link())
+
+
+def _centre(answer: Answer) -> Response[str]:
+    page = answer.page
+    return page_answer(answer.status, page.html, styles=page.styles, images=page.images)
 
 
 def _page(status: int, html: str) -> Response[str]:

@@ -24,7 +24,7 @@ _PACKAGE = ROOT / "layers" / "gazette" / "python" / "gazette"
 _TEMPLATES = ROOT / "templates"
 
 
-AWS_SERVICES = {"cloudwatch", "dynamodb", "secretsmanager", "sesv2", "sqs"}
+AWS_SERVICES = {"cloudwatch", "dynamodb", "events", "secretsmanager", "sesv2", "sqs"}
 """What the functions call, as botocore names it. The models of all others, half of its files,
 stay out of the layer."""
 

@@ -117,7 +117,7 @@ class ServiceStack(Stack):
             self._configure_sending(sending, kind, configuration_set, base_url=base_url)
         feedback.configure(self._settings(FeedbackSettings))
         self._configure_sweep(sweep, configuration_set)
-        self._configure_preferences(preferences, base_url)
+        self._configure_preferences(preferences, bus, base_url)
         self._start_clocks(fanout, sweep)
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
@@ -243,7 +243,10 @@ class ServiceStack(Stack):
             )
         )
 
-    def _configure_preferences(self, preferences: StepConstruct, base_url: str) -> None:
+    def _configure_preferences(
+        self, preferences: StepConstruct, bus: events.EventBus, base_url: str
+    ) -> None:
+        bus.grant_put_events_to(preferences.function)
         self._links_secret.grant_read(preferences.function)
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 

@@ -35,6 +35,7 @@ def test_a_follow_comes_back_as_put(follows: Follows) -> None:
             (NOW, FollowState(True, Frequency.IMMEDIATE)),
             (NOW + timedelta(microseconds=1), FollowState(False)),
             (NOW + SECOND, FollowState(True, Frequency.NEVER)),
+            (NOW + 2 * SECOND, FollowState(True, None, "Größe")),
         ),
     )
     assert follows.get(follow.entity, follow.user_id) is None

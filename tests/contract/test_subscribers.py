@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.cadence import Days, DigestTimes
+from gazette.domain.choosing import NONE_OF_THEIR_OWN, Choice, Own
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.stores import Subscribers
-from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 
 from tests.builders import NOW, a_subscriber
 from tests.contract.conftest import SECOND
@@ -271,3 +272,84 @@ def test_when_somebody_registered_and_woke_is_kept(subscribers: Subscribers) -> 
     given = replace(a_subscriber(), registered_on=NOW.date(), paused_last=TOMORROW, awake_since=NOW)
     subscribers.put(given, replacing=None)
     assert subscribers.get("ann") == given
+
+
+# What a reader chose themself.
+
+EVERY_FIELD = NONE_OF_THEIR_OWN.with_choice(
+    NOW,
+    Choice(
+        cadence=Frequency.WEEKLY,
+        frequencies=frequencies({"mention": Frequency.IMMEDIATE}),
+        clock=(7, None),
+        weekly_on=5,
+        custom_on=Days(frozenset({2, 4}), every=2, phase=1),
+        paused_until=TOMORROW,
+        time_zone="Asia/Tokyo",
+    ),
+).with_choice(NOW + SECOND, Choice(cadence=Frequency.NEVER, clock=(7, 30)))
+ONE_FIELD = NONE_OF_THEIR_OWN.with_choice(NOW, Choice(weekly_on=5))
+
+
+@pytest.mark.parametrize("own", [EVERY_FIELD, ONE_FIELD])
+def test_what_both_sides_said_comes_back_as_put(subscribers: Subscribers, own: Own) -> None:
+    ann = a_subscriber(times=DigestTimes(9, 15, paused_until=TOMORROW), comment=Frequency.NEVER)
+    ann = ann.wanting(ann.said_over_time, own)
+    assert ann.said
+    assert subscribers.put(ann, replacing=None)
+    assert subscribers.get("ann") == ann
+    without = replace(a_subscriber(), revision=2)
+    assert subscribers.put(without, replacing=ann)
+    assert subscribers.get("ann") == without
+
+
+def test_an_early_choice_is_there_without_a_profile(subscribers: Subscribers) -> None:
+    assert subscribers.early("ann") is None
+    assert subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    assert subscribers.early("ann") == Early("ann", ONE_FIELD)
+    assert subscribers.get("ann") is None
+    assert subscribers.get_many(["ann"]) == {"ann": None}
+
+
+def test_an_early_choice_replaces_only_the_one_that_was_read(subscribers: Subscribers) -> None:
+    first, second = Early("ann", ONE_FIELD), Early("ann", EVERY_FIELD)
+    subscribers.put_early(first, replacing=None)
+    assert not subscribers.put_early(second, replacing=None)
+    assert not subscribers.put_early(second, replacing=second)
+    assert subscribers.put_early(second, replacing=first)
+    assert subscribers.early("ann") == second
+
+
+def test_a_profile_takes_the_place_of_the_early_choice_that_was_read(
+    subscribers: Subscribers,
+) -> None:
+    early = Early("ann", ONE_FIELD)
+    subscribers.put_early(early, replacing=None)
+    assert not subscribers.put(a_subscriber(), replacing=None)
+    assert not subscribers.put(a_subscriber(), replacing=Early("ann", EVERY_FIELD))
+    ann = a_subscriber()
+    ann = ann.wanting(ann.said_over_time, ONE_FIELD)
+    assert subscribers.put(ann, replacing=early)
+    assert subscribers.get("ann") == ann
+    assert subscribers.early("ann") is None
+    assert not subscribers.put_early(early, replacing=None)
+    assert not subscribers.put_early(early, replacing=early)
+
+
+def test_an_erasure_leaves_no_early_choice_and_lets_none_in(subscribers: Subscribers) -> None:
+    subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    subscribers.erase("ann", NOW)
+    assert subscribers.early("ann") is None
+    assert not subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_a_sign_of_life_and_an_early_choice_leave_each_other_alone(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.mark_active("ann", TODAY)
+    subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    subscribers.mark_active("ann", TOMORROW)
+    assert subscribers.early("ann") == Early("ann", ONE_FIELD)
+    subscribers.put(a_subscriber(), replacing=Early("ann", ONE_FIELD))
+    assert stored(subscribers).active_on == TOMORROW

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
 from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.links import SignedLinks
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.bootstrap import (
     fanout,
@@ -30,8 +32,9 @@ from gazette.bootstrap import (
     sending,
     sweep,
 )
+from gazette.bootstrap.secrets import link_keys
 from gazette.domain.calendar import SLOT, slot_of
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, RunKey
 from gazette.observability import logger
 from gazette.settings import (
     FanoutSettings,
@@ -187,6 +190,24 @@ class Cloud:
         value = next(h["Value"] for h in headers if h["Name"] == "List-Unsubscribe")
         return str(urlsplit(value.strip("<>")).path)
 
+    def preferences_path(self, user_id: str = "ann") -> str:
+        """The path of the link to the preference page in an email."""
+        keys = link_keys(os.environ["GAZETTE_LINKS_SECRET"]).known
+        links = SignedLinks(base_url="https://example.com", keys=keys)
+        return str(urlsplit(links.links(RunKey(user_id, DAILY, 1)).preferences).path)
+
+    def work_off_bus(self) -> int:
+        """What readers said here, all the way into ingest; returns the messages."""
+        said = [
+            entry
+            for name, request in self.meter.requests
+            if name == "events.PutEvents"
+            for entry in request["Entries"]
+        ]
+        for entry in said:
+            self.say(entry["DetailType"], json.loads(entry["Detail"]))
+        return len(said)
+
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Everything in a table, as plain values."""
         items = boto3.resource("dynamodb").Table(table).scan()["Items"]
@@ -229,6 +250,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
         sqs = boto3.client("sqs")
         queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in _QUEUES}
         secret = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEYS)
+        boto3.client("events").create_event_bus(Name="gazette")
         boto3.client("sesv2").create_email_identity(EmailIdentity="digest@example.com")
         for settings in _settings(queues, secret["ARN"]):
             for variable, value in settings.to_env().items():
@@ -315,6 +337,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "smtp_security": "tls",
         "smtp_secret": "",
         "links_secret": secret,
+        "bus": "gazette",
         "base_url": "https://example.com",
         "configuration_set": "digest",
     }

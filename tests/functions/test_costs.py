@@ -249,6 +249,37 @@ def test_a_profile_that_mutes_takes_back_what_waits_at_seven_write_units_an_even
     )
 
 
+def chosen(**given: object) -> dict[str, object]:
+    return {"user_id": "ann", "chosen_at": ago(days=1), **given}
+
+
+def test_what_a_reader_chose_costs_what_a_profile_does_and_a_sign_of_life(ann: Cloud) -> None:
+    """The hour: the row, its sign of life; schedule and the number given up, as with a profile."""
+    ann.say("preferences.chosen", chosen(digest={"hour": 20}))
+    assert ann.meter.calls == calls(GetItem=3, Query=1, UpdateItem=2, PutItem=2)
+    assert ann.meter.write_units == Counter(subscribers=1 + 1, schedules=3, runs=2)
+
+
+def test_what_a_reader_chose_that_comes_again_is_not_written(ann: Cloud) -> None:
+    said = chosen(digest={"hour": 20})
+    ann.say("preferences.chosen", said)
+    ann.meter.clear()
+    ann.say("preferences.chosen", said)
+    assert ann.meter.calls == calls(GetItem=3, Query=1)
+    assert ann.meter.write_units == Counter()
+
+
+def test_what_a_reader_chose_before_the_profile_costs_two_write_units(cloud: Cloud) -> None:
+    """The choice, and the sign of life; the profile then looks twice, and is refused once."""
+    cloud.warm_up("ingest")
+    cloud.say("preferences.chosen", chosen(cadence="daily"))
+    assert cloud.meter.calls == calls(GetItem=2, UpdateItem=2)
+    assert cloud.meter.write_units == Counter(subscribers=2)
+    cloud.meter.clear()
+    cloud.say("subscriber.changed", profile())
+    assert cloud.meter.write_units == Counter(subscribers=1 + 2, schedules=2)
+
+
 def test_a_sign_of_life_costs_two_calls_and_one_write_unit_a_day(ann: Cloud) -> None:
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago(days=1)})
     assert ann.meter.calls == calls(GetItem=1, UpdateItem=1)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from botocore.client import BaseClient
@@ -14,6 +15,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
+from gazette.domain.asking import follow_field
 from gazette.domain.compose import Digest
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.following import Follow, FollowState
@@ -233,6 +235,31 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
     assert sent.status is Status.SENT
 
 
+def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
+    """Who leaves, starts again, and is erased while choosing."""
+    cloud.say("subscriber.changed", profile("nia"))
+    cloud.say("follow.created", follow("nia"))
+    path = cloud.preferences_path("nia")
+
+    def press(**sent: str) -> None:
+        form = http("POST", path, urlencode(sent), "application/x-www-form-urlencoded")
+        assert cloud.invoke("preferences", form)["statusCode"] in {200, 404}
+
+    press(**{"hour": "5", follow_field("post#p1"): "daily"})
+    changed = profile("nia", changed_at=ago(days=9), digest={"hour": 20, "weekly": {}})
+
+    def change_after_the_next_look() -> None:
+        meanwhile("schedules", "Query", lambda: cloud.say("subscriber.changed", changed))
+
+    meanwhile("schedules", "Query", change_after_the_next_look)
+    press(hour="6")
+    press(act="unsubscribe")
+    press(act="start")
+    erased = {"user_id": "nia", "deleted_at": ago()}
+    meanwhile("subscribers", "UpdateItem", lambda: cloud.say("subscriber.deleted", erased))
+    press(hour="7")
+
+
 def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> None:
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     long_ago = now() - timedelta(days=1)
@@ -266,6 +293,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     followers_of_every_kind(cloud, meanwhile)
     a_reader_whose_leaving_broke_off(cloud)
     a_reader_who_rests(cloud)
+    a_reader_who_chooses(cloud, meanwhile)
     a_doubt_that_is_carried(cloud, meanwhile, "generate", "lea")
     a_doubt_that_is_carried(cloud, meanwhile, "resend", "max")
     a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud)

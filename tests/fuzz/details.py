@@ -123,6 +123,14 @@ DETAILS: dict[str, st.SearchStrategy[Any]] = {
             ),
         },
     ),
+    "preferences.chosen": st.fixed_dictionaries(
+        {"user_id": _user, "chosen_at": _instant, "cadence": _frequency},
+        optional={
+            "frequencies": st.dictionaries(_category, _frequency),
+            "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
+            "digest": st.fixed_dictionaries({"hour": st.integers(0, 23)}),
+        },
+    ),
     "subscriber.active": st.fixed_dictionaries({"user_id": _user, "active_at": _instant}),
     "subscriber.deleted": st.fixed_dictionaries(
         {"user_id": st.sampled_from(["cy", "dee"]), "deleted_at": _instant}

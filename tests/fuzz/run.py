@@ -8,6 +8,7 @@ from gazette.adapters.contract import decode
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
+    ChoosePreferences,
     Command,
     CreateActivity,
     CreateEvents,
@@ -107,6 +108,16 @@ def is_accounted_for(world: World, command: Command) -> bool:
             if isinstance(reader, Subscriber):
                 return reader.changed_at > at
             return isinstance(reader, Erased) and reader.erased_at >= at
+        case ChoosePreferences(user_id, choice, at):
+            reader = world.subscribers.get(user_id)
+            if (
+                reader
+                and reader.erased_at
+                and (isinstance(reader, Erased) or reader.erased_at >= at)
+            ):
+                return True
+            known = reader if isinstance(reader, Subscriber) else world.subscribers.early(user_id)
+            return known is not None and known.own == known.own.with_choice(at, choice)
         case MarkActive(user_id, at):
             reader = world.subscribers.get(user_id)
             return isinstance(reader, Erased) or world.subscribers.active[user_id] >= at.date()

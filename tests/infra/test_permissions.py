@@ -165,6 +165,19 @@ def test_the_secret_begins_with_one_key_that_can_be_read(prod: Synthesis) -> Non
     assert "gazette links rotate --stage prod" in secret["Description"]
 
 
+def test_only_preferences_puts_events_and_only_on_the_bus(prod: Synthesis) -> None:
+    grants = {
+        (step.name, grant.resource)
+        for step in STEPS
+        for grant in prod.grants(step.name)
+        if grant.action.startswith("events:")
+    }
+    assert grants == {("preferences", "{Bus.Arn}")}
+    assert {
+        grant.action for grant in prod.grants("preferences") if grant.action.startswith("events:")
+    } == {"events:PutEvents"}
+
+
 def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: Synthesis) -> None:
     preferences, _ = prod.function("preferences")
     assert not prod.service.of_type("AWS::Lambda::Url")

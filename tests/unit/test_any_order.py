@@ -8,9 +8,11 @@ from functools import partial
 from itertools import repeat
 
 from gazette.domain.cadence import DigestTimes
+from gazette.domain.choosing import Choice
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
+    ChoosePreferences,
     Command,
     CreateActivity,
     CreateEvents,
@@ -21,7 +23,7 @@ from gazette.domain.commands import (
 )
 from gazette.domain.errors import Unavailable
 from gazette.domain.following import Activity, FollowState
-from gazette.domain.frequency import Frequency
+from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.identity import WAITING, is_immediate
 from gazette.domain.model import Placed
 from gazette.domain.subscriber import Subscriber
@@ -69,6 +71,24 @@ def profiles(draw: st.DrawFn) -> Command:
         **chosen,
     )
     return ChangeSubscriber(replace(subscriber, time_zone=draw(st.sampled_from(ZONES))))
+
+
+@st.composite
+def choices(draw: st.DrawFn) -> Command:
+    """Anything that a reader may choose; who mutes goes on to, as in `profiles`."""
+    user_id = draw(readers)
+    chosen: dict[str, Frequency] = draw(st.dictionaries(categories, st.sampled_from(HEARD)))
+    if user_id == "ann":
+        chosen["like"] = Frequency.NEVER
+    choice = Choice(
+        cadence=draw(st.none() | st.sampled_from(HEARD)),
+        frequencies=None if user_id == "bo" else draw(st.none() | st.just(frequencies(chosen))),
+        clock=draw(st.none() | st.integers(6, 9).map(lambda hour: (hour, 0))),
+        weekly_on=draw(st.none() | st.integers(1, 7)),
+        paused_until=draw(st.none() | st.integers(-1, 3).map(lambda days: NOW.date() + DAY * days)),
+        time_zone=draw(st.none() | st.sampled_from(ZONES)),
+    )
+    return ChoosePreferences(user_id, choice, NOW - MINUTE * draw(minutes))
 
 
 @st.composite
@@ -122,6 +142,8 @@ follows = st.builds(
 commands: st.SearchStrategy[Command] = st.one_of(
     profiles(),
     profiles(),
+    choices(),
+    choices(),
     events(),
     activities(),
     follows,
@@ -180,6 +202,7 @@ def state(world: World) -> dict[str, object]:
             else reader
             for user_id in READERS
         },
+        "early": world.subscribers.waiting,
         "follows": world.follows.rows,
         "activities": {
             key: replace(activity, walked=frozenset(), former=frozenset())

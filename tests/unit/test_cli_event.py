@@ -259,6 +259,37 @@ def test_an_activity_reads_as_for_a_follower() -> None:
             f"{DAILY}, and no email before 14 December 2026; comment immediate, like never",
         ),
         (
+            "preferences.chosen",
+            {
+                "user_id": "ann",
+                "chosen_at": "2026-11-21T09:00:00Z",
+                "cadence": "weekly",
+                "frequencies": {"like": "never"},
+                "time_zone": "Asia/Tokyo",
+                "digest": {
+                    "hour": 7,
+                    "weekly": {"day": "friday"},
+                    "custom": {"day_of_month": 1},
+                    "paused_until": "2026-12-14",
+                },
+            },
+            (
+                "ann chose at 21 November 2026, 09:00 UTC: everything else weekly; like never; "
+                "between 07:00 and 07:50; weekly on Friday; custom on day 1 of the month; no "
+                "email before 14 December 2026; Asia/Tokyo"
+            ),
+        ),
+        (
+            "preferences.chosen",
+            {
+                "user_id": "ann",
+                "chosen_at": "2026-11-21T09:00:00Z",
+                "frequencies": {},
+                "digest": {"hour": 7, "minute": 5},
+            },
+            "ann chose at 21 November 2026, 09:00 UTC: no category apart; at 07:05",
+        ),
+        (
             "subscriber.active",
             {"user_id": "ann", "active_at": "2026-11-21T09:00:00Z"},
             "ann was active at 21 November 2026, 09:00 UTC",

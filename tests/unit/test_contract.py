@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from gazette.adapters.contract import decode, read_detail
 from gazette.domain.cadence import Days, DigestTimes
+from gazette.domain.choosing import Choice
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
+    ChoosePreferences,
     Command,
     CreateActivity,
     CreateEvents,
@@ -64,11 +66,20 @@ FOLLOW: dict[str, Any] = {
     "frequency": "weekly",
     "changed_at": "2026-11-22T12:00:00Z",
 }
+CHOSEN: dict[str, Any] = {
+    "user_id": "ann",
+    "chosen_at": "2026-11-22T12:00:00Z",
+    "cadence": "weekly",
+    "frequencies": {"mention": "immediate"},
+    "time_zone": "Asia/Tokyo",
+    "digest": {"hour": 7, "minute": 30, "weekly": {"day": "sunday"}, "paused_until": "2026-12-14"},
+}
 DETAILS: dict[str, dict[str, Any]] = {
     "event.created": EVENT,
     "activity.created": ACTIVITY,
     "event.retracted": {"id": "message1", "user_id": "ann"},
     "subscriber.changed": SUBSCRIBER,
+    "preferences.chosen": CHOSEN,
     "subscriber.active": {"user_id": "ann", "active_at": "2026-11-22T12:00:00Z"},
     "subscriber.deleted": {"user_id": "ann", "deleted_at": "2026-11-22T12:00:00Z"},
     "follow.created": FOLLOW,
@@ -333,3 +344,52 @@ def test_fields_that_aws_adds_to_the_envelope_do_not_matter() -> None:
 )
 def test_the_edge_of_what_is_allowed_is_allowed(detail_type: str, path: str, value: Any) -> None:
     assert decode(envelope(detail_type, changed(detail_type, path, value)))
+
+
+# What a reader chose.
+
+
+def test_what_a_reader_chose_is_decoded() -> None:
+    assert decode(envelope("preferences.chosen", CHOSEN)) == ChoosePreferences(
+        "ann",
+        Choice(
+            cadence=Frequency.WEEKLY,
+            frequencies=(("mention", Frequency.IMMEDIATE),),
+            clock=(7, 30),
+            weekly_on=7,
+            paused_until=date(2026, 12, 14),
+            time_zone="Asia/Tokyo",
+        ),
+        NOON,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "choice"),
+    [
+        ({"cadence": "never"}, Choice(cadence=Frequency.NEVER)),
+        ({"frequencies": {}}, Choice(frequencies=())),
+        ({"time_zone": "UTC"}, Choice(time_zone="UTC")),
+        ({"digest": {"hour": 0}}, Choice(clock=(0, None))),
+        ({"digest": {"weekly": {}}}, Choice(weekly_on=1)),
+        ({"digest": {"custom": {"day_of_month": 1}}}, Choice(custom_on=Days(month_day=1))),
+        ({"digest": {"paused_until": "2026-11-01"}}, Choice(paused_until=date(2026, 11, 1))),
+    ],
+)
+def test_of_a_choice_only_what_is_given_changes(given: dict[str, Any], choice: Choice) -> None:
+    detail = {"user_id": "ann", "chosen_at": "2026-11-22T12:00:00Z", **given}
+    assert decode(envelope("preferences.chosen", detail)) == ChoosePreferences("ann", choice, NOON)
+
+
+def test_a_pause_without_a_zone_may_be_as_long_as_in_the_zone_that_is_furthest_ahead() -> None:
+    """At noon in UTC it is the next day at UTC+14: twelve weeks from there."""
+    detail = {**CHOSEN, "digest": {"paused_until": "2027-02-15"}}
+    del detail["time_zone"]
+    assert isinstance(decode(envelope("preferences.chosen", detail)), ChoosePreferences)
+
+
+def test_what_is_followed_may_say_what_it_is_called() -> None:
+    titled = {**FOLLOW, "entity": {**FOLLOW["entity"], "title": "Course 1"}}
+    command = decode(envelope("follow.created", titled))
+    assert isinstance(command, ChangeFollow)
+    assert command.state == FollowState(True, Frequency.WEEKLY, "Course 1")

@@ -33,6 +33,17 @@ def refusal(body: str) -> str:
 
 LONG = "x" * 2000
 BAD = [
+    ("preferences.chosen", "cadence", "hourly"),
+    ("preferences.chosen", "cadence", None),
+    ("preferences.chosen", "frequencies", None),
+    ("preferences.chosen", "time_zone", "Mars/Olympus"),
+    ("preferences.chosen", "digest", {}),
+    ("preferences.chosen", "digest", {"minute": 30}),
+    ("preferences.chosen", "digest", {"paused_until": "2027-02-15"}),
+    ("preferences.chosen", "chosen_at", "yesterday"),
+    ("follow.created", "entity.title", ""),
+    ("follow.created", "entity.title", "one\ntwo"),
+    ("follow.deleted", "entity.title", "Course 1"),
     ("event.created", "id", ""),
     ("event.created", "id", "k" * 129),
     ("event.created", "id", "a\nb"),
@@ -458,3 +469,11 @@ def test_any_value_of_a_field_is_decoded_or_refused(path: tuple[str, str], value
 @settings(max_examples=100, deadline=None)
 def test_any_list_of_events_is_decoded_or_refused(events: list[Any]) -> None:
     decodes_or_refuses(envelope("event.created", {"events": events}))
+
+
+def test_no_category_of_a_choice_is_everything() -> None:
+    """What stands for everything inside is the field `cadence` outside."""
+    said = refusal(
+        envelope("preferences.chosen", changed("preferences.chosen", "frequencies", {"*": "daily"}))
+    )
+    assert "detail.frequencies" in said

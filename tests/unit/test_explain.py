@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from gazette.domain.cadence import DigestTimes
 from gazette.domain.calendar import slot_of
-from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.choosing import Choice as OwnChoice
+from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
 from gazette.domain.explanation import Choice, Due, Explanation, Outlook
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import WAITING, immediate_schedule
@@ -347,6 +348,19 @@ def test_a_choice_is_the_readers_own_else_the_installations_else_daily() -> None
         Choice("mention", Frequency.WEEKLY, Frequency.WEEKLY, Frequency.IMMEDIATE),
     )
     assert found.chosen_at == NOW
+
+
+def test_what_was_chosen_for_everything_is_told_first_and_where_it_decides() -> None:
+    world = World()
+    world.choose(at=NOW - timedelta(days=2), comment=Frequency.DAILY)
+    choice = OwnChoice(cadence=Frequency.WEEKLY)
+    world.say(ChoosePreferences("ann", choice, NOW))
+    world.create(an_event(category="like"))
+    assert [(each.category, each.frequency, each.chosen) for each in explained(world).choices] == [
+        ("*", Frequency.WEEKLY, Frequency.WEEKLY),
+        ("comment", Frequency.DAILY, Frequency.DAILY),
+        ("like", Frequency.WEEKLY, Frequency.WEEKLY),
+    ]
 
 
 def test_who_chose_nothing_did_so_at_no_time(world: World) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from gazette.domain.frequency import (
     DIGESTS,
+    EVERYTHING,
     Frequency,
     digests_in,
     frequencies,
@@ -35,6 +36,16 @@ def test_the_choice_goes_before_the_default_and_the_default_before_daily(
 def test_another_category_decides_nothing() -> None:
     other = frequencies({"like": NEVER})
     assert frequency_for("comment", chosen=other, defaults=other) is DAILY
+
+
+@pytest.mark.parametrize(("own", "counts"), [(None, WEEKLY), (NEVER, NEVER), (DAILY, DAILY)])
+def test_what_was_chosen_for_everything_goes_before_the_default_and_behind_the_category(
+    own: Frequency | None, counts: Frequency
+) -> None:
+    chosen = frequencies({EVERYTHING: WEEKLY} | ({"comment": own} if own else {}))
+    defaults = frequencies({"comment": IMMEDIATE})
+    assert frequency_for("comment", chosen=chosen, defaults=defaults) is counts
+    assert digests_in((chosen, defaults)) == {DAILY, WEEKLY}
 
 
 def test_choices_have_one_order() -> None:

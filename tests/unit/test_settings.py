@@ -100,16 +100,9 @@ def test_a_text_is_read_as_it_was_written(text: str) -> None:
 
 def test_a_variable_is_named_after_its_field() -> None:
     assert build(FanoutSettings).to_env()["GAZETTE_SPREAD"] == "540"
-    assert set(build(PreferencesSettings).to_env()) == {
-        "GAZETTE_SUBSCRIBERS_TABLE",
-        "GAZETTE_SUPPRESSIONS_TABLE",
-        "GAZETTE_SCHEDULES_TABLE",
+    assert set(build(FeedbackSettings).to_env()) == {
         "GAZETTE_RUNS_TABLE",
-        "GAZETTE_EVENTS_TABLE",
-        "GAZETTE_LINKS_SECRET",
-        "GAZETTE_BASE_URL",
-        "GAZETTE_MAX_GROUPS",
-        "GAZETTE_SHARDS",
+        "GAZETTE_BATCHES_TABLE",
         "GAZETTE_RUN_RETENTION_DAYS",
     }
 

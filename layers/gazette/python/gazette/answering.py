@@ -11,9 +11,13 @@ _HEADERS = {
 _NOTHING = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 
-def page_answer(status: int, html: str, *, styles: str) -> Response[str]:
-    """A page of our own: its style is named by hash, and its forms come back to where it is."""
-    return _answer(status, html, f"{_NOTHING}; form-action 'self'; style-src {styles}")
+def page_answer(status: int, html: str, *, styles: str, images: str = "") -> Response[str]:
+    """A page of our own: its style is named by hash, and its forms come back to where it is.
+
+    `images`: where its logo is, if it has one.
+    """
+    policy = f"{_NOTHING}; form-action 'self'; style-src {styles}"
+    return _answer(status, html, f"{policy}; img-src {images}" if images else policy)
 
 
 def email_answer(html: str) -> Response[str]:

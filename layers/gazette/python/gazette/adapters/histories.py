@@ -26,16 +26,19 @@ def read_choices(text: str) -> History[Frequencies]:
 
 
 def write_changes(changes: History[FollowState]) -> str:
-    """`[[instant, following, frequency or null], …]`."""
-    return _write(changes, lambda state: [state.following, state.frequency])
+    """`[[instant, following, frequency or null], …]`, with the title at the end, if any."""
+    return _write(
+        changes,
+        lambda state: [state.following, state.frequency, *([state.title] if state.title else [])],
+    )
 
 
 def read_changes(text: str) -> History[FollowState]:
     """The changes that `write_changes` wrote."""
     return _read(
         text,
-        lambda following, frequency: FollowState(
-            following, Frequency(frequency) if frequency else None
+        lambda following, frequency, title="": FollowState(
+            following, Frequency(frequency) if frequency else None, title
         ),
     )
 

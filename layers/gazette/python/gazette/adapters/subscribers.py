@@ -9,9 +9,10 @@ from pynamodb.expressions.update import Action
 from gazette.adapters.days import read_date, read_days, write_days
 from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.histories import read_choices, write_choices
+from gazette.adapters.own import read_own, read_said, write_own, write_said
 from gazette.adapters.tables import SubscriberRow
 from gazette.domain.cadence import DigestTimes
-from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 
 
 class DynamoSubscribers:
@@ -36,9 +37,27 @@ class DynamoSubscribers:
                 found[row.user_id] = _reader(row)
         return found
 
-    def put(self, subscriber: Subscriber, *, replacing: Reader) -> bool:
+    def early(self, user_id: str) -> Early | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = SubscriberRow.get(user_id, consistent_read=True)
+            except SubscriberRow.DoesNotExist:
+                return None
+        return Early(user_id, read_own(row.own)) if row.own and row.email is None else None
+
+    def put_early(self, early: Early, *, replacing: Early | None) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            SubscriberRow(early.user_id).update,
+            actions=[SubscriberRow.own.set(write_own(early.own))],
+            condition=_unchanged(replacing),
+        )
+
+    def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
         """One conditional UpdateItem: signs of life have their own attribute and writer."""
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
+        said, own = write_said(subscriber.said), write_own(subscriber.own)
         actions: list[Action] = [
             SubscriberRow.email.set(subscriber.email),
             SubscriberRow.name.set(subscriber.name),
@@ -56,6 +75,8 @@ class DynamoSubscribers:
             if times.paused_until
             else SubscriberRow.paused_until.remove(),
             SubscriberRow.choices.set(write_choices(subscriber.choices)),
+            SubscriberRow.said.set(said) if said else SubscriberRow.said.remove(),
+            SubscriberRow.own.set(own) if own else SubscriberRow.own.remove(),
             SubscriberRow.revision.set(subscriber.revision),
         ]
         if subscriber.registered_on:
@@ -121,7 +142,7 @@ class DynamoSubscribers:
         )
 
 
-def _unchanged(reader: Reader) -> Condition:
+def _unchanged(reader: Reader | Early) -> Condition:
     condition: Condition
     match reader:
         case Subscriber():
@@ -135,9 +156,14 @@ def _unchanged(reader: Reader) -> Condition:
             condition = SubscriberRow.email.does_not_exist() & (
                 SubscriberRow.erased_at == reader.erased_at
             )
-        case None:
+        case None | Early():
             condition = (
                 SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
+            )
+            condition &= (
+                SubscriberRow.own == write_own(reader.own)
+                if reader
+                else SubscriberRow.own.does_not_exist()
             )
     return condition
 
@@ -161,6 +187,8 @@ def _reader(row: SubscriberRow) -> Reader:
             paused_until=read_date(row.paused_until),
         ),
         choices=read_choices(row.choices),
+        said=read_said(row.said),
+        own=read_own(row.own),
         registered_on=read_date(row.registered_on),
         paused_last=read_date(row.paused_last),
         active_on=read_date(row.active_on),

@@ -25,3 +25,7 @@ class DynamoSuppressions:
             except SuppressionRow.DoesNotExist:
                 return False
         return True
+
+    def lift(self, address_hash: str, reason: str) -> None:
+        """One conditional DeleteItem."""
+        written(SuppressionRow(address_hash).delete, SuppressionRow.reason == reason)

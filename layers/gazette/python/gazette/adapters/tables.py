@@ -26,8 +26,9 @@ from gazette.adapters.dynamo import InstantAttribute
 class SubscriberRow(Model):
     """Table `subscribers`, one row a user id.
 
-    A row without `email` has no profile: signs of life that came before it, or what is left
-    after erasure. `choices` is JSON: [[instant, {category: frequency}], …].
+    A row without `email` has no profile: signs of life and choices that came before it, or what
+    is left after erasure. `choices` is JSON: [[instant, {category: frequency}], …]; so are `said`
+    and `own`, see own.py, which most rows do not have.
     """
 
     class Meta:
@@ -46,6 +47,8 @@ class SubscriberRow(Model):
     custom_on = UnicodeAttribute(null=True)
     paused_until = UnicodeAttribute(null=True)
     choices = UnicodeAttribute(null=True)
+    said = UnicodeAttribute(null=True)
+    own = UnicodeAttribute(null=True)
     registered_on = UnicodeAttribute(null=True)
     paused_last = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)
@@ -67,7 +70,8 @@ class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
 
 
 class FollowRow(Model):
-    """Table `follows`. `changes` is JSON: [[instant, following, frequency or null], …].
+    """Table `follows`. `changes` is JSON: [[instant, following, frequency or null], …], each
+    with the title of the entity at its end, where it has one.
 
     Only a follow that has ended expires.
     """

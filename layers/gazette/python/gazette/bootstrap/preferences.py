@@ -1,42 +1,60 @@
 """The function `preferences`, joined."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
+from typing import Any
 
+import boto3
+from botocore.config import Config
+
+from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.bus import EventBridgeBus
 from gazette.adapters.events import DynamoEventReader
+from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.links import LinkReader, SignedLinks
+from gazette.adapters.rendering.centre import CentrePages
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.centre import Centre
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import link_keys
 from gazette.bootstrap.templates import renderer, templates
+from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
 from gazette.settings import PreferencesSettings
+from gazette.steps.places import Places
 from gazette.steps.unsubscribe import unsubscribe
 from gazette.steps.viewing import Viewing, view_email, view_updates
+
+_PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
+"""Somebody waits in front of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """`leaver` and `run` return whom or what a token names, or raise InvalidToken.
+    """`leaver`, `chooser` and `run` return whom or what a token names, or raise InvalidToken.
 
-    `styles` names the style of the pages in a Content-Security-Policy.
+    `styles` names the style of the pages in a Content-Security-Policy; the centre's page has one
+    of its own.
     """
 
     pages: Pages
     styles: str
     leaver: Callable[[str], str]
+    chooser: Callable[[str], str]
     run: Callable[[str], RunKey]
     email: Callable[[RunKey], str | None]
     updates: Callable[[RunKey], str | None]
     unsubscribe: Callable[[str], bool]
+    centre: Centre
 
 
 @cache
@@ -46,11 +64,16 @@ def build() -> Preferences:
     keys = link_keys(settings.links_secret)
     links = LinkReader(keys=keys.known, newer_keys=keys.newer)
     pages = JinjaPages(templates())
-    subscribers = DynamoSubscribers(settings.subscribers_table)
-    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+    suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
+    known = _places(settings)
+    batches = DynamoBatches(
+        settings.batches_table,
+        retention=timedelta(days=settings.run_retention_days),
+        clock=now,
+    )
     viewing = Viewing(
-        runs=runs,
-        subscribers=subscribers,
+        runs=known.runs,
+        subscribers=known.subscribers,
         events=DynamoEventReader(settings.events_table, clock=now),
         renderer=renderer(),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.known),
@@ -61,14 +84,52 @@ def build() -> Preferences:
         pages=pages,
         styles=pages.styles,
         leaver=partial(links.reader, purpose=Purpose.UNSUBSCRIBE),
+        chooser=partial(links.reader, purpose=Purpose.PREFERENCES),
         run=links.run,
         email=partial(view_email, by=viewing),
         updates=partial(view_updates, by=viewing),
         unsubscribe=partial(
             unsubscribe,
-            subscribers=subscribers,
-            suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
-            schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-            runs=runs,
+            subscribers=known.subscribers,
+            suppressions=suppressions,
+            schedules=known.schedules,
+            runs=known.runs,
         ),
+        centre=Centre(
+            pages=CentrePages(templates()),
+            places=known,
+            suppressions=suppressions,
+            announce=cache(partial(batches.announce, settings.shards)),
+            bus=EventBridgeBus(boto3.client("events", config=_PROMPTLY), settings.bus),
+        ),
+    )
+
+
+class _Elsewhere:
+    """Stands for what this function has no right to touch: ingest moves what waits."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"{name} is for ingest to do, which hears of it by the bus.")
+
+
+def _places(settings: PreferencesSettings) -> Places:
+    elsewhere: Any = _Elsewhere()
+    defaults = json.loads(settings.default_frequencies)
+    return Places(
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        follows=DynamoFollows(
+            settings.follows_table,
+            retention=timedelta(days=settings.event_retention_days),
+            clock=now,
+        ),
+        events=elsewhere,
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        generate_queue=elsewhere,
+        clock=now,
+        defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
+        collapse=elsewhere,
+        hold=elsewhere,
+        check_after=elsewhere,
+        sunset=timedelta(days=settings.sunset_days) or None,
     )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gazette.domain.choosing import Choice
 from gazette.domain.following import Activity, FollowState
 from gazette.domain.model import Event
 from gazette.domain.subscriber import Subscriber
@@ -50,6 +51,15 @@ class ChangeSubscriber:
 
 
 @dataclass(frozen=True, slots=True)
+class ChoosePreferences:
+    """`preferences.chosen`: what the reader chose themself at that instant."""
+
+    user_id: str
+    choice: Choice
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class MarkActive:
     """`subscriber.active`: a sign of life."""
 
@@ -81,6 +91,7 @@ Command = (
     | RetractEvent
     | RetractActivity
     | ChangeSubscriber
+    | ChoosePreferences
     | MarkActive
     | EraseSubscriber
     | ChangeFollow
@@ -100,9 +111,9 @@ def from_the_future(command: Command, now: datetime) -> str:
     if said is None or said - now <= AHEAD:
         return ""
     return (
-        f"detail: {said.isoformat()}, which decides what came last (changed_at, amended_at, "
-        "active_at or deleted_at), is more than an hour ahead of now. Check the clock of the "
-        "service that put it."
+        f"detail: {said.isoformat()}, which decides what came last (changed_at, chosen_at, "
+        "amended_at, active_at or deleted_at), is more than an hour ahead of now. Check the clock "
+        "of the service that put it."
     )
 
 
@@ -111,7 +122,12 @@ def latest_instant(command: Command) -> datetime | None:
     match command:
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at
-        case MarkActive(at=at) | EraseSubscriber(at=at) | ChangeFollow(at=at):
+        case (
+            ChoosePreferences(at=at)
+            | MarkActive(at=at)
+            | EraseSubscriber(at=at)
+            | ChangeFollow(at=at)
+        ):
             return at
         case CreateActivity(activity):
             return activity.amended_at

@@ -24,6 +24,10 @@ class InvalidKeys(GazetteError):
     """Keys of the links that cannot be used. The text says what is wrong, and holds no key."""
 
 
+class UnreadableForm(GazetteError):
+    """What a browser sent is no form, or too long. The text says why."""
+
+
 class RenderingFailed(GazetteError):
     """A template that cannot show what it was given. The text says why."""
 

@@ -10,10 +10,14 @@ from gazette.domain.model import Actor, Entity, Event, is_newer
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """Whether an entity is followed; `frequency` overrides that of the category."""
+    """Whether an entity is followed; `frequency` overrides that of the category.
+
+    `title` is what it is called, where that was said.
+    """
 
     following: bool
     frequency: Frequency | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,16 @@ class Follow:
     entity: str
     user_id: str
     changes: History[FollowState]
+
+    @property
+    def latest(self) -> FollowState:
+        """What was said of it last."""
+        return self.changes[-1][1]
+
+    @property
+    def title(self) -> str:
+        """What the entity was last called; empty where nobody said."""
+        return next((state.title for _, state in reversed(self.changes) if state.title), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ class Frequency(StrEnum):
 DIGESTS = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM)
 """The frequencies that have a schedule."""
 
+EVERYTHING = "*"
+"""Stands in `Frequencies` for every category that has no entry of its own; no category's name."""
+
 Frequencies = tuple[tuple[str, Frequency], ...]
 """What was chosen by category, sorted by category; a category that is not there has a default."""
 
@@ -27,8 +30,14 @@ def frequencies(chosen: Mapping[str, Frequency]) -> Frequencies:
 
 
 def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) -> Frequency:
-    """The reader's own choice, else the installation's default, else daily."""
-    return dict(chosen).get(category) or dict(defaults).get(category) or Frequency.DAILY
+    """The choice for the category, else for everything, else the default, else daily."""
+    choices = dict(chosen)
+    return (
+        choices.get(category)
+        or choices.get(EVERYTHING)
+        or dict(defaults).get(category)
+        or Frequency.DAILY
+    )
 
 
 def digests_in(choices: Iterable[Frequencies]) -> set[Frequency]:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.brake import Brake
+from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.experiment import Experiment
 from gazette.domain.link_keys import LinkKeys
@@ -113,6 +114,16 @@ class FollowersQueue(Protocol):
 
     def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
         """Queue up to ten in one call. Raises Unavailable unless all of them are queued."""
+
+
+class Bus(Protocol):
+    """The bus that services put events on."""
+
+    def put(self, said: Sequence[ChoosePreferences | ChangeFollow]) -> bool:
+        """Put what a reader says on it; False where none of it was taken.
+
+        Raises Unavailable where some of it was not, or where that cannot be told.
+        """
 
 
 class Quarantine(Protocol):

@@ -13,7 +13,7 @@ from typing import Protocol
 from gazette.domain.following import Activity, Follow
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.run import Run
-from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Early, Reader, Subscriber, SubscriberStatus
 
 
 class Subscribers(Protocol):
@@ -25,10 +25,17 @@ class Subscribers(Protocol):
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         """What is known of each, however many they are."""
 
-    def put(self, subscriber: Subscriber, *, replacing: Reader) -> bool:
+    def early(self, user_id: str) -> Early | None:
+        """What they chose, where nothing else is known of them yet."""
+
+    def put_early(self, early: Early, *, replacing: Early | None) -> bool:
+        """Store it if there is no profile, no erasure, and still `replacing`; False where not."""
+
+    def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
         """Store the profile if what is there is still `replacing`; False where not.
 
-        Leaves `active_on` and `placed` as they are: they have writers of their own.
+        None is neither a profile nor an early choice, whose place a profile takes. Leaves
+        `active_on` and `placed` as they are: they have writers of their own.
         """
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
@@ -184,3 +191,6 @@ class Suppressions(Protocol):
 
     def holds(self, address_hash: str) -> bool:
         """Whether the address is suppressed."""
+
+    def lift(self, address_hash: str, reason: str) -> None:
+        """Suppress the address no longer, if it was for `reason`, and for no other."""

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
 from gazette.domain.cadence import AT_EIGHT, Cadence, Days, DigestTimes, Pause, minute_of
+from gazette.domain.choosing import NONE_OF_THEIR_OWN, Own, Preferences, outcome
 from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.history import History
 
@@ -23,7 +24,9 @@ class Subscriber:
     """Who receives.
 
     `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
-    by category, as they were chosen over time. `registered_on` and `active_on` are the UTC dates
+    by category, as they counted over time; `times` and `time_zone` are what counts now. `said` is
+    what the producer said of all three, where that is not what those fields show, and `own` what
+    the reader chose themself. `registered_on` and `active_on` are the UTC dates
     of the first profile and of the last sign of life, `paused_last` the latest end of a pause of
     any profile; `awake_since` is when one ended a rest.
     `placed` says for which choices the waiting events were last put in their place, and
@@ -40,6 +43,8 @@ class Subscriber:
     status: SubscriberStatus = SubscriberStatus.ACTIVE
     times: DigestTimes = AT_EIGHT
     choices: History[Frequencies] = ()
+    said: History[Preferences] = ()
+    own: Own = NONE_OF_THEIR_OWN
     registered_on: date | None = None
     paused_last: date | None = None
     active_on: date | None = None
@@ -52,6 +57,21 @@ class Subscriber:
     def chosen(self) -> Frequencies:
         """The frequencies that were chosen last."""
         return self.choices[-1][1] if self.choices else ()
+
+    @property
+    def said_over_time(self) -> History[Preferences]:
+        """What the producer said of frequencies, times and time zone."""
+        return self.said or tuple(
+            (at, Preferences(chosen, self.times, self.time_zone)) for at, chosen in self.choices
+        )
+
+    def wanting(self, said: History[Preferences], own: Own) -> "Subscriber":
+        """This, where the producer said `said` over time, and the reader chose `own`."""
+        choices, now = outcome(said, own)
+        wanting = replace(
+            self, choices=choices, times=now.times, time_zone=now.time_zone, said=(), own=own
+        )
+        return wanting if wanting.said_over_time == said else replace(wanting, said=said)
 
     @property
     def has_left(self) -> bool:
@@ -106,6 +126,14 @@ class Erased:
 
     user_id: str
     erased_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """What somebody chose whose profile has not come yet."""
+
+    user_id: str
+    own: Own
 
 
 Reader = Subscriber | Erased | None

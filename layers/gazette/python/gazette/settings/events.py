@@ -53,19 +53,7 @@ class PlacingSettings(Settings):
             sunset_days=(0, None),
             event_retention_days=(35, None),
         )
-        try:
-            chosen = json.loads(self.default_frequencies)
-        except ValueError:
-            chosen = None
-        if (
-            not isinstance(chosen, dict)
-            or not all(map(_CATEGORY.fullmatch, chosen))
-            or not set(map(str, chosen.values())) <= _FREQUENCIES
-        ):
-            raise InvalidSetting(
-                f"GAZETTE_DEFAULT_FREQUENCIES is {self.default_frequencies!r}; it must give each "
-                f"category one of {', '.join(sorted(_FREQUENCIES))}."
-            )
+        check_frequencies(self.default_frequencies)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,3 +67,20 @@ class IngestSettings(PlacingSettings):
 @dataclass(frozen=True, kw_only=True)
 class FollowersSettings(PlacingSettings):
     """What `followers` needs."""
+
+
+def check_frequencies(given: str) -> None:
+    """Raises InvalidSetting where `default_frequencies` is not what it must be."""
+    try:
+        chosen = json.loads(given)
+    except ValueError:
+        chosen = None
+    if (
+        not isinstance(chosen, dict)
+        or not all(map(_CATEGORY.fullmatch, chosen))
+        or not set(map(str, chosen.values())) <= _FREQUENCIES
+    ):
+        raise InvalidSetting(
+            f"GAZETTE_DEFAULT_FREQUENCIES is {given!r}; it must give each category one of "
+            f"{', '.join(sorted(_FREQUENCIES))}."
+        )

@@ -85,7 +85,7 @@ def change_follow(command: ChangeFollow, *, activities: Activities, places: Plac
     taken back as if this had come first: up to a day back.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
-    follow = _remember(command, places)
+    follow = remember_follow(command, places)
     reader = places.subscribers.get(user_id)
     if isinstance(reader, Erased) or (reader and reader.erased_at and at <= reader.erased_at):
         forget_follow(entity, user_id, forgotten_until(reader), places=places)
@@ -97,7 +97,7 @@ def change_follow(command: ChangeFollow, *, activities: Activities, places: Plac
     return Outcome.CHANGED
 
 
-def _remember(command: ChangeFollow, places: Places) -> Follow:
+def remember_follow(command: ChangeFollow, places: Places) -> Follow:
     """The follow as it is stored now: mostly it is a new one, so that is tried first."""
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None

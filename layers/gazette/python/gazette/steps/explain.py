@@ -19,7 +19,7 @@ from gazette.domain.explanation import (
     Story,
     Waiting,
 )
-from gazette.domain.frequency import Frequencies, frequency_for
+from gazette.domain.frequency import EVERYTHING, Frequencies, frequency_for
 from gazette.domain.identity import is_immediate
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
@@ -136,14 +136,17 @@ def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
 def _choices(
     chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[Placed]]
 ) -> tuple[Choice, ...]:
-    """For each category that was chosen, has a default, or is that of an event of theirs."""
+    """For each category that was chosen, has a default, or is that of an event of theirs.
+
+    First, where the reader chose that, everything that has no choice of its own.
+    """
     own, given = dict(chosen), dict(defaults)
     seen = {each.event.category for placed in stored.values() for each in placed}
     return tuple(
         Choice(
             category,
             frequency_for(category, chosen=chosen, defaults=defaults),
-            own.get(category),
+            own.get(category) or own.get(EVERYTHING),
             given.get(category),
         )
         for category in sorted(own.keys() | given.keys() | seen)

@@ -7,6 +7,7 @@ from typing import assert_never
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
+    ChoosePreferences,
     Command,
     CreateActivity,
     CreateEvents,
@@ -21,6 +22,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports import FollowersQueue, Quarantine, TimeLeft
 from gazette.domain.stores import Activities, Suppressions
 from gazette.steps.activity import change_follow, create_activity, retract_activity
+from gazette.steps.choosing import choose_preferences
 from gazette.steps.erasing import erase_subscriber
 from gazette.steps.in_time import require_time
 from gazette.steps.places import Places
@@ -72,6 +74,8 @@ def ingest(
             )
         case ChangeSubscriber(subscriber):
             outcome = change_subscriber(subscriber, suppressions=suppressions, places=places)
+        case ChoosePreferences():
+            outcome = choose_preferences(command, places=places)
         case MarkActive(user_id, at):
             outcome = mark_active(user_id, at, places=places)
         case EraseSubscriber(user_id, at):

@@ -5,12 +5,13 @@ import json
 from dataclasses import replace
 from datetime import date, datetime
 
+from gazette.domain.choosing import Own, Preferences
 from gazette.domain.errors import NotYet
-from gazette.domain.history import remember, turns
+from gazette.domain.history import History, remember, turns
 from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
 from gazette.domain.stores import Suppressions
-from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
 from gazette.steps.scheduling import set_schedules, withdraw_if_left
@@ -24,8 +25,10 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
     A crash between them is mended by the redelivery. Whoever changes the profile meanwhile, or
     leaves, is looked for once more at the end: what must not be visited is not in the due index.
     """
-    for _ in range(_CONFLICTS):
-        current = places.subscribers.get(given.user_id)
+    for number in range(_CONFLICTS):
+        current: Reader | Early = places.subscribers.get(given.user_id)
+        if current is None and number:  # a choice that came first is what stood in the way
+            current = places.subscribers.early(given.user_id)
         suppressed = suppressions.holds(address_hash(given.email))
         today = places.clock().date()
         merged = _merged(current, given, suppressed=suppressed, today=today)
@@ -36,17 +39,28 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
             merged = replace(merged.awake(places.clock()), revision=merged.revision + 1)
         if merged != current and not places.subscribers.put(merged, replacing=current):
             continue
-        set_schedules(merged, places=places, is_new=current is None, wakes=wakes)
-        _place_waiting(merged, places, only_arrived=current is None)
-        latest = withdraw_if_left(given.user_id, places=places)
-        if isinstance(latest, Subscriber) and latest.is_unchanged_since(merged):
+        is_new = current is None or isinstance(current, Early)
+        set_schedules(merged, places=places, is_new=is_new, wakes=wakes)
+        place_waiting(merged, places, only_arrived=is_new)
+        if is_still(merged, places):
             outdated = merged.changed_at > given.changed_at
             return Outcome.OUTDATED if outdated else Outcome.CHANGED
     raise NotYet(f"The profile of {given.user_id} kept changing. The message will come again.")
 
 
+def is_still(merged: Subscriber, places: Places) -> bool:
+    """Whether nobody has changed the profile, or left, since it was stored."""
+    latest = withdraw_if_left(merged.user_id, places=places)
+    return isinstance(latest, Subscriber) and latest.is_unchanged_since(merged)
+
+
+def latest_of(*dates: date | None) -> date | None:
+    """The latest date that there is."""
+    return max(filter(None, dates), default=None)
+
+
 def _merged(
-    current: Reader, given: Subscriber, *, suppressed: bool, today: date
+    current: Reader | Early, given: Subscriber, *, suppressed: bool, today: date
 ) -> Subscriber | None:
     """The profile that is to be stored; `current` itself where nothing changes.
 
@@ -54,18 +68,19 @@ def _merged(
     always the same. The reader's own status stays; a suppressed address is not written to.
     """
     match current:
-        case Erased() | None:
-            erased_at = current.erased_at if current else None
+        case Erased() | Early() | None:
+            erased_at = current.erased_at if isinstance(current, Erased) else None
             if erased_at and given.changed_at <= erased_at:
                 return None
+            own = current.own if isinstance(current, Early) else Own()
             status = _status(SubscriberStatus.ACTIVE, suppressed=suppressed)
             return replace(
                 given,
                 status=status,
                 registered_on=today,
-                paused_last=given.times.paused_until,
+                paused_last=latest_of(given.times.paused_until, own.paused_last),
                 erased_at=erased_at,
-            )
+            ).wanting(given.said_over_time, own)
         case Subscriber():
             if current.erased_at and given.changed_at <= current.erased_at:
                 return None
@@ -74,18 +89,23 @@ def _merged(
     merged = replace(
         latest,
         status=current.status if kept_status else _status(current.status, suppressed=suppressed),
-        choices=remember(current.choices, given.changed_at, given.chosen),
         registered_on=current.registered_on,
-        paused_last=max(
-            filter(None, (current.paused_last, given.times.paused_until)), default=None
-        ),
+        paused_last=latest_of(current.paused_last, given.times.paused_until),
         active_on=current.active_on,
         awake_since=current.awake_since,
         placed=current.placed,
         revision=current.revision,
         erased_at=current.erased_at,
-    )
+    ).wanting(_said(current, given), current.own)
     return merged if merged == current else replace(merged, revision=current.revision + 1)
+
+
+def _said(current: Subscriber, given: Subscriber) -> History[Preferences]:
+    """What the producer said over time, `given` with it."""
+    said = current.said_over_time
+    for at, preferences in given.said_over_time:
+        said = remember(said, at, preferences)
+    return said
 
 
 def _rests(reader: Subscriber, places: Places) -> bool:
@@ -102,12 +122,15 @@ def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
 
 
 def _precedence(profile: Subscriber) -> tuple[datetime, str]:
-    content = (profile.email, profile.name, profile.locale, profile.time_zone, profile.times)
+    content = (profile.email, profile.name, profile.locale)
     return profile.changed_at, repr(content)
 
 
-def _place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool) -> None:
-    """Only where choices or pause are others than those for which it was done last."""
+def place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool = False) -> None:
+    """Put what waits in its place.
+
+    Only where choices or pause are others than those for which it was done last.
+    """
     choices = _digest_of(subscriber)
     if subscriber.placed == choices:
         return

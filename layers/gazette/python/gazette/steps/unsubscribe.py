@@ -4,7 +4,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.run import Reason
 from gazette.domain.stores import Subscribers, Suppressions
-from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.steps.applying import make_known
 from gazette.steps.scheduling import withdraw
 
@@ -25,9 +25,32 @@ def unsubscribe(
     reader = subscribers.get(user_id)
     if not isinstance(reader, Subscriber):
         return False
-    suppressions.add(address_hash(reader.email), Reason.UNSUBSCRIBED)
+    address = address_hash(reader.email)
+    suppressions.add(address, Reason.UNSUBSCRIBED)
     if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
         return False
     withdraw(user_id, subscribers=subscribers, schedules=schedules)
     make_known(runs.of_user(user_id), runs=runs)
+    settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return True
+
+
+def settle_suppression(
+    user_id: str, address: str, *, subscribers: Subscribers, suppressions: Suppressions
+) -> Reader:
+    """See that the address is suppressed if the reader has unsubscribed, and not if not.
+
+    For who leaves and who comes back: whoever of the two writes last looks at the status again.
+    Returns what is known of the reader now.
+    """
+    reader = subscribers.get(user_id)
+    while isinstance(reader, Subscriber):
+        status = reader.status
+        if status is SubscriberStatus.UNSUBSCRIBED:
+            suppressions.add(address, Reason.UNSUBSCRIBED)
+        elif not reader.has_left:
+            suppressions.lift(address, Reason.UNSUBSCRIBED)
+        reader = subscribers.get(user_id)
+        if isinstance(reader, Subscriber) and reader.status is status:
+            break
+    return reader

@@ -12,20 +12,24 @@ from gazette.adapters.contract.details import (
 )
 from gazette.adapters.contract.fields import Day
 from gazette.adapters.contract.readers import (
+    ChosenDigestDetail,
     CustomDetail,
     DigestDetail,
     FollowChange,
     FollowCreated,
     FollowDeleted,
+    PreferencesChosen,
     SubscriberActive,
     SubscriberChanged,
     SubscriberDeleted,
 )
 from gazette.domain.cadence import Days, DigestTimes
 from gazette.domain.calendar import week_number
+from gazette.domain.choosing import Choice
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
+    ChoosePreferences,
     Command,
     CreateActivity,
     CreateEvents,
@@ -45,6 +49,7 @@ AnyDetail = (
     | ActivityCreated
     | EventRetracted
     | SubscriberChanged
+    | PreferencesChosen
     | SubscriberActive
     | SubscriberDeleted
     | FollowCreated
@@ -66,12 +71,16 @@ def command_for(given: AnyDetail) -> Command:
             return _retract(given)
         case SubscriberChanged():
             return ChangeSubscriber(_subscriber(given))
+        case PreferencesChosen():
+            return ChoosePreferences(given.user_id, _choice(given), given.chosen_at)
         case SubscriberActive():
             return MarkActive(given.user_id, given.active_at)
         case SubscriberDeleted():
             return EraseSubscriber(given.user_id, given.deleted_at)
         case FollowCreated():
-            return _change_follow(given, FollowState(True, given.frequency))
+            return _change_follow(
+                given, FollowState(True, given.frequency, given.entity.title or "")
+            )
         case FollowDeleted():
             return _change_follow(given, FollowState(False))
         case _:
@@ -121,6 +130,28 @@ def _times(given: DigestDetail) -> DigestTimes:
         custom_on=_days(given.custom),
         paused_until=given.paused_until,
     )
+
+
+def _choice(given: PreferencesChosen) -> Choice:
+    return Choice(
+        cadence=given.cadence,
+        frequencies=None if given.frequencies is None else frequencies(given.frequencies),
+        time_zone=given.time_zone,
+        **_chosen_times(given.digest),
+    )
+
+
+def _chosen_times(given: ChosenDigestDetail | None) -> dict[str, Any]:
+    """Of `Choice`, by name, what is given."""
+    if given is None:
+        return {}
+    named = given.model_fields_set
+    return {
+        "clock": (given.hour, given.minute) if "hour" in named else None,
+        "weekly_on": _iso_weekday(given.weekly.day) if "weekly" in named else None,
+        "custom_on": _days(given.custom) if "custom" in named else None,
+        "paused_until": given.paused_until,
+    }
 
 
 def _days(given: CustomDetail) -> Days:

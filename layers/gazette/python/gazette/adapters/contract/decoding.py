@@ -16,6 +16,7 @@ from gazette.adapters.contract.details import (
 from gazette.adapters.contract.readers import (
     FollowCreated,
     FollowDeleted,
+    PreferencesChosen,
     SubscriberActive,
     SubscriberChanged,
     SubscriberDeleted,
@@ -34,6 +35,7 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "event.retracted": (EventRetracted,),
     "follow.created": (FollowCreated,),
     "follow.deleted": (FollowDeleted,),
+    "preferences.chosen": (PreferencesChosen,),
     "subscriber.active": (SubscriberActive,),
     "subscriber.changed": (SubscriberChanged,),
     "subscriber.deleted": (SubscriberDeleted,),

@@ -1,5 +1,6 @@
 """The details of who reads and what they want, as pydantic models."""
 
+from datetime import date, timedelta, timezone
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -148,13 +149,104 @@ class SubscriberChanged(OfSubscriber):
     ) -> DigestDetail:
         """Where the fields that it is compared with are wrong, those are reported."""
         changed_at, time_zone = others.data.get("changed_at"), others.data.get("time_zone")
-        if digest.paused_until and changed_at and time_zone:
-            last = changed_at.astimezone(ZoneInfo(time_zone)).date() + LONGEST_PAUSE
-            if digest.paused_until > last:
-                raise ValueError(
-                    f"paused_until must be {last} or earlier, 12 weeks after changed_at: name an "
-                    "earlier date now, and a later one with a profile that changes later"
-                )
+        if changed_at and time_zone:
+            today = changed_at.astimezone(ZoneInfo(time_zone)).date()
+            _check_pause(digest, today, "changed_at")
+        return digest
+
+
+def _check_pause(digest: DigestDetail, today: date, said_at: str) -> None:
+    last = today + LONGEST_PAUSE
+    if digest.paused_until and digest.paused_until > last:
+        raise ValueError(
+            f"paused_until must be {last} or earlier, 12 weeks after {said_at}: name an "
+            "earlier date now, and a later one with a message that is dated later"
+        )
+
+
+def _say_what_a_choice_of_times_gives(schema: dict[str, Any]) -> None:
+    schema["minProperties"] = 1
+    schema["dependentRequired"] = {"minute": ["hour"]}
+    for each in schema["properties"].values():
+        each.pop("default", None)
+
+
+class ChosenDigestDetail(DigestDetail):
+    """When the reader chose to have digests: what is left out stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra=_say_what_a_choice_of_times_gives)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "ChosenDigestDetail":
+        if not self.model_fields_set:
+            raise ValueError("give at least one field, or leave digest out")
+        if self.minute is not None and "hour" not in self.model_fields_set:
+            raise ValueError("give minute together with hour")
+        return self
+
+
+CHOSEN = ("cadence", "frequencies", "time_zone", "digest")
+"""Of these, a choice gives at least one."""
+
+
+def _say_that_something_is_chosen(schema: dict[str, Any]) -> None:
+    schema["anyOf"] = [{"required": [name]} for name in CHOSEN]
+
+
+class PreferencesChosen(OfSubscriber):
+    """What the reader chose themself, here or with you: only what is given changes.
+
+    It counts until the reader chooses something else, or you put a profile with a later
+    `changed_at` that says something else of the same field than you did before.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_say_that_something_is_chosen)
+
+    chosen_at: Instant = Field(
+        description="When they chose, by your clock, with the offset from UTC. The latest choice "
+        "of a field wins; more than an hour ahead of now is refused.",
+        examples=["2026-11-21T09:00:00Z"],
+    )
+    cadence: Annotated[Frequency | None, Given] = Field(
+        default=None,
+        description="How often everything comes that has no entry in `frequencies`, whatever the "
+        "installation's defaults.",
+        examples=["weekly"],
+    )
+    frequencies: Annotated[Wishes | None, Given] = Field(
+        default=None,
+        description="How often, by category. Categories that are not named have no choice of "
+        "their own any more.",
+        examples=[{"mention": "immediate", "article": "never"}],
+    )
+    time_zone: Annotated[TimeZone | None, Given] = Field(
+        default=None,
+        description="The IANA time zone that hours are meant in, and times are shown in.",
+        examples=["Europe/Berlin"],
+    )
+    digest: Annotated[ChosenDigestDetail | None, Given] = Field(
+        default=None,
+        description="When digests are wanted. Of it, too, only what is given changes: `hour` with "
+        "its `minute`, `weekly`, `custom`, `paused_until`. A date that has come lifts a pause; "
+        "one that is to come is at most 12 weeks after that of `chosen_at`.",
+    )
+
+    @model_validator(mode="after")
+    def _chooses_something(self) -> "PreferencesChosen":
+        if not self.model_fields_set & {*CHOSEN}:
+            raise ValueError(f"give at least one of {', '.join(CHOSEN)}")
+        return self
+
+    @field_validator("digest")
+    @classmethod
+    def _paused_for_what_events_are_kept(
+        cls, digest: ChosenDigestDetail, others: ValidationInfo
+    ) -> ChosenDigestDetail:
+        """Where no time zone is given, by the clocks that are furthest ahead: UTC+14."""
+        chosen_at, time_zone = others.data.get("chosen_at"), others.data.get("time_zone")
+        if chosen_at:
+            zone = ZoneInfo(time_zone) if time_zone else timezone(timedelta(hours=14))
+            _check_pause(digest, chosen_at.astimezone(zone).date(), "chosen_at")
         return digest
 
 
@@ -188,8 +280,21 @@ class FollowChange(OfSubscriber):
     )
 
 
+class FollowedDetail(EntityReference):
+    """Names what is followed, and says what it is called."""
+
+    title: Annotated[Line | None, Given] = Field(
+        default=None,
+        description="One line of plain text: what readers see where they change what they follow. "
+        "Left out, they see what was given before, else type and id.",
+        examples=["On digests"],
+    )
+
+
 class FollowCreated(FollowChange):
     """The subscriber follows the entity, or wants it at another frequency, from then on."""
+
+    entity: FollowedDetail = Field(description="What is followed.")
 
     frequency: Annotated[Frequency | None, Given] = Field(
         default=None,

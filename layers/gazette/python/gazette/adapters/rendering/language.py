@@ -1,14 +1,20 @@
 """A reader's language: sentences from a catalogue, dates, numbers and lists from CLDR."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any
 
 from babel import Locale, UnknownLocaleError
-from babel.dates import format_date, format_skeleton, format_time, get_timezone_location
+from babel.dates import (
+    format_date,
+    format_skeleton,
+    format_time,
+    get_day_names,
+    get_timezone_location,
+)
 from babel.lists import format_list
 from babel.numbers import format_decimal
 from jinja2 import pass_context
@@ -77,6 +83,15 @@ class Language:
         """The same with the day of the week: `Thursday, 26 November 2026, 08:00`."""
         local = instant.astimezone(zone)
         return self._joined(format_date(local, "full", locale=self._locale), self.hour(local))
+
+    def date(self, day: date) -> str:
+        """`14 December 2026`."""
+        return str(format_date(day, "long", locale=self._locale))
+
+    def weekday(self, number: int) -> str:
+        """Monday is 1: `Monday`."""
+        names = get_day_names("wide", "stand-alone", locale=self._locale)
+        return str(names[number - 1])
 
     def hour(self, local: datetime) -> str:
         """The time of day: `08:30`, `8:30 am`."""

@@ -1,0 +1,59 @@
+"""What a browser sends with a form, in both encodings that HTML knows for it.
+
+By the standard library: no parser of multipart/form-data is in the layer, and `email` reads its
+syntax (RFC 7578 takes it from MIME). Files are not expected; a form is bounded before it is read.
+"""
+
+from email import message_from_bytes
+from email.message import Message
+from urllib.parse import parse_qs
+
+from gazette.domain.errors import UnreadableForm
+
+LONGEST_FORM = 256 * 1024
+"""Bytes: a hundred follows with the longest names, percent-encoded, take less."""
+
+_MOST_FIELDS = 1000
+_URLENCODED = "application/x-www-form-urlencoded"
+_MULTIPART = "multipart/form-data"
+
+
+def read_form(body: bytes, content_type: str) -> dict[str, list[str]]:
+    """The values by name; names are those of our pages, in ASCII. Raises UnreadableForm."""
+    if len(body) > LONGEST_FORM:
+        raise UnreadableForm(f"A form of {len(body)} bytes is too long.")
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == _MULTIPART:
+        return _read_multipart(body, content_type)
+    if kind == _URLENCODED or not body:
+        return _read_urlencoded(body)
+    raise UnreadableForm("A form is urlencoded or multipart/form-data.")
+
+
+def _read_urlencoded(body: bytes) -> dict[str, list[str]]:
+    try:
+        text = body.decode("utf-8", "replace")
+        return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError as err:
+        raise UnreadableForm(f"A form has at most {_MOST_FIELDS} fields.") from err
+
+
+def _read_multipart(body: bytes, content_type: str) -> dict[str, list[str]]:
+    header = " ".join(content_type.split()).encode("ascii", "replace")
+    message = message_from_bytes(b"Content-Type: " + header + b"\r\n\r\n" + body)
+    parts = message.get_payload()
+    if not isinstance(parts, list) or len(parts) > _MOST_FIELDS:
+        raise UnreadableForm("A form in parts names their boundary, and has not too many.")
+    fields: dict[str, list[str]] = {}
+    for part in parts:
+        if not isinstance(part, Message):
+            continue
+        name = part.get_param("name", header="content-disposition")
+        if isinstance(name, str):
+            fields.setdefault(name, []).append(_value(part))
+    return fields
+
+
+def _value(part: "Message[str, str]") -> str:
+    value = part.get_payload(decode=True)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""

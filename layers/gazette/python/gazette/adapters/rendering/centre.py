@@ -1,0 +1,200 @@
+"""The preference page: one form that works with a keyboard, a screen reader and no script."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from jinja2 import TemplateNotFound
+from markupsafe import Markup
+
+from gazette.adapters.rendering.brand import read_brand
+from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.language import Language, Languages
+from gazette.adapters.rendering.showing import one_line
+from gazette.domain.asking import Fields, Problem, follow_field
+from gazette.domain.cadence import LONGEST_PAUSE
+from gazette.domain.following import Follow
+from gazette.domain.frequency import EVERYTHING, Frequency, frequency_for
+from gazette.domain.overview import Overview, Told
+from gazette.domain.zone import zone_of
+
+_REGIONS = {
+    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
+    *("Indian", "Pacific"),
+}
+_CADENCES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
+"""What may be chosen for everything: who wants none of it leaves."""
+
+_OTHER = "other"
+_TITLE = 120
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """The names of places, such as `Europe/Berlin`, without `Etc/…` and abbreviations."""
+    return tuple(
+        sorted(name for name in available_timezones() if name.partition("/")[0] in _REGIONS)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole HTML document, and the sources that its Content-Security-Policy has to name."""
+
+    html: str
+    styles: str
+    images: str
+
+
+class CentrePages:
+    """Makes the page from a folder of built templates."""
+
+    def __init__(self, templates: Path) -> None:
+        self._brand = read_brand(templates / "brand.json")
+        self._languages = Languages(templates)
+        self._environment = environment(templates)
+        self._categories = frozenset(
+            folder.name for folder in (templates / "categories").iterdir() if folder.is_dir()
+        ) - {_OTHER, "__pycache__"}
+        style = self._environment.get_template("preferences/centre.css").render(brand=self._brand)
+        self._style = Markup(style)  # noqa: S704 -- our own, and the brand's colours are checked
+        self._styles = _hash_source(style)
+        logo = urlsplit(self._brand.logo)
+        self._images = f"{logo.scheme}://{logo.netloc}" if self._brand.logo else ""
+
+    def categories(self, overview: Overview) -> frozenset[str]:
+        """Those with a sentence of their own, with a default, and that were chosen."""
+        known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
+        return self._categories | (known - {EVERYTHING})
+
+    def page(
+        self,
+        overview: Overview,
+        *,
+        told: Told | None = None,
+        problems: Mapping[str, Problem] | None = None,
+        sent: Fields | None = None,
+    ) -> Page:
+        """What counts now, with what became of a request; or what was `sent`, with its problems."""
+        language = self._languages.of(overview.subscriber.locale)
+        reader = overview.subscriber
+        pause = reader.times.paused_until if overview.is_paused else None
+        today = overview.now.astimezone(zone_of(reader.time_zone)).date()
+        form = self._shown(overview, language, sent or {})
+        values: dict[str, Any] = {
+            **language.values(),
+            "brand": self._brand,
+            "style": self._style,
+            "address": _masked(reader.email),
+            "reader": reader,
+            "overview": overview,
+            "zone": zone_of(reader.time_zone),
+            "told": told,
+            "problems": dict(problems or {}),
+            "form": form,
+            "labels": {name: label for name, label, _ in (*form["categories"], *form["follows"])},
+            "pause": pause,
+            "hears_at_once": Frequency.IMMEDIATE in self._wanted(overview),
+            "last_day": today + LONGEST_PAUSE,
+            "first": (today + timedelta(days=1)).isoformat(),
+            "last": (today + LONGEST_PAUSE).isoformat(),
+        }
+        template = self._environment.get_template("preferences/centre.html")
+        return Page(template.render(values), self._styles, self._images)
+
+    def _wanted(self, overview: Overview) -> set[Frequency]:
+        chosen, defaults = overview.subscriber.chosen, overview.defaults
+        wanted = {
+            frequency_for(category, chosen=chosen, defaults=defaults)
+            for category in {EVERYTHING, *self.categories(overview)}
+        }
+        own = {follow.latest.frequency for follow in overview.follows}
+        return wanted | {often for often in own if often}
+
+    def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
+        """The value of each field: as it was sent, else as it counts.
+
+        Of those that there may be many of: name, label and value.
+        """
+        reader, own = overview.subscriber, dict(overview.subscriber.chosen)
+        times = reader.times
+        pause = times.paused_until if overview.is_paused else None
+
+        def value(name: str, now: object) -> str:
+            return sent.get(name, (str(now),))[0]
+
+        days = () if times.custom_on.month_day else map(str, times.custom_on.weekdays)
+        zone = value("time_zone", reader.time_zone)
+        return {
+            "cadence": value("cadence", own.get(EVERYTHING, "")),
+            "cadences": [
+                *([] if EVERYTHING in own else [""]),
+                *_CADENCES,
+                *([Frequency.NEVER] if own.get(EVERYTHING) is Frequency.NEVER else []),
+            ],
+            "weekly_on": value("weekly_on", times.weekly_on),
+            "days": set(sent.get("days", ()) if "weeks" in sent else days),
+            "weeks": value("weeks", times.custom_on.every),
+            "month_day": times.custom_on.month_day,
+            "hour": value("hour", times.hour),
+            "time_zone": zone,
+            "zones": _grouped(zones()),
+            "elsewhere": "" if zone in zones() else zone,
+            "paused_until": value("paused_until", pause or ""),
+            "categories": [
+                (
+                    f"category-{category}",
+                    self._name(category, language),
+                    value(f"category-{category}", own.get(category, "")),
+                )
+                for category in sorted(self.categories(overview))
+            ],
+            "follows": [
+                (name, _title(follow), value(name, follow.latest.frequency or ""))
+                for follow in overview.follows
+                for name in [follow_field(follow.entity)]
+            ],
+        }
+
+    def _name(self, category: str, language: Language) -> str:
+        """What readers call a category."""
+        try:
+            template = self._environment.get_template(f"categories/{category}/name.txt")
+        except TemplateNotFound:
+            template = self._environment.get_template(f"categories/{_OTHER}/name.txt")
+        said = template.render({**language.values(), "category": category})
+        return " ".join(said.split())
+
+
+def _grouped(names: tuple[str, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """By region: name, and what is shown of it."""
+    return [
+        (region, [(name, name.partition("/")[2].replace("_", " ")) for name in members])
+        for region, members in groupby(names, key=lambda name: name.partition("/")[0])
+    ]
+
+
+def _title(follow: Follow) -> str:
+    """What is followed; its type and id where nobody said what it is called."""
+    kind, _, entity_id = follow.entity.partition("#")
+    return one_line(follow.title, _TITLE) or one_line(f"{kind} {entity_id}", _TITLE)
+
+
+def _masked(address: str) -> str:
+    """Enough for the reader to know it again, and for nobody else to write to it."""
+    local, _, domain = address.rpartition("@")
+    return f"{local[:1]}•••@{domain}"
+
+
+def _hash_source(style: str) -> str:
+    """https://www.w3.org/TR/CSP3/#grammardef-hash-source"""
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return f"'sha256-{digest}'"

@@ -1,0 +1,106 @@
+"""What a reader does on the preference page."""
+
+from collections.abc import Sequence
+
+from gazette.domain.asking import Act, Asked
+from gazette.domain.choosing import NOTHING, Choice
+from gazette.domain.commands import ChangeFollow, ChoosePreferences
+from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.following import FollowState
+from gazette.domain.overview import Overview, Told, next_digest
+from gazette.domain.ports import Bus
+from gazette.domain.stores import Suppressions
+from gazette.domain.subscriber import Subscriber
+from gazette.steps.activity import remember_follow
+from gazette.steps.choosing import choose_preferences
+from gazette.steps.places import Places
+from gazette.steps.returning import come_back
+from gazette.steps.sunset import mark_active
+from gazette.steps.unsubscribe import unsubscribe
+
+SHOWN = 100
+"""Follows on the page: one more would not make it easier to find the one."""
+
+
+def look(user_id: str, *, places: Places) -> Overview | None:
+    """The reader as they are stored now; None where nothing, or no longer anything, is known."""
+    reader = places.subscribers.get(user_id)
+    if not isinstance(reader, Subscriber):
+        return None
+    entities = set(places.follows.followed_by(user_id))
+    found = places.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    follows = sorted(
+        (follow for follow in found.values() if follow.latest.following),
+        key=lambda follow: (follow.title.casefold() or follow.entity, follow.entity),
+    )
+    return Overview(
+        subscriber=reader,
+        now=places.clock(),
+        defaults=places.defaults,
+        follows=tuple(follows[:SHOWN]),
+        follow_count=len(follows),
+        next_due_at=next_digest(
+            reader,
+            places.schedules.of_user(user_id),
+            follows,
+            defaults=places.defaults,
+            now=places.clock(),
+        ),
+    )
+
+
+def save(
+    user_id: str,
+    choice: Choice,
+    follows: Sequence[tuple[str, FollowState]],
+    *,
+    bus: Bus,
+    places: Places,
+) -> bool:
+    """Keep what a reader chose, and says of entities that they follow, by their keys.
+
+    First on the bus: what is there is done by ingest, whatever becomes of this process. Then here,
+    so that the page can say what comes next; what waits is moved by ingest. False: nothing was
+    changed. Raises Unavailable where that cannot be told. A visit is a sign of life in any case.
+    """
+    now = places.clock()
+    said: list[ChoosePreferences | ChangeFollow] = []
+    if choice != NOTHING:
+        said.append(ChoosePreferences(user_id, choice, now))
+    said += [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
+    if not said:
+        mark_active(user_id, now, places=places)
+        return True
+    if not bus.put(said):
+        return False
+    for command in said:
+        if isinstance(command, ChangeFollow):
+            remember_follow(command, places)
+        else:
+            choose_preferences(command, places=places, moves=False)
+    return True
+
+
+def do(user_id: str, asked: Asked, *, bus: Bus, suppressions: Suppressions, places: Places) -> Told:
+    """Press a button; what is wrong with a field is told and nothing else done."""
+    if asked.problems:
+        return Told.WRONG
+    if asked.act is Act.UNSUBSCRIBE:
+        unsubscribe(
+            user_id,
+            subscribers=places.subscribers,
+            suppressions=suppressions,
+            schedules=places.schedules,
+            runs=places.runs,
+        )
+        return Told.UNSUBSCRIBED
+    if asked.act is Act.START:
+        back = come_back(user_id, suppressions=suppressions, places=places)
+        return Told.STARTED if back else Told.NOT_STARTED
+    try:
+        saved = save(user_id, asked.choice, asked.follows, bus=bus, places=places)
+    except (NotYet, Unavailable):
+        return Told.UNSURE
+    if not saved:
+        return Told.NOT_SAVED
+    return Told.SAVED if asked.choice != NOTHING or asked.follows else Told.UNCHANGED
