@@ -1,14 +1,20 @@
 """`make screenshots`: the pictures of emails and pages in docs/images."""
 
 import sys
+import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from gazette.adapters.rendering.centre import CentrePages
+from gazette.domain.overview import Overview
 from playwright.sync_api import Browser
 
 from cli.preview.letters import Kind, sample
 from cli.preview.rendering import Templates, render
+from cli.preview.sample import READER
 from demo.engine import ROOT
+from infra.assets.templates import build_templates
 from tests.browser.chromium import chromium
 
 FOLDER = ROOT / "docs" / "images"
@@ -30,10 +36,31 @@ EMAIL = (
 )
 
 
+PAGE = (
+    Picture("preferences-light.png", 640, 900, "light"),
+    Picture("preferences-dark.png", 640, 900, "dark"),
+)
+
+
 def draw(browser: Browser, folder: Path) -> list[Path]:
     """Write them all, and return them; the same templates make the same pictures."""
     email = render(sample(Kind.DIGEST), Templates(ROOT / "templates")).html
-    return [_shot(browser, email, picture, folder) for picture in EMAIL]
+    shots = [(email, picture) for picture in EMAIL]
+    shots += [(_preferences(), picture) for picture in PAGE]
+    return [_shot(browser, html, picture, folder) for html, picture in shots]
+
+
+def _preferences() -> str:
+    """The page of the sample's reader."""
+    overview = Overview(
+        subscriber=READER,
+        now=datetime(2026, 11, 26, 9, tzinfo=UTC),
+        defaults=(),
+        next_due_at=datetime(2026, 11, 27, 7, 10, tzinfo=UTC),
+    )
+    with tempfile.TemporaryDirectory() as built:
+        build_templates(ROOT / "templates", Path(built))
+        return CentrePages(Path(built)).page(overview).html
 
 
 def _shot(browser: Browser, html: str, picture: Picture, folder: Path) -> Path:
