@@ -3,20 +3,24 @@
 
 PYTHON ?= python3
 PORT ?= 0
+CHROMIUM ?= chromium
 UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test fuzz model prove chaos state mutations timetravel linear slot check docs messages plots setup format lint types synth deploy lock clean
+.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… chooses)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
 
-test: setup ## Every test, from nothing, on all cores
+test: setup ## Every test that needs no browser, from nothing, on all cores
 	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+browser: setup chromium ## Readers in Chromium, on the deployed stacks: emails, pages, keyboard, axe-core
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
 
 fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
 	@$(BIN)/python -m tests.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
@@ -68,6 +72,9 @@ messages: setup ## Bring what the templates say into the catalogues of templates
 plots: setup ## Draw the pictures of docs anew, and print their figures
 	@$(BIN)/python -m benchmarks.stagger
 
+screenshots: setup chromium ## Draw the pictures of emails and pages in docs/images anew
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m tests.browser.screenshots
+
 synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
 	@$(BIN)/node node_modules/.bin/cdk synth --quiet $(if $(STAGE),-c stage=$(STAGE))
 
@@ -110,6 +117,19 @@ node_modules/.ready: package-lock.json | .venv/.ready
 	@echo "setting up node_modules"
 	@$(BIN)/npm ci --loglevel=error --ignore-scripts >/dev/null
 	@touch $@
+
+chromium:
+	@command -v $(CHROMIUM) >/dev/null || { \
+	  root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+	  if [ "$(CHROMIUM)" = chromium ] && command -v apt-get >/dev/null \
+	    && { [ -z "$$root" ] || command -v sudo >/dev/null; }; then \
+	    echo "setting up chromium" && $$root apt-get update -qq && \
+	    $$root env DEBIAN_FRONTEND=noninteractive \
+	      apt-get install -qq --no-install-recommends chromium fonts-liberation >/dev/null; \
+	  fi; \
+	  command -v $(CHROMIUM) >/dev/null || \
+	    { echo "make: $(CHROMIUM) is missing. Install Chromium (the package chromium of Debian), or" \
+	      "say CHROMIUM=… for the path of one." >&2; exit 1; }; }
 
 clean: ## Remove everything that was built or installed
 	rm -rf .venv .engine node_modules build

@@ -12,6 +12,7 @@ from cli.event import event
 from cli.experiment import experiment
 from cli.explaining.command import explain
 from cli.links import links
+from cli.preview.command import preview
 from cli.quarantine import quarantine
 
 app = typer.Typer(
@@ -28,6 +29,7 @@ app.add_typer(experiment, name="experiment")
 app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
 app.command("explain")(explain)
+app.command("preview")(preview)
 
 
 def main() -> None:

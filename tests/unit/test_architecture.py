@@ -61,6 +61,9 @@ ALLOWED: dict[str, frozenset[str]] = {
         }
     ),
     "cli": frozenset({STDLIB, LIBRARIES, "gazette", "cli"}),
+    "cli.preview.rendering": frozenset(
+        {STDLIB, LIBRARIES, "gazette", "cli", "infra.assets", "infra.stages"}
+    ),
 }
 NAMED_EXCEPTIONS = {
     "gazette.settings.environment": [
@@ -228,6 +231,7 @@ def test_every_part_of_the_house_was_found() -> None:
         ("infra.bad", "import gazette.domain.run", "gazette.domain.run"),
         ("infra.bad", "import boto3", "boto3"),
         ("cli.bad", "import infra.stages", "infra.stages"),
+        ("cli.preview.rendering", "import infra.topology", "infra.topology"),
         ("cli.bad", "import functions.ingest.handler", "functions.ingest.handler"),
         ("gazette.adapters.bad", "import cli.main", "cli.main"),
         ("gazette.domain_like", "import json", "json"),

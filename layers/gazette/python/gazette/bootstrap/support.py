@@ -39,6 +39,7 @@ from gazette.steps.explain import explain
 from gazette.steps.fanout import shards_in_use
 from gazette.steps.link_keys import refuse_to_retire, retire, rotate
 from gazette.steps.rehearsing import Rehearsing
+from gazette.steps.waiting import Waiting, look_at_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,16 @@ def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
         limits=delivery_limits(settings),
     )
     return partial(foresee, by=by)
+
+
+def build_waiting(settings: SendingSettings) -> Callable[[str], Waiting | None]:
+    """Takes a user id, from the settings of generate. Reads only."""
+    return partial(
+        look_at_waiting,
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        events=DynamoEventReader(settings.events_table, clock=now),
+    )
 
 
 def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Explanation]:

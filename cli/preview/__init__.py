@@ -1,0 +1,1 @@
+"""`gazette preview`: an email as it will look, before anybody gets it."""

@@ -1,0 +1,90 @@
+"""`gazette preview`: an email as it will look, from the templates of the working tree."""
+
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.support import build_waiting
+from gazette.domain.identity import USER_ID
+from gazette.settings import GenerateSettings
+
+from cli.checking import check
+from cli.console import NotPossible, note, one_line_errors, printable, say
+from cli.deployed import StageName, settings_of
+from cli.entries import read_entries
+from cli.preview import folder, letters
+from cli.preview.letters import Kind, Letter
+from cli.preview.rendering import render, templates_of
+from cli.refusals import refusals_in_words
+
+_PROJECT = Path(__file__).parents[2]
+
+
+@one_line_errors()
+def preview(
+    kind: Annotated[Kind, typer.Argument(help="Which email.")] = Kind.DIGEST,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Events to show, as `gazette event lint` reads them; - for standard input.",
+        ),
+    ] = None,
+    user: Annotated[
+        str | None,
+        typer.Option(metavar="USER", help="Show what waits for this reader. Nothing is changed."),
+    ] = None,
+    stage: StageName = "prod",
+    locale: Annotated[
+        str | None, typer.Option(metavar="TAG", help="In this language, such as de.")
+    ] = None,
+    variation: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Of the variations of the templates.")
+    ] = 1,
+    to: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where to.", show_default="build/preview")
+    ] = _PROJECT / "build" / "preview",
+    open_it: Annotated[bool, typer.Option("--open/--no-open", help="Open it in a browser.")] = True,
+) -> None:
+    """Render an email: light, dark, on a phone, and as text. Of a sample, a file, or a reader.
+
+    By the templates of the working tree, with those that the stage has of its own. Links lead
+    nowhere.
+    """
+    if file is not None and user is not None:
+        raise NotPossible("--file and --user say both what to show: leave one of them out.")
+    if user is not None:
+        letter = _of_user(user, stage, kind)
+    elif file is not None:
+        letter = letters.of_entries([check(entry) for entry in read_entries(file)], kind)
+    else:
+        letter = letters.sample(kind)
+    templates = templates_of(stage, _PROJECT)
+    if locale is not None:
+        if not templates.speak(locale):
+            note(f"gazette: the templates do not speak {printable(locale)!r}: this is English.")
+        letter = replace(letter, reader=replace(letter.reader, locale=locale))
+    edition = render(letter, templates, variation=variation)
+    try:
+        index = folder.write(edition, to)
+    except OSError as err:
+        raise NotPossible(f"{to} cannot be written ({err.strerror}): name another --to.") from err
+    say(f"subject: {edition.subject}")
+    say(f"size: {folder.sizes(edition)}")
+    say(f"page: {index}")
+    if open_it and not webbrowser.open(index.absolute().as_uri()):
+        note("gazette: there is no browser to open it with: open the page yourself.")
+
+
+def _of_user(user: str, stage: str, kind: Kind) -> Letter:
+    if not USER_ID.fullmatch(user):
+        raise NotPossible(
+            f"--user {printable(user)!r} cannot be a user id: give the user_id that your services "
+            "put, 1 to 64 ASCII characters without spaces."
+        )
+    settings = settings_of(stage, "generate", GenerateSettings)
+    with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+        waiting = build_waiting(settings)(user)
+    return letters.of_waiting(waiting, user, kind)

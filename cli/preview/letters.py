@@ -1,0 +1,87 @@
+"""What there is to show: a reader, and the events of one email to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.compose import compose
+from gazette.domain.frequency import Frequency
+from gazette.domain.identity import immediate_schedule, is_immediate
+from gazette.domain.model import DAILY, Event
+from gazette.domain.subscriber import Subscriber
+from gazette.steps.waiting import Waiting
+
+from cli.checking import Checked
+from cli.console import NotPossible
+from cli.preview.sample import EVENTS, READER
+from cli.previewing import events_in
+
+
+class Kind(StrEnum):
+    """The emails that there are."""
+
+    DIGEST = "digest"
+    IMMEDIATE = "immediate"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One email that is to be rendered. `schedule` says which kind, and why the reader gets it."""
+
+    reader: Subscriber
+    events: tuple[Event, ...]
+    schedule: str
+
+
+def sample(kind: Kind) -> Letter:
+    """With a bit of everything that makes an email look bad."""
+    return _letter(READER, EVENTS, kind)
+
+
+def of_entries(entries: Sequence[Checked], kind: Kind) -> Letter:
+    """The events of a file, for the first reader of whom it has any. Raises NotPossible.
+
+    A profile of theirs in the file says how they read; without it, they read as the sample does.
+    """
+    commands = [each.command for each in entries if each.command]
+    events = events_in(commands)
+    if not events:
+        refused = sum(bool(each.problems) for each in entries)
+        why = f"; {refused} would be refused, and `gazette event lint` says why" if refused else ""
+        raise NotPossible(
+            f"There is nothing to show among {len(entries)} entries{why}: put an event.created or "
+            "an activity.created among them."
+        )
+    user_id = events[0].user_id
+    profiles = [
+        command.subscriber
+        for command in commands
+        if isinstance(command, ChangeSubscriber) and command.subscriber.user_id == user_id
+    ]
+    reader = max(profiles, key=lambda each: each.changed_at, default=READER)
+    return _letter(reader, [each for each in events if each.user_id == user_id], kind)
+
+
+def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> Letter:
+    """What a reader will get. Raises NotPossible where nothing waits for them."""
+    if waiting is None:
+        raise NotPossible(
+            f"There is no profile of {user_id}: `gazette explain {user_id}` says why."
+        )
+    immediate = sorted(filter(is_immediate, waiting.by_schedule))
+    digests = (DAILY, Frequency.WEEKLY.value, Frequency.CUSTOM.value)
+    for schedule in immediate if kind is Kind.IMMEDIATE else digests:
+        if events := waiting.by_schedule.get(schedule):
+            return Letter(waiting.subscriber, events, schedule)
+    what = "No email at once" if kind is Kind.IMMEDIATE else "No digest"
+    raise NotPossible(f"{what} waits for {user_id}: `gazette explain {user_id}` says what does.")
+
+
+def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> Letter:
+    """An email at once is about one entity: the one on which most has happened."""
+    if kind is Kind.DIGEST:
+        return Letter(reader, tuple(events), DAILY)
+    busiest = compose(events, max_groups=1).groups[0].latest.entity.key
+    about = tuple(event for event in events if event.entity.key == busiest)
+    return Letter(reader, about, immediate_schedule(busiest))

@@ -1,0 +1,112 @@
+"""Letters through the templates of the working tree, as a function would render them.
+
+The only place of the command that knows how templates are built and rendered.
+"""
+
+import json
+import shutil
+import tempfile
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.compose import compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.model import Edition
+from gazette.domain.ports import Links
+
+from cli.console import NotPossible
+from cli.preview.letters import Letter
+from infra.assets.inline import TemplateError
+from infra.assets.templates import build_templates
+from infra.stages import StageError, read_stage
+
+_MAX_GROUPS = 20
+"""As a stage has it that says nothing else."""
+
+_LINKS = Links(
+    unsubscribe="https://example.com/unsubscribe/preview",
+    preferences="https://example.com/preferences/preview",
+    email="https://example.com/email/preview",
+    updates="https://example.com/updates/preview",
+)
+"""Real ones would let whoever sees the preview act for the reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Folders of templates: a file of `overlay` goes before the one that it names in `source`."""
+
+    source: Path
+    overlay: Path | None = None
+
+    def origin(self, name: Path) -> Path:
+        """The file that is shown as `name`."""
+        own = self.overlay / name if self.overlay else None
+        return own if own and own.exists() else self.source / name
+
+    def speak(self, tag: str) -> bool:
+        """Whether they have the language `tag`, or one that `tag` is a kind of."""
+        folders = filter(None, (self.source, self.overlay))
+        spoken = {spoken for folder in folders for spoken in Languages(folder).tags}
+        return not spoken.isdisjoint({tag.lower(), tag.lower().partition("-")[0]})
+
+
+def templates_of(stage: str, project: Path) -> Templates:
+    """What a stage in cdk.json is deployed with. Raises NotPossible."""
+    try:
+        stages = json.loads((project / "cdk.json").read_text())["context"]["stages"]
+        own = read_stage(stage, stages).templates
+    except StageError as err:
+        raise NotPossible(str(err)) from err
+    return Templates(project / "templates", project / own if own else None)
+
+
+def render(letter: Letter, templates: Templates, *, variation: int = 1) -> Edition:
+    """The email, by the templates as they are now; of a variation its own files first.
+
+    Raises NotPossible, naming the file, the line and what is wrong there.
+    """
+    own = Path(VARIATIONS) / str(variation)
+    if variation != 1 and not templates.origin(own).is_dir():
+        raise NotPossible(
+            f"There is no variation {variation}: put what it says otherwise into "
+            f"{templates.source / own}."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        built = Path(folder)
+        try:
+            build_templates(templates.source, built, overlay=templates.overlay)
+            return _render(letter, built, variation)
+        except (TemplateError, OSError) as err:
+            raise NotPossible(f"The templates cannot be built. {err}") from err
+        except RenderingFailed as err:
+            raise NotPossible(_in_words(err, letter, templates, built, variation)) from err
+
+
+def _render(letter: Letter, built: Path, variation: int) -> Edition:
+    digest = compose(letter.events, max_groups=_MAX_GROUPS)
+    return JinjaRenderer(built).render(
+        digest, letter.reader, _LINKS, letter.schedule, variation=variation
+    )
+
+
+def _in_words(
+    failed: RenderingFailed, letter: Letter, templates: Templates, built: Path, variation: int
+) -> str:
+    """Where CSS is inlined, lines move: so what the authors wrote takes its place first."""
+    for folder in filter(None, (templates.source, templates.overlay)):
+        shutil.copytree(folder, built, dirs_exist_ok=True)
+    try:
+        _render(letter, built, variation)
+    except RenderingFailed as err:
+        cause = err.__cause__ or err
+        for frame in reversed(traceback.extract_tb(cause.__traceback__)):
+            file = Path(frame.filename)
+            if file.is_relative_to(built):
+                origin = templates.origin(file.relative_to(built))
+                return f"{origin}, line {frame.lineno}: {cause or type(cause).__name__}."
+    return f"The templates cannot show this: {failed}."

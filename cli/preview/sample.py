@@ -1,0 +1,74 @@
+"""A reader and events that look as they do where people write them, and worse."""
+
+from datetime import UTC, datetime, timedelta
+
+from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.subscriber import Subscriber
+
+_NOW = datetime(2026, 11, 26, 6, 40, tzinfo=UTC)
+
+READER = Subscriber(
+    user_id="sample",
+    email="sample@example.com",
+    name="Ann Weber",
+    locale="en",
+    time_zone="Europe/Berlin",
+    changed_at=_NOW - timedelta(days=90),
+)
+
+_PEOPLE = (
+    "Bo Berg",
+    "נועה לוי",
+    "Ingeborg Wolkenstein-Trostburg",
+    "محمد علي",
+    "Zoë",
+    "Linh Nguyễn Thị",
+    "R2",
+)
+
+_LONG = (
+    "Why we moved the whole archive, twelve years of it, to the new storage, what went wrong on "
+    "the first weekend, and what we would do differently next time"
+)
+
+_UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+
+_PLACES: tuple[tuple[str, str, str, int, str], ...] = (
+    ("comment", "p1", "On digests", 14, "Well said. I would only add that Sundays are different."),
+    (
+        "reply",
+        "p2",
+        _LONG,
+        5,
+        "Thank you!\nWe had the same weekend, two years ago.\n\nNever again.",
+    ),
+    ("mention", "p3", "Release 4.2 & what is <next>", 3, "@ann could you have a look at this?"),
+    ("comment", "p4", "שלום עולם", 3, "כתבתי על זה לפני שנה, והתשובה עדיין נכונה."),
+    ("message", "c1", "Ingeborg Wolkenstein-Trostburg", 2, "Lunch on Friday?"),
+    ("article", "a1", _UNBROKEN, 1, "A word that no line can hold. " * 12),
+    ("like", "p5", "Photographs from the harbour", 41, ""),
+    ("follow", "u1", "You", 2, ""),
+)
+"""Category, id and title of an entity, how often, and what the latest of it says."""
+
+
+def _events() -> tuple[Event, ...]:
+    made: list[Event] = []
+    for place, (category, entity, title, count, excerpt) in enumerate(_PLACES):
+        for number in range(count):
+            name = _PEOPLE[(place + number) % len(_PEOPLE)]
+            made.append(
+                Event(
+                    user_id=READER.user_id,
+                    id=f"{entity}.{number}",
+                    category=category,
+                    entity=Entity("post", entity, title, f"https://example.com/{entity}"),
+                    actor=Actor(f"u{number}", name),
+                    occurred_at=_NOW - timedelta(hours=place, minutes=7 * number),
+                    excerpt=excerpt.strip() if number == 0 else "",
+                )
+            )
+    return tuple(made)
+
+
+EVENTS = _events()

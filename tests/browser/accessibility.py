@@ -1,0 +1,66 @@
+"""axe-core in a page: what keeps people from reading or using it.
+
+Rules of WCAG 2.0, 2.1 and 2.2, levels A and AA, and axe's best practices:
+https://github.com/dequelabs/axe-core/blob/develop/doc/API.md#axecore-tags
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, Page
+
+from demo.engine import ROOT
+
+_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+_AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+_NARROW, _WIDE, _HEIGHT = 320, 1024, 800
+_SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+@contextmanager
+def inspected(browser: Browser) -> Iterator[Page]:
+    """A page in which axe runs: its script comes from outside, so that policies do not apply."""
+    with browser.new_context(bypass_csp=True) as context:
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        yield page
+
+
+def problems(page: Page) -> list[str]:
+    """What axe finds in the page that is open, light and dark, wide and as narrow as a phone.
+
+    Also where it would have to be scrolled sideways (WCAG 1.4.10: at 320 CSS pixels).
+    """
+    page.evaluate(_AXE.read_text())
+    found: list[str] = []
+    for width in (_WIDE, _NARROW):
+        page.set_viewport_size({"width": width, "height": _HEIGHT})
+        for scheme in _SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{scheme}, {width} px: {each}" for each in _axe(page)]
+        needed = page.evaluate("document.scrollingElement.scrollWidth")
+        if needed > width:
+            found.append(f"{width} px: needs {needed} px, and so scrolls sideways")
+    return found
+
+
+def _axe(page: Page) -> Iterator[str]:
+    answer: dict[str, list[dict[str, Any]]] = page.evaluate(
+        "tags => axe.run(document, {runOnly: {type: 'tag', values: tags}})", _RULES
+    )
+    assert answer["passes"], "axe looked at nothing"
+    for rule in answer["violations"]:
+        for node in rule["nodes"]:
+            yield f"{rule['id']}: {rule['help']}: {node['html'][:120]}"
+    for rule in answer["incomplete"]:
+        for node in filter(_hides_its_contrast, rule["nodes"]):
+            yield f"{rule['id']}: axe cannot tell: {node['html'][:120]}"
+
+
+def _hides_its_contrast(node: dict[str, Any]) -> bool:
+    """Pictures or gradients behind text, say; of what is taller than the window axe never knows."""
+    reasons = [check for check in node["any"] if check["id"] == "color-contrast"]
+    return any(check["data"]["messageKey"] != "elmPartiallyObscured" for check in reasons)

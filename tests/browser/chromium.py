@@ -1,0 +1,30 @@
+"""Chromium, headless."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+# No connection but to the pages: without these, Chromium asks its maker's servers at every start.
+_FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The one of the path, or the one that CHROMIUM names."""
+    path = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    if path is None:
+        raise RuntimeError("There is no Chromium: say `make browser`, or CHROMIUM=… for its path.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=[*_FLAGS])
+        yield browser
+        browser.close()

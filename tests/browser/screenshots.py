@@ -1,0 +1,90 @@
+"""`make screenshots`: the pictures of emails and pages in docs/images."""
+
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from gazette.adapters.rendering.centre import CentrePages
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.overview import Overview
+from playwright.sync_api import Browser
+
+from cli.preview.letters import Kind, sample
+from cli.preview.rendering import Templates, render
+from cli.preview.sample import READER
+from demo.engine import ROOT
+from infra.assets.templates import build_templates
+from tests.browser.chromium import chromium
+
+FOLDER = ROOT / "docs" / "images"
+
+
+class Picture(NamedTuple):
+    """A view of a page: what is shown of it is `width` by `height` pixels."""
+
+    name: str
+    width: int
+    height: int
+    scheme: Literal["light", "dark"]
+
+
+EMAIL = (
+    Picture("email-light.png", 640, 900, "light"),
+    Picture("email-dark.png", 640, 900, "dark"),
+    Picture("email-narrow.png", 320, 700, "light"),
+)
+
+
+PAGE = (
+    Picture("preferences-light.png", 640, 900, "light"),
+    Picture("preferences-dark.png", 640, 900, "dark"),
+)
+
+
+def draw(browser: Browser, folder: Path) -> list[Path]:
+    """Write them all, and return them; the same templates make the same pictures."""
+    email = render(sample(Kind.DIGEST), Templates(ROOT / "templates")).html
+    shots = [(email, picture) for picture in EMAIL]
+    shots += [(_preferences(), picture) for picture in PAGE]
+    return [_shot(browser, html, picture, folder) for html, picture in shots]
+
+
+def _preferences() -> str:
+    """The page of the sample's reader."""
+    overview = Overview(
+        subscriber=READER,
+        now=datetime(2026, 11, 26, 9, tzinfo=UTC),
+        defaults=(),
+        next_due_at=datetime(2026, 11, 27, 7, 10, tzinfo=UTC),
+    )
+    with tempfile.TemporaryDirectory() as built:
+        build_templates(ROOT / "templates", Path(built))
+        return CentrePages(Sheets(Path(built)), Path(built)).page(overview)
+
+
+def _shot(browser: Browser, html: str, picture: Picture, folder: Path) -> Path:
+    with browser.new_context(
+        viewport={"width": picture.width, "height": picture.height},
+        color_scheme=picture.scheme,
+        device_scale_factor=1,
+        java_script_enabled=False,
+    ) as context:
+        page = context.new_page()
+        page.set_content(html)
+        path = folder / picture.name
+        page.screenshot(path=path, animations="disabled", caret="hide")
+        return path
+
+
+def main() -> int:
+    """Draw them where the README shows them."""
+    with chromium() as browser:
+        for path in draw(browser, FOLDER):
+            sys.stdout.write(f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Emails and pages, for those who see little, or hear them: axe-core finds nothing.
+
+Each light and dark, wide and narrow, in every language that the templates speak.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.accessibility import inspected, problems
+from tests.browser.edge import Edge
+from tests.browser.letters import Letters, languages
+from tests.browser.links import links_in, ours
+from tests.stage import Deployed
+
+pytestmark = pytest.mark.parametrize("locale", languages())
+
+
+@pytest.fixture
+def inspector(browser: Browser) -> Iterator[Page]:
+    """A page in which axe runs."""
+    with inspected(browser) as page:
+        yield page
+
+
+@pytest.fixture
+def written(letters: Mapping[str, Letters], locale: str) -> Letters:
+    """What the reader of the language got."""
+    return letters[locale]
+
+
+@pytest.mark.parametrize("kind", ["digest", "immediate"])
+def test_an_email_can_be_read_by_everybody(
+    deployed: Deployed, inspector: Page, written: Letters, kind: str
+) -> None:
+    inspector.goto(written.address(deployed, getattr(written, kind)))
+    assert problems(inspector) == []
+    html = inspector.locator("html")
+    expect(html).to_have_attribute("lang", written.locale)
+    expect(html).to_have_attribute("dir", "rtl" if written.locale == "he" else "ltr")
+
+
+def test_every_page_that_an_email_links_to_can_be_used_by_everybody(
+    inspector: Page, written: Letters, edge: Edge
+) -> None:
+    links = {*links_in(written.digest), *links_in(written.immediate)}
+    for link in sorted(ours(links, edge.url)):
+        inspector.goto(link)
+        assert problems(inspector) == [], link
+        # Whoever unsubscribes is not looked up: that page is in English.
+        language = "en" if "/unsubscribe/" in link else written.locale
+        expect(inspector.locator("html")).to_have_attribute("lang", language)
+
+
+def test_a_link_that_does_not_work_says_so_to_everybody(
+    inspector: Page, edge: Edge, written: Letters
+) -> None:
+    inspector.goto(f"{edge.url}/unsubscribe/no.token")
+    assert problems(inspector) == []
+
+
+def test_who_left_is_told_so(inspector: Page, written: Letters) -> None:
+    inspector.goto(str(written.immediate.message["List-Unsubscribe"]).strip("<>"))
+    inspector.get_by_role("main").get_by_role("button").click()
+    assert problems(inspector) == []

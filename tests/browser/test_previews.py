@@ -1,0 +1,58 @@
+"""Previews and pictures, as a browser shows them."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from cli.preview.folder import write
+from cli.preview.letters import Kind, sample
+from cli.preview.rendering import Templates, render
+from demo.engine import ROOT
+from tests.browser.accessibility import inspected, problems
+from tests.browser.screenshots import draw
+
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+LARGEST = 150_000
+"""Bytes of a picture: they are part of what everybody clones."""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The preview of the sample."""
+    edition = render(sample(Kind.DIGEST), Templates(ROOT / "templates"))
+    return write(edition, tmp_path_factory.mktemp("preview"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_forced_email_looks_as_in_a_browser_that_is_set_so(
+    browser: Browser, index: Path, scheme: str
+) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(index.with_name("email.html").as_uri())
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        expected = page.evaluate(BACKGROUND)
+        page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+        assert page.evaluate(BACKGROUND) != expected
+        page.goto(index.with_name(f"{scheme}.html").as_uri())
+        assert page.evaluate(BACKGROUND) == expected
+
+
+def test_the_page_of_a_preview_shows_all_four_and_can_be_read(
+    browser: Browser, index: Path
+) -> None:
+    with inspected(browser) as page:
+        page.goto(index.as_uri())
+        shown = [frame.url.rpartition("/")[2] for frame in page.frames[1:]]
+        assert shown == ["light.html", "dark.html"] * 2
+        page.locator("iframe").evaluate_all("frames => frames.forEach(frame => frame.remove())")
+        assert problems(page) == []
+
+
+def test_pictures_are_small_and_the_same_each_time(browser: Browser, tmp_path: Path) -> None:
+    once, again = tmp_path / "once", tmp_path / "again"
+    for path in draw(browser, once):
+        assert path.stat().st_size < LARGEST
+    for path in draw(browser, again):
+        assert path.read_bytes() == (once / path.name).read_bytes()

@@ -1,0 +1,83 @@
+"""Readers leave: by the page, and by the button of their mail program."""
+
+import urllib.request
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.edge import Edge
+from tests.browser.stored import rows_of
+from tests.stage import Deployed, a_comment, a_profile, next_due
+
+ONE_CLICK = b"List-Unsubscribe=One-Click"
+MULTIPART = (
+    b'--b0undary\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\n'
+    b"One-Click\r\n--b0undary--\r\n"
+)
+
+
+def unsubscribe_link(deployed: Deployed, user: str) -> str:
+    """Out of the header of an email that was sent."""
+    (mail,) = deployed.inbox(user)
+    return str(mail.message["List-Unsubscribe"]).strip("<>")
+
+
+def one_click(link: str, body: bytes, content_type: str) -> int:
+    """What a mail program asks: RFC 8058, section 3.2."""
+    request = urllib.request.Request(link, data=body, headers={"Content-Type": content_type})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.url == link, "no redirect"
+        return int(answer.status)
+
+
+def test_who_left_gets_nothing_more_and_is_not_visited(deployed: Deployed, page: Page) -> None:
+    """By the form on the page, and by one click in both encodings; who stays gets the next."""
+    put = deployed.service.put_events
+    leavers, stays = ["form", "urlencoded", "multipart"], "stays"
+    put("subscriber.changed", [a_profile(user) for user in (*leavers, stays)])
+    put("event.created", [a_comment(user, 1) for user in (*leavers, stays)])
+    deployed.settle()
+    due = next_due()
+    deployed.tick(due)
+    links = {user: unsubscribe_link(deployed, user) for user in leavers}
+
+    page.goto(links["form"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("Unsubscribe from all digests?")
+    page.get_by_role("button", name="Unsubscribe").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
+    assert one_click(links["urlencoded"], ONE_CLICK, "application/x-www-form-urlencoded") == 200
+    assert one_click(links["multipart"], MULTIPART, "multipart/form-data; boundary=b0undary") == 200
+
+    put("event.created", [a_comment(user, 2) for user in (*leavers, stays)])
+    deployed.settle()
+    before = {user: rows_of(deployed, user) for user in leavers}
+    deployed.tick(due + timedelta(days=1))
+    assert len(deployed.inbox(stays)) == 2
+    for user in leavers:
+        assert len(deployed.inbox(user)) == 1
+        assert rows_of(deployed, user) == before[user], "fan-out did not visit, nor begin a run"
+
+
+def test_unsubscribing_with_the_keyboard_and_again_says_the_same(
+    deployed: Deployed, page: Page
+) -> None:
+    deployed.service.put_events("subscriber.changed", [a_profile("twice")])
+    deployed.service.put_events("event.created", [a_comment("twice", 1)])
+    deployed.settle()
+    deployed.tick(next_due())
+    for _ in range(2):
+        page.goto(unsubscribe_link(deployed, "twice"))
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name="Unsubscribe")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
+
+
+@pytest.mark.parametrize("link", ["/unsubscribe/YW5u", "/unsubscribe/YW5u.YW5uYW5uYW5uYW5uYQ"])
+@pytest.mark.usefixtures("deployed")
+def test_a_link_that_was_cut_off_offers_nothing(edge: Edge, page: Page, link: str) -> None:
+    answer = page.goto(f"{edge.url}{link}")
+    assert answer
+    assert answer.status == 404
+    expect(page.get_by_role("button")).to_have_count(0)

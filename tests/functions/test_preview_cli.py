@@ -1,0 +1,63 @@
+"""`gazette preview --user` on moto: what waits for a real reader, and nothing is changed."""
+
+from pathlib import Path
+
+import pytest
+from gazette.settings import GenerateSettings
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
+from tests.functions.messages import event, profile
+from tests.moto_tables import NAMES
+
+READS = {("subscribers", "GetItem"), ("runs", "Query"), ("events", "Query")}
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    """The function `gazette-prod-generate`, with the settings that the stack would write."""
+    deploy("generate", GenerateSettings.from_env().to_env())
+    return cloud
+
+
+def run(to: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["preview", *arguments, "--to", str(to), "--no-open"])
+
+
+@pytest.mark.usefixtures("later")
+def test_a_preview_shows_what_the_reader_then_gets(stage: Cloud, tmp_path: Path) -> None:
+    stage.say("subscriber.changed", profile())
+    stage.say("event.created", event(1), event(2))
+    result = run(tmp_path, "--user", "ann")
+    assert (result.exit_code, result.stderr) == (0, "")
+    text = (tmp_path / "email.txt").read_text()
+    assert "2 updates" in text
+    stage.work("generate", *fan_out(stage))
+    again = run(tmp_path, "--user", "ann")
+    assert again.exit_code == 2
+    assert "No digest waits for ann" in again.stderr
+
+
+def test_an_email_at_once_that_waits_is_shown(stage: Cloud, tmp_path: Path) -> None:
+    stage.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    stage.say("event.created", event(1))
+    result = run(tmp_path, "immediate", "--user", "ann")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_preview_only_reads(stage: Cloud, tmp_path: Path) -> None:
+    stage.say("subscriber.changed", profile())
+    stage.say("event.created", event(1))
+    before = {table: stage.rows(table) for table in NAMES.values()}
+    with stage.meter.acting("support"):
+        assert run(tmp_path, "--user", "ann").exit_code == 0
+    assert stage.meter.actions["support"] == READS
+    assert {table: stage.rows(table) for table in NAMES.values()} == before
+
+
+def test_a_stage_that_is_not_there_is_named(stage: Cloud, tmp_path: Path) -> None:
+    result = run(tmp_path, "--user", "ann", "--stage", "other")
+    assert result.exit_code == 2
+    assert "There is no function gazette-other-generate here" in result.stderr

@@ -1,0 +1,122 @@
+"""The stage `local` as deployed to the embedded engine, and those who use it: services, readers."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import boto3
+from gazette.adapters.links import SignedLinks
+from gazette.domain.cadence import Cadence
+from gazette.domain.calendar import last_instant_of_slot, next_occurrence
+from gazette.domain.link_keys import read_keys
+from gazette.domain.model import RunKey
+from gazette.domain.ports import Links
+
+from demo.engine import ROOT, Engine
+from demo.replay import SETTLE_SECONDS
+from demo.service import Service
+from demo.ses import Accepted, StandIn
+
+_WANTED = Cadence(8, 0, "Europe/Berlin")
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """A deployed stage: its engine, its services' side, and the mailboxes of its readers."""
+
+    engine: Engine
+    service: Service
+    ses: StandIn
+
+    def settle(self) -> None:
+        """Everything that was put is stored, and old enough to be in a digest."""
+        self.service.wait_until_drained("ingest", "followers")
+        time.sleep(SETTLE_SECONDS)
+
+    def tick(self, due: datetime) -> None:
+        """Let the clock strike, and the digests go out."""
+        self.service.tick(due)
+        self.service.wait_until_drained("shard", "generate")
+
+    def gazette(self, *arguments: str) -> str:
+        """What the command says, as support runs it."""
+        result = subprocess.run(
+            [str(Path(sys.executable).with_name("gazette")), *arguments, "--stage", "local"],
+            cwd=ROOT,
+            env={**os.environ, **self.engine.environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    def inbox(self, user: str) -> list[Accepted]:
+        """The emails that the reader has got, in order."""
+        return [mail for mail in self.ses.accepted if mail.to == f"{user}@example.com"]
+
+    def links(self, key: RunKey) -> Links:
+        """Those of the email of a run, as its worker made them."""
+        configured = self.service.functions.get_function_configuration(
+            FunctionName="gazette-local-generate"
+        )["Environment"]["Variables"]
+        secrets = boto3.client(
+            "secretsmanager",
+            endpoint_url=self.engine.url,
+            region_name=self.engine.environment["AWS_REGION"],
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+        stored = secrets.get_secret_value(SecretId=configured["GAZETTE_LINKS_SECRET"])
+        keys = read_keys(stored["SecretString"])
+        return SignedLinks(base_url=configured["GAZETTE_BASE_URL"], keys=lambda: keys).links(key)
+
+    def request(self, link: str, body: bytes | None = None) -> tuple[int, str]:
+        """What a browser or a mail program asks of a link in an email."""
+        request = urllib.request.Request(
+            link, data=body, headers={"Content-Type": "application/x-www-form-urlencoded"}
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+
+
+def a_profile(user: str) -> dict[str, Any]:
+    """The detail of a profile: a daily digest at 08:00 in Berlin."""
+    return {
+        "user_id": user,
+        "email": f"{user}@example.com",
+        "name": user.title(),
+        "time_zone": _WANTED.time_zone,
+        "changed_at": datetime.now(UTC).isoformat(),
+        "digest": {"hour": _WANTED.hour, "minute": _WANTED.minute},
+    }
+
+
+def a_comment(user: str, number: int) -> dict[str, Any]:
+    """The detail of an event: one of many on the same post."""
+    return {
+        "id": f"comment{number}",
+        "user_id": user,
+        "category": "comment",
+        "entity": {
+            "type": "post",
+            "id": "p1",
+            "title": "On <digests>",
+            "url": "https://example.com/p1",
+        },
+        "actor": {"id": f"u{number}", "name": f"Reader {number}"},
+        "occurred_at": datetime.now(UTC).isoformat(),
+        "excerpt": "Well said.",
+    }
+
+
+def next_due() -> datetime:
+    """When the next digest of `a_profile` is due."""
+    return next_occurrence(_WANTED, after=last_instant_of_slot(datetime.now(UTC)))
