@@ -43,7 +43,7 @@ def test_who_left_gets_nothing_more_and_is_not_visited(deployed: Deployed, page:
     links = {user: unsubscribe_link(deployed, user) for user in leavers}
 
     page.goto(links["form"])
-    expect(page.get_by_role("heading", level=1)).to_have_text("Unsubscribe from all digests?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Unsubscribe from all emails?")
     page.get_by_role("button", name="Unsubscribe").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
     assert one_click(links["urlencoded"], ONE_CLICK, "application/x-www-form-urlencoded") == 200
