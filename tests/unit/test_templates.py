@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.domain.compose import compose
+from gazette.domain.compose import Ranking, compose
 from gazette.domain.model import DAILY, Edition
 
 from infra.assets.inline import TemplateError
@@ -170,6 +170,24 @@ def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_pat
     assert "Title of post1</a>" in first.html
     assert "Title of post1</a>" not in second.html
     assert first == third
+
+
+@pytest.mark.parametrize("ranking", Ranking)
+def test_a_variation_says_how_groups_are_ranked(
+    own: Path, tmp_path: Path, ranking: Ranking
+) -> None:
+    write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": ranking}))
+    build_templates(SOURCE, tmp_path / "built", overlay=own)
+    renderer = JinjaRenderer(tmp_path / "built")
+    assert renderer.ranking(2) is ranking
+    assert renderer.ranking(1) is Ranking.MOST_ACTIVE
+
+
+@pytest.mark.parametrize("given", ["newest", None, ["latest"], {}, 1])
+def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: object) -> None:
+    write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": given}))
+    with pytest.raises(TemplateError, match=r"2/variation\.json must say how groups are ranked"):
+        build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 
 @pytest.mark.parametrize(

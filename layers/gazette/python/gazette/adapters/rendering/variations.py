@@ -32,9 +32,11 @@ def _ranking(file: Path) -> Ranking:
         given = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as err:
         raise VariationError(f"{file} is not JSON: {err}") from err
-    if not isinstance(given, dict) or set(given) != {"ranking"} or given["ranking"] not in Ranking:
+    rankings = {ranking.value: ranking for ranking in Ranking}
+    wanted = given.get("ranking") if isinstance(given, dict) and len(given) == 1 else None
+    if not isinstance(wanted, str) or wanted not in rankings:
         raise VariationError(
             f'{file} must say how groups are ranked: {{"ranking": "{Ranking.LATEST}"}} or '
             f'{{"ranking": "{Ranking.MOST_ACTIVE}"}}.'
         )
-    return Ranking(given["ranking"])
+    return rankings[wanted]
