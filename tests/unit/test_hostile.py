@@ -282,3 +282,20 @@ def test_an_entity_without_a_visible_title_is_named_by_its_link(renderer: JinjaR
     event = replace(an_event(), entity=Entity("post", "1", "\u2066", "https://example.com/1"))
     [link] = parsed(edition(renderer, [event])).xpath("//a[@class='title']")
     assert link.text == "https://example.com/1"
+
+
+def test_a_subject_keeps_apart_what_runs_the_other_way(renderer: JinjaRenderer) -> None:
+    event = replace(
+        an_event(),
+        actor=Actor("bo", "נועה"),
+        entity=Entity("post", "1", "שלום", "https://example.com/1"),
+    )
+    made = edition(renderer, [event], schedule=IMMEDIATE)
+    assert made.subject == "1 new comment from \u2068נועה\u2069: \u2068שלום\u2069"
+
+
+def test_a_subject_that_is_cut_leaves_no_isolate_open(renderer: JinjaRenderer) -> None:
+    event = replace(an_event(), entity=Entity("post", "1", "ש" * 300, "https://example.com/1"))
+    made = edition(renderer, [event], schedule=IMMEDIATE)
+    assert made.subject.endswith("ש…\u2069")
+    assert len(made.subject) == 200

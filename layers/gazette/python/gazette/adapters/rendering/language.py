@@ -6,6 +6,7 @@ from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any
+from unicodedata import bidirectional
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import (
@@ -34,10 +35,10 @@ _LONGEST_HEADER = 200
 _LIKELY = {"en": "en_GB"}
 """English that says no country has the day before the month and 24 hours, as most of the world."""
 
-_FIRST_STRONG_ISOLATE = "\u2068"
-_POP_ISOLATE = "\u2069"
-_RIGHT_TO_LEFT = (("\u0590", "\u08ff"), ("\ufb1d", "\ufdff"), ("\ufe70", "\ufeff"))
-"""Hebrew, Arabic and their neighbours. https://www.unicode.org/reports/tr9/#Bidirectional_Character_Types"""
+FIRST_STRONG_ISOLATE = "\u2068"
+POP_ISOLATE = "\u2069"
+_RIGHT_TO_LEFT = {"R", "AL"}
+"""https://www.unicode.org/reports/tr9/#Bidirectional_Character_Types"""
 
 
 class Language:
@@ -110,15 +111,17 @@ class Language:
     def isolated(self, text: str) -> str:
         """`text` so that it does not turn round what stands beside it.
 
-        Only what runs the other way than the language is put between Unicode's isolates; HTML that
-        has it in an element of its own says `dir="auto"` instead.
+        Only what does not run the way of the language alone is put between Unicode's isolates;
+        HTML that has it in an element of its own says `dir="auto"` instead.
         """
-        runs_right_to_left = any(
-            first <= character <= last for character in text for first, last in _RIGHT_TO_LEFT
+        ways = set(map(bidirectional, text))
+        right_to_left = not ways.isdisjoint(_RIGHT_TO_LEFT)
+        runs_along = (
+            right_to_left and "L" not in ways if self.direction == "rtl" else not right_to_left
         )
-        if runs_right_to_left == (self.direction == "rtl"):
+        if runs_along:
             return text
-        return f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}"
+        return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
 
     def _joined(self, date: str, time: str) -> str:
         pattern = str(self._locale.datetime_formats["medium"])

@@ -10,7 +10,7 @@ from gazette.adapters.rendering.brand import Brand, read_brand
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.fragments import Fragment, Fragments
 from gazette.adapters.rendering.language import Languages
-from gazette.adapters.rendering.showing import one_line, show
+from gazette.adapters.rendering.showing import one_line, show, subject_line
 from gazette.adapters.rendering.variations import read_rankings
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
@@ -111,7 +111,7 @@ def _edition(
     )
     for part in (subject, html, text):
         part.encode()  # half a surrogate would fail only when it is sent
-    return Edition(subject=one_line(subject, _LONGEST_SUBJECT), html=html, text=text)
+    return Edition(subject=subject_line(subject, _LONGEST_SUBJECT), html=html, text=text)
 
 
 def _joined(fragments: list[Fragment], is_html: bool) -> str:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from gazette.adapters.rendering.language import Language
+from gazette.adapters.rendering.language import FIRST_STRONG_ISOLATE, POP_ISOLATE, Language
 from gazette.domain.compose import Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.weblink import is_web_link
@@ -24,6 +24,11 @@ _NEVER = re.compile(
     r"\ufff9-\uffff\U000e0000-\U000e007f]"
 )
 """Controls, what turns text round (UAX #9, 2.1 to 2.4), and what cannot be seen at all."""
+
+_NEVER_IN_A_SUBJECT = re.compile(
+    _NEVER.pattern.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
+)
+"""The same but for the isolates that a template put round what is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,12 @@ def show(group: Group, language: Language, zone: tzinfo) -> Shown:
 def one_line(text: str, longest: int) -> str:
     """`text` without line breaks and what cannot be seen, cut to `longest` characters."""
     return _cut(" ".join(_seen(text, longest).split()), longest)
+
+
+def subject_line(text: str, longest: int) -> str:
+    """What a template made, on one line, cut to `longest` characters: no isolate stays open."""
+    line = _cut(" ".join(_NEVER_IN_A_SUBJECT.sub("", text).split()), longest - 1)
+    return line + POP_ISOLATE * (line.count(FIRST_STRONG_ISOLATE) - line.count(POP_ISOLATE))
 
 
 def _several_lines(text: str) -> str:
