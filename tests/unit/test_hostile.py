@@ -272,14 +272,26 @@ def test_a_line_is_what_can_be_seen_of_it(text: str, shown: str) -> None:
     assert one_line(text, 5 if len(shown) < 6 else 20) == shown
 
 
-def test_somebody_without_a_visible_name_is_somebody(renderer: JinjaRenderer) -> None:
-    event = replace(an_event(), actor=Actor("bo", "\u200b"))
+@pytest.mark.parametrize(
+    "name", ["\u200b", "\u3164", "\u2800", "\xad \xad", "\u200d", "\u200e", "\ufe0f", "\u034f"]
+)
+def test_somebody_without_a_visible_name_is_somebody(renderer: JinjaRenderer, name: str) -> None:
+    event = replace(an_event(), actor=Actor("bo", name))
     assert edition(renderer, [event]).subject == "1 new comment from Somebody"
     assert edition(renderer, [event], locale="de").subject == "1 neuer Kommentar von Jemand"
 
 
-def test_an_entity_without_a_visible_title_is_named_by_its_link(renderer: JinjaRenderer) -> None:
-    event = replace(an_event(), entity=Entity("post", "1", "\u2066", "https://example.com/1"))
+@pytest.mark.parametrize("name", ["\N{GRINNING FACE}", "·", "7", "\U0001fae9", "\ue000", "e\u0301"])
+def test_what_is_no_letter_is_a_name_too(renderer: JinjaRenderer, name: str) -> None:
+    event = replace(an_event(), actor=Actor("bo", name))
+    assert edition(renderer, [event]).subject == f"1 new comment from {name}"
+
+
+@pytest.mark.parametrize("title", ["\u2066", "\u3164\u200d"])
+def test_an_entity_without_a_visible_title_is_named_by_its_link(
+    renderer: JinjaRenderer, title: str
+) -> None:
+    event = replace(an_event(), entity=Entity("post", "1", title, "https://example.com/1"))
     [link] = parsed(edition(renderer, [event])).xpath("//a[@class='title']")
     assert link.text == "https://example.com/1"
 

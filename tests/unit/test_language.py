@@ -84,6 +84,7 @@ def test_what_runs_the_other_way_is_isolated_and_nothing_else(languages: Languag
     assert hebrew.isolated("נועה") == "נועה"
     assert hebrew.isolated("Bo") == "\u2068Bo\u2069"
     assert hebrew.isolated("Bo ו") == "\u2068Bo ו\u2069"
+    assert hebrew.isolated("") == ""
     for turning in ("\U0001e900", "\u200f5", "\u061c5"):  # Adlam, and marks that nobody sees
         assert english.isolated(turning) == f"\u2068{turning}\u2069"
     assert (english.direction, english.start) == ("ltr", "left")

@@ -119,7 +119,7 @@ class Language:
         runs_along = (
             right_to_left and "L" not in ways if self.direction == "rtl" else not right_to_left
         )
-        if runs_along:
+        if runs_along or not text:
             return text
         return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
 

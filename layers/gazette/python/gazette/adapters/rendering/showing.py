@@ -7,6 +7,7 @@ page, or lead anywhere but to the web.
 import re
 from dataclasses import dataclass
 from datetime import tzinfo
+from unicodedata import category
 
 from gazette.adapters.rendering.language import FIRST_STRONG_ISOLATE, POP_ISOLATE, Language
 from gazette.domain.compose import Group
@@ -24,6 +25,9 @@ _NEVER = re.compile(
     r"\ufff9-\uffff\U000e0000-\U000e007f]"
 )
 """Controls, what turns text round (UAX #9, 2.1 to 2.4), and what cannot be seen at all."""
+
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols by Unicode's tables, and yet nothing is to be seen of them."""
 
 _NEVER_IN_A_SUBJECT = re.compile(
     _NEVER.pattern.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
@@ -70,7 +74,10 @@ def show(group: Group, language: Language, zone: tzinfo) -> Shown:
 
 
 def one_line(text: str, longest: int) -> str:
-    """`text` without line breaks and what cannot be seen, cut to `longest` characters."""
+    """`text` without line breaks and what cannot be seen, cut to `longest` characters.
+
+    Empty where nothing would be seen of it at all.
+    """
     return _cut(" ".join(_seen(text, longest).split()), longest)
 
 
@@ -87,7 +94,14 @@ def _several_lines(text: str) -> str:
 
 def _seen(text: str, longest: int) -> str:
     """Only as much of it is looked at as can be shown, whatever its length."""
-    return _NEVER.sub("", text[: 8 * longest])
+    seen = _NEVER.sub("", text[: 8 * longest])
+    return seen if any(map(_is_visible, seen)) else ""
+
+
+def _is_visible(character: str) -> bool:
+    """By itself: no space, mark on another, or control."""
+    kind = category(character)
+    return kind[0] not in "MZ" and kind not in {"Cc", "Cf"} and character not in _BLANK
 
 
 def _cut(text: str, longest: int) -> str:
