@@ -1,5 +1,6 @@
 """A group that many readers share is made once; what differs for a reader is never shared."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from gazette.adapters.rendering import fragments
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.compose import compose
 from gazette.domain.identity import immediate_schedule
-from gazette.domain.model import DAILY, Edition
+from gazette.domain.model import DAILY, Edition, Entity
 from gazette.domain.ports import CacheCount
 from jinja2 import Template
 
@@ -92,12 +93,37 @@ def test_what_reads_otherwise_is_made_anew(
     assert renderer.take_count() == CacheCount(found=0, made=5)
 
 
-def test_only_so_many_are_remembered(
-    built_templates: Path, monkeypatch: pytest.MonkeyPatch
+def test_only_so_much_is_remembered(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fragments, "KEPT", 5)
-    renderer = JinjaRenderer(built_templates)
+    monkeypatch.setattr(fragments, "KEPT_BYTES", 10_000)
     email(renderer)
     email(renderer, excerpt="Hello")
     email(renderer)
     assert renderer.take_count() == CacheCount(found=0, made=15)
+
+
+def test_what_was_asked_for_last_is_forgotten_last(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fragments, "KEPT_BYTES", 50_000)
+    for number in range(20):
+        email(renderer, excerpt=f"{number}")
+        email(renderer, excerpt="Hello")
+    assert renderer.take_count() == CacheCount(found=95, made=105)
+
+
+def test_the_longest_groups_take_no_more_memory_than_others(renderer: JinjaRenderer) -> None:
+    """Four bytes a character, where one of them is beyond the basic plane."""
+    tracemalloc.start()
+    try:
+        for number in range(600):
+            event = replace(
+                an_event(f"e{number}", excerpt="'" * 299 + "\N{GRINNING FACE}"),
+                entity=Entity("post", f"{number}", "&" * 200, "https://e.com/" + "&" * 1900),
+            )
+            renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1.5 * fragments.KEPT_BYTES

@@ -1,7 +1,8 @@
 """One group as HTML and text, made once for all the readers who see the same of it."""
 
+from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
+from sys import getsizeof
 
 from jinja2 import Environment
 
@@ -11,8 +12,8 @@ from gazette.adapters.rendering.lines import line_of
 from gazette.adapters.rendering.showing import Shown
 from gazette.domain.ports import CacheCount
 
-KEPT = 2000
-"""Fragments: some 6 MB at most, as each part is a few hundred bytes, seldom three thousand."""
+KEPT_BYTES = 12_000_000
+"""Of memory, by their texts: some 6,000 groups as they usually are, 180 of the longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class Fragment:
     text: str
 
 
+_Key = tuple[str, Shown, Environment, Language]
+
+
 class Fragments:
     """Makes them, and remembers those that were asked for last.
 
@@ -34,20 +38,33 @@ class Fragments:
 
     def __init__(self, brand: Brand) -> None:
         self._brand = brand
-        self._made = lru_cache(maxsize=KEPT)(self._make)
-        self._told = CacheCount(found=0, made=0)
+        self._kept: OrderedDict[_Key, Fragment] = OrderedDict()
+        self._bytes = 0
+        self._found = self._new = 0
 
     def of(
         self, email: str, shown: Shown, environment: Environment, language: Language
     ) -> Fragment:
         """The fragment of a group in an email of this kind."""
-        return self._made(email, shown, environment, language)
+        key = (email, shown, environment, language)
+        fragment = self._kept.get(key)
+        if fragment is not None:
+            self._found += 1
+            self._kept.move_to_end(key)
+            return fragment
+        self._new += 1
+        fragment = self._kept[key] = self._make(*key)
+        self._bytes += _bytes_of(fragment)
+        while self._bytes > KEPT_BYTES:
+            _, forgotten = self._kept.popitem(last=False)
+            self._bytes -= _bytes_of(forgotten)
+        return fragment
 
     def take_count(self) -> CacheCount:
         """How often one was there already, and how often not, since this was asked last."""
-        info, told = self._made.cache_info(), self._told
-        self._told = CacheCount(found=info.hits, made=info.misses)
-        return CacheCount(found=info.hits - told.found, made=info.misses - told.made)
+        count = CacheCount(found=self._found, made=self._new)
+        self._found = self._new = 0
+        return count
 
     def _make(
         self, email: str, shown: Shown, environment: Environment, language: Language
@@ -59,3 +76,9 @@ class Fragments:
             for kind in ("html", "txt")
         )
         return Fragment(shown, line, html, text)
+
+
+def _bytes_of(fragment: Fragment) -> int:
+    shown = fragment.shown
+    texts = (fragment.line, fragment.html, fragment.text, shown.title, shown.url, shown.excerpt)
+    return sum(map(getsizeof, (*texts, *shown.people)))
