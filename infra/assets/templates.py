@@ -10,10 +10,10 @@ from babel.messages.catalog import Catalog, TranslationError
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from gazette.adapters.rendering.brand import BrandError, read_brand
-from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.environment import VARIATIONS, environment
 from gazette.adapters.rendering.language import CATALOGUE
 from gazette.adapters.rendering.variations import VariationError, read_rankings
-from jinja2 import TemplateSyntaxError
+from jinja2 import TemplateSyntaxError, meta
 
 from infra.assets.inline import TemplateError, inline, inline_part
 
@@ -39,22 +39,50 @@ def build_templates(
     (target / "__init__.py").write_text('"""Built templates."""\n')
     _compile_catalogues([source] + ([overlay] if overlay else []), target)
     try:
-        read_brand(target / "brand.json")
-        read_rankings(target)
+        read_brand(_origin("brand.json", source, overlay))
+        for folder in filter(None, (source, overlay)):
+            read_rankings(folder)
     except (BrandError, VariationError) as err:
         raise TemplateError(str(err)) from err
-    css = (target / _STYLE_SHEET).read_text()
+    css = _text_of(target / _STYLE_SHEET, _origin(_STYLE_SHEET, source, overlay))
     for template in sorted(target.rglob("*.*")):
         if template.suffix not in {".html", ".txt"}:
             continue
-        name = template.relative_to(target)
-        origin = overlay if overlay and (overlay / name).exists() else source
-        try:
-            environment(target).parse(template.read_text())
-        except TemplateSyntaxError as err:
-            raise TemplateError(f"{origin / name}, line {err.lineno}: {err.message}") from err
+        name = str(template.relative_to(target))
+        origin = _origin(name, source, overlay)
+        text = _text_of(template, origin)
+        _check(text, origin, target)
         if template.suffix == ".html" and _is_of_email(template):
-            template.write_text(_styled(template.read_text(), css, str(name), inlined=inlined))
+            template.write_text(_styled(text, css, name, inlined=inlined), encoding="utf-8")
+
+
+def _origin(name: str, source: Path, overlay: Path | None) -> Path:
+    """The file that `name` was copied from: the one to mend."""
+    return overlay / name if overlay and (overlay / name).exists() else source / name
+
+
+def _text_of(file: Path, origin: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeError as err:
+        raise TemplateError(f"{origin} is not UTF-8: save it as that.") from err
+
+
+def _check(text: str, origin: Path, target: Path) -> None:
+    """Compiles it, as only that finds a filter that there is not, and looks for what it names."""
+    templates = environment(target)
+    try:
+        templates.compile(text)
+    except TemplateSyntaxError as err:
+        raise TemplateError(f"{origin}, line {err.lineno}: {err.message}") from err
+    for name in meta.find_referenced_templates(templates.parse(text)):
+        if name is not None and not _is_there(name, target):
+            raise TemplateError(f"{origin} names {name!r}, and there is no such file.")
+
+
+def _is_there(name: str, target: Path) -> bool:
+    """For all, or for those variations that have it."""
+    return (target / name).is_file() or any(target.glob(f"{VARIATIONS}/*/{name}"))
 
 
 def _styled(template: str, css: str, name: str, *, inlined: bool) -> str:

@@ -80,7 +80,7 @@ def own(tmp_path: Path) -> Path:
 
 def write(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+    file.write_text(text, errors="surrogateescape")
 
 
 def edition(own: Path, folder: Path, *, locale: str = "en", category: str = "comment") -> Edition:
@@ -200,7 +200,29 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
             "<!DOCTYPE html><html><head><title>{% if 1 %}x{% endif %}</title>" + LINK,
             "only text may be",
         ),
-        ("brand.json", "[]", r"brand\.json must be an object"),
+        (
+            "digest/body.txt",
+            "\n{{ brand.name | nosuch }}",
+            r"own/digest/body\.txt, line 2: No filter",
+        ),
+        (
+            "digest/body.txt",
+            "{{ 1 is nosuch }}",
+            r"own/digest/body\.txt, line 1: No t",
+        ),
+        (
+            "digest/body.txt",
+            "{% include 'parts/nope.txt' %}",
+            r"own/digest/body\.txt names 'parts/nope\.txt', and there is no such file",
+        ),
+        ("digest/body.html", "Gr\udcfc\udcdfe", r"own/digest/body\.html is not UTF-8"),
+        ("email.css", "/* \udcfc */", r"own/email\.css is not UTF-8"),
+        ("brand.json", "[]", r"own/brand\.json must be an object"),
+        (
+            "variations/12/digest/subject.txt",
+            "x",
+            r"own/variations/12: a variation is named 1 to 9",
+        ),
         (
             "locales/de/LC_MESSAGES/messages.po",
             'msgid "Hello %(reader)s,"\nmsgstr "Hallo %(leser)s,"\n#, python-format\n',
