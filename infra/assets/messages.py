@@ -13,7 +13,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import write_po
 from gazette.adapters.rendering.language import CATALOGUE
 
-from infra.assets.templates import read_catalogue
+from infra.assets.templates import is_to_do, read_catalogue
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
@@ -50,7 +50,7 @@ def update(file: Path, template: Catalog) -> tuple[int, int]:
     catalogue.update(template, no_fuzzy_matching=False, update_creation_date=False)
     write(catalogue, file)
     sentences = [message for message in catalogue if message.id]
-    return len(sentences), sum(to_do(message.string) or message.fuzzy for message in sentences)
+    return len(sentences), sum(map(is_to_do, sentences))
 
 
 def write(catalogue: Catalog, file: Path) -> None:
@@ -58,11 +58,6 @@ def write(catalogue: Catalog, file: Path) -> None:
     written = BytesIO()
     write_po(written, catalogue, width=100, ignore_obsolete=True, include_lineno=False)
     file.write_text(_NOISE.sub("", written.getvalue().decode()))
-
-
-def to_do(said: str | tuple[str, ...] | list[str] | None) -> bool:
-    """Whether a translation, or one of its plural forms, is missing."""
-    return not all(said) if isinstance(said, tuple | list) else not said
 
 
 def main() -> None:

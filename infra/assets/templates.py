@@ -6,7 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from babel.messages.catalog import Catalog, TranslationError
+from babel import Locale, UnknownLocaleError
+from babel.messages.catalog import Catalog, Message, TranslationError
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from gazette.adapters.rendering.brand import BrandError, read_brand
@@ -21,6 +22,9 @@ _STYLE_SHEET = "email.css"
 _LINK = re.compile(rf"<link\b[^>]*\bhref=\"{re.escape(_STYLE_SHEET)}\"[^>]*>")
 _PARTS = "parts"
 """What emails share. Web pages have their own style sheets, and parts beside them."""
+
+_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
+"""Language, script, country, written as RFC 5646, 2.1.1, has it: so there is one folder of each."""
 
 
 def build_templates(
@@ -107,13 +111,15 @@ def _compile_catalogues(sources: list[Path], target: Path) -> None:
     """`messages.po` of each language; what a later folder says goes before an earlier one."""
     merged: dict[str, Catalog] = {}
     for source in sources:
-        for file in sorted(source.glob(f"locales/*/LC_MESSAGES/{CATALOGUE}.po")):
-            tag = file.parents[1].name
+        for folder in sorted(source.glob("locales/*/")):
+            tag, file = folder.name, folder / "LC_MESSAGES" / f"{CATALOGUE}.po"
+            _check_folder(folder, file)
             catalogue = read_catalogue(file, tag)
             if tag in merged:
-                for message in filter(lambda each: each.id, catalogue):
-                    merged[tag].delete(message.id)
-                    merged[tag][message.id] = message
+                for message in catalogue:
+                    if message.id and not is_to_do(message):
+                        merged[tag].delete(message.id)
+                        merged[tag][message.id] = message
             else:
                 merged[tag] = catalogue
     for tag, catalogue in merged.items():
@@ -122,6 +128,23 @@ def _compile_catalogues(sources: list[Path], target: Path) -> None:
         (folder / f"{CATALOGUE}.po").unlink(missing_ok=True)
         with (folder / f"{CATALOGUE}.mo").open("wb") as compiled:
             write_mo(compiled, catalogue)
+
+
+def _check_folder(folder: Path, file: Path) -> None:
+    if not _TAG.fullmatch(folder.name):
+        raise TemplateError(f"{folder}: name it by its language tag, such as de or pt-BR (BCP 47).")
+    try:
+        Locale.parse(folder.name, sep="-")
+    except (UnknownLocaleError, ValueError) as err:
+        raise TemplateError(f"{folder}: CLDR knows no such language, so dates have none.") from err
+    if not file.is_file():
+        raise TemplateError(f"{file} is missing: that is where its translations belong.")
+
+
+def is_to_do(message: Message) -> bool:
+    """Whether a translation, or one of its plural forms, is missing or only guessed."""
+    said = message.string
+    return message.fuzzy or not (all(said) if isinstance(said, tuple | list) else said)
 
 
 def read_catalogue(file: Path, tag: str) -> Catalog:

@@ -146,6 +146,35 @@ def test_an_adopter_adds_a_language(own: Path, tmp_path: Path) -> None:
     assert "22 novembre" in made.text
 
 
+@pytest.mark.parametrize(
+    "said", ['msgstr ""\n', '#, fuzzy\nmsgid "Pause"\nmsgstr "Auszeit"\n'], ids=["nothing", "fuzzy"]
+)
+def test_what_an_adopter_has_not_translated_yet_stays_as_it_was(
+    own: Path, tmp_path: Path, said: str
+) -> None:
+    entry = said if said.startswith("#") else f'msgid "Pause"\n{said}'
+    write(own / "locales" / "he" / "LC_MESSAGES" / "messages.po", entry)
+    assert "השהיה: " in edition(own, tmp_path / "built", locale="he").text
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("pt_BR/LC_MESSAGES/messages.po", r"own/locales/pt_BR: name it by its language tag"),
+        ("De/LC_MESSAGES/messages.po", r"own/locales/De: name it by its language tag"),
+        ("tlh/LC_MESSAGES/messages.po", r"own/locales/tlh: CLDR knows no such language"),
+        ("fr/messages.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
+        ("fr/LC_MESSAGES/message.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
+    ],
+)
+def test_a_language_that_would_never_be_spoken_is_named(
+    own: Path, tmp_path: Path, file: str, said: str
+) -> None:
+    write(own / "locales" / file, 'msgid "Pause"\nmsgstr "Pause"\n')
+    with pytest.raises(TemplateError, match=said):
+        build_templates(SOURCE, tmp_path / "built", overlay=own)
+
+
 def test_an_adopters_part_is_inlined_with_the_style_sheet(own: Path, tmp_path: Path) -> None:
     write(own / "parts" / "more.html", '<p class="more">{{ digest.events }}</p>')
     made = edition(own, tmp_path / "built")
