@@ -1,12 +1,14 @@
 """Each reader in their own language, and by the customs of their own country."""
 
 from datetime import UTC, datetime
+from gettext import NullTranslations
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from babel import Locale
 from babel.messages.catalog import Catalog
-from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.language import Language, Languages
 
 from infra.assets.messages import TEMPLATES, catalogues, extract
 from infra.assets.templates import is_to_do, read_catalogue
@@ -34,6 +36,8 @@ def languages(built_templates: Path) -> Languages:
         ("xx", "en"),
         ("", "en"),
         ("zh-Hant-TW", "en"),
+        ("iw-IL", "he"),
+        ("sh", "en"),
     ],
 )
 def test_the_nearest_language_that_is_there_is_spoken(
@@ -48,7 +52,9 @@ def test_the_nearest_language_that_is_there_is_spoken(
         ("en", "26 November, 08:00"),
         ("en-GB", "26 November, 08:00"),
         ("en-US", "November 26, 8:00\N{NARROW NO-BREAK SPACE}AM"),
+        ("en-US-u-hc-h23", "November 26, 8:00\N{NARROW NO-BREAK SPACE}AM"),
         ("de-AT", "26. November, 08:00"),
+        ("iw-IL", "26 בנובמבר, 8:00"),
         ("he", "26 בנובמבר, 8:00"),
         ("xx-US", "26 November, 08:00"),
     ],
@@ -75,6 +81,16 @@ def test_days_cities_numbers_and_lists_too(
     assert language.city(BERLIN) == city
     assert language.number(12345) == number
     assert language.listed(["Ann", "Bo", "Cy"]) == people
+
+
+def test_a_language_that_has_no_name_for_a_place_fails_no_page() -> None:
+    tswana = Language("tn", Locale.parse("tn"), NullTranslations())
+    assert tswana.city(BERLIN) == "Berlin"
+
+
+def test_a_word_that_cldr_quotes_is_shown_without_the_quotes() -> None:
+    corsican = Language("co", Locale.parse("co"), NullTranslations())
+    assert corsican.moment(MORNING, BERLIN) == "26 di nuvembre à 08:00"
 
 
 def test_what_runs_the_other_way_is_isolated_and_nothing_else(languages: Languages) -> None:

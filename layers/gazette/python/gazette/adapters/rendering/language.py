@@ -9,6 +9,7 @@ from typing import Any
 from unicodedata import bidirectional
 
 from babel import Locale, UnknownLocaleError
+from babel.core import get_global
 from babel.dates import (
     format_date,
     format_skeleton,
@@ -32,7 +33,7 @@ _REMEMBERED = 200
 
 _LONGEST_HEADER = 200
 
-_LIKELY = {"en": "en_GB"}
+_LIKELY = {"en": "en-GB"}
 """English that says no country has the day before the month and 24 hours, as most of the world."""
 
 FIRST_STRONG_ISOLATE = "\u2068"
@@ -102,7 +103,10 @@ class Language:
 
     def city(self, zone: tzinfo) -> str:
         """What a time zone is called by those who live there: `Berlin`."""
-        return str(get_timezone_location(zone, locale=self._locale, return_city=True))
+        try:
+            return str(get_timezone_location(zone, locale=self._locale, return_city=True))
+        except KeyError:  # few languages have a name for a region that is not known
+            return str(get_timezone_location(zone, locale=SOURCE, return_city=True))
 
     def listed(self, parts: Sequence[str]) -> str:
         """`Ann, Bo and 12 others`."""
@@ -124,7 +128,7 @@ class Language:
         return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
 
     def _joined(self, date: str, time: str) -> str:
-        pattern = str(self._locale.datetime_formats["medium"])
+        pattern = str(self._locale.datetime_formats["medium"]).replace("'", "")
         return pattern.replace("{1}", date).replace("{0}", time)
 
     @pass_context
@@ -172,13 +176,19 @@ class Languages:
         return any(tag == each or tag.startswith(f"{each}-") for each in self.tags)
 
     def _negotiate(self, tag: str) -> Language:
-        """RFC 4647, 3.4 (lookup): the tag is shortened from its end until it is spoken."""
-        wanted = tag
-        while wanted:
+        """RFC 4647, 3.4 (lookup): the tag is shortened from its end until it is spoken.
+
+        A language that has another code by now is looked for by that too: `iw` is Hebrew in the
+        tags of older Java. https://www.rfc-editor.org/rfc/rfc5646#section-4.5
+        """
+        for wanted in _shortened(tag):
             if wanted in self.tags:
                 return Language(wanted, _locale(tag, wanted), self._translations(wanted))
-            wanted = wanted.rpartition("-")[0]
-        return self._negotiate(SOURCE)
+        language, dash, rest = tag.partition("-")
+        renamed = get_global("language_aliases").get(language)
+        if renamed is None:
+            return self._negotiate(SOURCE)
+        return self._negotiate(renamed.replace("_", "-").lower() + dash + rest)
 
     def _translations(self, tag: str) -> NullTranslations:
         if tag not in self._folders:
@@ -197,14 +207,23 @@ def _weighted(header: str) -> Iterator[tuple[float, str]]:
             continue
 
 
+def _shortened(tag: str) -> Iterator[str]:
+    """`de-at-1996`, `de-at`, `de`."""
+    while tag:
+        yield tag
+        tag = tag.rpartition("-")[0]
+
+
 def _locale(tag: str, spoken: str) -> Locale:
-    """With the country of `tag` if CLDR knows it, else without."""
-    for name in (_LIKELY.get(tag, tag), _LIKELY.get(spoken, spoken)):
+    """With the country of `tag` if CLDR knows it, else without; extensions say nothing here."""
+    for name in _shortened(tag):
+        if len(name) < len(spoken):
+            break
         try:
-            return Locale.parse(name.replace("-", "_"))
+            return Locale.parse(_LIKELY.get(name, name), sep="-")
         except (UnknownLocaleError, ValueError):
             continue
-    return Locale.parse(_LIKELY[SOURCE])
+    return Locale.parse(_LIKELY[SOURCE], sep="-")
 
 
 def _filled(context: Context, said: str, values: dict[str, object]) -> str:
