@@ -15,6 +15,13 @@ LIGHT, DARK = "#ffffff", "#111827"
 """What emails and pages are written on, by day and by night."""
 
 
+_WIDEST_LOGO = 536
+"""An email is 600 pixels wide at most, with 32 of margin on either side."""
+
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Line breaks, controls, what turns text round, and halves of characters."""
+
+
 class BrandError(ValueError):
     """A brand file that cannot be used. The text names the field and what to do."""
 
@@ -54,12 +61,18 @@ def read_brand(file: Path) -> Brand:
         if type(value) is not known[name].type:
             raise BrandError(f"{file}: {name} must be {_kind(known[name].type)}.")
     for name in ("name", "postal_address"):
-        if not str(given.get(name, "")).strip():
+        text = str(given.get(name, ""))
+        if not text.strip():
             raise BrandError(f"{file}: {name} is missing: every email shows it.")
+        if _NO_TEXT.search(text):
+            raise BrandError(f"{file}: {name} must be one line, and text alone.")
     brand = Brand(**given)
     for name, link in (("logo", brand.logo), ("home", brand.home), ("help", brand.help)):
-        if link and not is_web_link(link):
-            raise BrandError(f"{file}: {name} must begin with https://.")
+        if link and not (link.startswith("https://") and is_web_link(link)):
+            raise BrandError(f"{file}: {name} must be a web address that begins with https://.")
+    for name, pixels in (("logo_width", brand.logo_width), ("logo_height", brand.logo_height)):
+        if not 1 <= pixels <= _WIDEST_LOGO:
+            raise BrandError(f"{file}: {name} must be 1 to {_WIDEST_LOGO} pixels.")
     for name, colour, ground in (
         ("accent", brand.accent, LIGHT),
         ("accent_dark", brand.accent_dark, DARK),
