@@ -58,7 +58,10 @@ def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-@pytest.mark.parametrize("weights", ["{", '{"x": 1}', '{"1": 0}', "{}"])
+@pytest.mark.parametrize(
+    "weights",
+    ["{", '{"x": 1}', '{"1": 0}', "{}", "[]", "7", '{"1": null}', '{"1": [1]}', '{"1": Infinity}'],
+)
 def test_a_row_that_somebody_broke_by_hand_stops_nobody(
     experiments: Experiments, clock: SettableClock, weights: str
 ) -> None:

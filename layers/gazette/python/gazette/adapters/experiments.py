@@ -33,7 +33,7 @@ class DynamoExperiments:
             given = json.loads(row.weights or "{}")
             weights = {int(variation): int(weight) for variation, weight in given.items()}
             return experiment(row.name or "", weights, row.slot)
-        except ValueError as err:  # an InvalidExperiment is one
+        except (ValueError, TypeError, AttributeError, OverflowError) as err:
             raise Unavailable(f"The experiment in the table `batches` is not valid: {err}") from err
 
     def start(self, wanted: Experiment) -> None:
