@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import jsii
 from aws_cdk import BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
+from babel.core import get_global
 
 from infra.assets.templates import build_templates
 
@@ -49,17 +50,17 @@ def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
     """The pinned third-party wheels, for `target`; of botocore only the services in use, of
     Babel only the languages that the templates speak.
     """
-    languages = _languages(overlay)
+    spoken = languages(overlay)
 
     def build(output: Path) -> None:
-        _install(output / "python", target, languages)
+        _install(output / "python", target, spoken)
         _compile(output, target)
 
     return _bundled(
         ROOT / "layers" / "dependencies",
         build,
         [_REQUIREMENTS, Path(__file__)],
-        f"{target} {sorted(languages)}",
+        f"{target} {sorted(spoken)}",
         target,
     )
 
@@ -102,14 +103,23 @@ def interpreter_for(target: Target) -> str | None:
     return next((str(path) for path in pyenv.glob(f"{target.python}.*/bin/python")), None)
 
 
-def _languages(overlay: Path | None) -> set[str]:
-    """What CLDR calls them, without countries: `pt` for `pt-BR`."""
+def languages(overlay: Path | None) -> set[str]:
+    """What CLDR calls them, without countries, `pt` for `pt-BR`; and what they are written on top
+    of: the file of `nb` holds only how it differs from `no`.
+    https://www.unicode.org/reports/tr35/#Parent_Locales
+    """
     folders = [_TEMPLATES] + ([overlay] if overlay else [])
-    tags = {path.name for folder in folders for path in folder.glob("locales/*")}
-    return {"en", *(tag.partition("-")[0] for tag in tags)}
+    tags = {path.name for folder in folders for path in folder.glob("locales/*/")}
+    spoken = {"en", *(tag.partition("-")[0] for tag in tags)}
+    parents: Mapping[str, str] = get_global("parent_exceptions")
+    return spoken | {
+        parent.partition("_")[0]
+        for name, parent in parents.items()
+        if name.partition("_")[0] in spoken
+    }
 
 
-def _install(folder: Path, target: Target, languages: set[str]) -> None:
+def _install(folder: Path, target: Target, spoken: set[str]) -> None:
     platform = ["--python-platform", target.platform] if target.platform else []
     result = subprocess.run(
         [
@@ -131,7 +141,7 @@ def _install(folder: Path, target: Target, languages: set[str]) -> None:
         if service.is_dir() and service.name not in AWS_SERVICES:
             shutil.rmtree(service)
     for locale in (folder / "babel" / "locale-data").glob("*.dat"):
-        if locale.stem.partition("_")[0] not in {"root", *languages}:
+        if locale.stem.partition("_")[0] not in {"root", *spoken}:
             locale.unlink()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.assets.layers import languages
 from infra.topology import STEPS
 from tests.infra.synthesis import Synthesis
 
@@ -145,3 +146,11 @@ def test_a_function_is_shipped_as_its_handler_alone(local: Synthesis) -> None:
 
 def _modules(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")}
+
+
+def test_a_language_comes_with_the_one_that_it_is_written_on_top_of(tmp_path: Path) -> None:
+    """Without `no`, every date in Norwegian is a file that is not there."""
+    for tag in ("nb", "pt-BR", "ht"):
+        (tmp_path / "locales" / tag).mkdir(parents=True)
+    assert {"nb", "no", "pt", "ht", "fr", "en", "de", "he"} <= languages(tmp_path)
+    assert not {"no", "fr", "pt"} & languages(None)
