@@ -84,7 +84,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
         build_templates(_TEMPLATES, output / "python" / "gazette_templates", overlay=overlay)
         _compile(output, target)
 
-    return _bundled(ROOT / "layers" / "gazette", build, sources, f"{target} {overlay}", target)
+    return _bundled(ROOT / "layers" / "gazette", build, sources, str(target), target)
 
 
 def interpreter_for(target: Target) -> str | None:

@@ -1,11 +1,13 @@
 """The layers that were really built, for this machine."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from infra.assets import layers
 from infra.assets.layers import languages
 from infra.topology import STEPS
 from tests.infra.synthesis import Synthesis
@@ -154,3 +156,26 @@ def test_a_language_comes_with_the_one_that_it_is_written_on_top_of(tmp_path: Pa
         (tmp_path / "locales" / tag).mkdir(parents=True)
     assert {"nb", "no", "pt", "ht", "fr", "en", "de", "he"} <= languages(tmp_path)
     assert not {"no", "fr", "pt"} & languages(None)
+
+
+def test_where_the_checkout_is_does_not_change_what_is_deployed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hashed: list[str] = []
+
+    def note(*_: object, **given: object) -> None:
+        hashed.append(str(given["asset_hash"]))
+
+    monkeypatch.setattr("infra.assets.layers.lambda_.Code.from_asset", note)
+    real = Path(layers.__file__).parents[2]
+    for name in ("one", "two"):
+        root = tmp_path / name
+        shutil.copytree(real / "templates", root / "templates")
+        shutil.copytree(real / "templates", root / "ours")
+        monkeypatch.setattr(layers, "ROOT", root)
+        monkeypatch.setattr(layers, "_TEMPLATES", root / "templates")
+        monkeypatch.setattr(layers, "_PACKAGE", root / "package")
+        monkeypatch.setattr(layers, "_TOOLS", root / "templates" / "brand.json")
+        monkeypatch.setattr(layers, "__file__", str(root / "layers.py"))
+        layers.core_code(layers.HOST, root / "ours")
+    assert hashed[0] == hashed[1]
