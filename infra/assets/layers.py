@@ -17,6 +17,7 @@ from aws_cdk import aws_lambda as lambda_
 from babel.core import get_global
 
 from infra.assets.templates import build_templates
+from infra.assets.trial import try_out
 
 ROOT = Path(__file__).parents[2]
 _REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
@@ -81,7 +82,9 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
             output / "python" / "gazette",
             ignore=shutil.ignore_patterns("__pycache__", "py.typed"),
         )
-        build_templates(_TEMPLATES, output / "python" / "gazette_templates", overlay=overlay)
+        templates = output / "python" / "gazette_templates"
+        build_templates(_TEMPLATES, templates, overlay=overlay)
+        try_out(templates)
         _compile(output, target)
 
     return _bundled(ROOT / "layers" / "gazette", build, sources, str(target), target)

@@ -1,0 +1,80 @@
+"""Every email of built templates, made once: what only rendering finds is found before a stage."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
+from traceback import extract_tb
+
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.compose import compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.ports import Links
+from gazette.domain.subscriber import Subscriber
+
+from infra.assets.inline import TemplateError
+
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_LINKS = Links(*(f"https://example.com/{name}" for name in ("leave", "choose", "email", "updates")))
+_SCHEDULES = ("daily", "weekly", "custom", immediate_schedule("post#1"))
+_READER = Subscriber(
+    user_id="reader",
+    email="reader@example.com",
+    name="Reader",
+    locale="en",
+    time_zone="UTC",
+    changed_at=_NOW,
+)
+
+
+def try_out(built: Path) -> None:
+    """An email of each kind, language and variation, with each category, full and with one event.
+
+    Raises TemplateError, naming the template where rendering it stopped.
+    """
+    renderer = JinjaRenderer(built)
+    digests = [compose(events, max_groups=1000) for events in _few_and_many(built)]
+    digests.append(digests[-1].shortened(1))
+    variations = [1, *(int(folder.name) for folder in sorted((built / VARIATIONS).glob("*/")))]
+    for variation, tag, schedule in product(variations, sorted(Languages(built).tags), _SCHEDULES):
+        reader = replace(_READER, locale=tag)
+        for digest in digests:
+            try:
+                renderer.render(digest, reader, _LINKS, schedule, variation=variation)
+            except RenderingFailed as err:
+                raise TemplateError(
+                    f"{_where(err, built)}: no email can be made with it ({err}; language {tag}, "
+                    f"variation {variation})."
+                ) from err
+
+
+def _few_and_many(built: Path) -> Iterator[list[Event]]:
+    """By category, one event about something; and then several of several people."""
+    categories = sorted(folder.name for folder in (built / "categories").glob("*/"))
+    for number in (1, 2, 5):
+        yield [
+            Event(
+                user_id=_READER.user_id,
+                id=f"{category}{each}",
+                category=category,
+                entity=Entity("post", "1", "A title", "https://example.com/"),
+                actor=Actor(f"{each}", f"Somebody {each}"),
+                occurred_at=_NOW,
+                excerpt="Some words" if number > 1 else "",
+            )
+            for category in categories
+            for each in range(number)
+        ]
+
+
+def _where(err: RenderingFailed, built: Path) -> str:
+    """The template in which it stopped, as its folder calls it."""
+    frames = extract_tb(err.__cause__.__traceback__) if err.__cause__ else ()
+    files = [Path(frame.filename) for frame in frames]
+    inside = [str(file.relative_to(built)) for file in files if file.is_relative_to(built)]
+    return inside[-1] if inside else "templates"
