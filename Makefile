@@ -66,8 +66,8 @@ docs: setup ## Write docs/events and docs/lifecycle.md anew, from the code
 	@$(BIN)/gazette event schemas >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
 
-messages: setup ## Bring what the templates say into the catalogues of templates/locales
-	@$(BIN)/python -m infra.assets.messages
+messages: setup ## Bring what the templates say into their catalogues (FOLDER=… those of your own)
+	@$(BIN)/python -m infra.assets.messages $(FOLDER)
 
 plots: setup ## Draw the pictures of docs anew, and print their figures
 	@$(BIN)/python -m benchmarks.stagger

@@ -28,14 +28,15 @@ _JINJA = [("**.html", "jinja2"), ("**.txt", "jinja2")]
 _OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip_blocks": "true"}
 
 
-def extract(templates: Path) -> Catalog:
-    """Every sentence of the templates in a folder, in order of files and lines."""
+def extract(*folders: Path) -> Catalog:
+    """Every sentence of the templates in these folders, in order of files and lines."""
     catalogue = Catalog(charset="utf-8")
-    found = extract_from_dir(
-        str(templates), _JINJA, options_map={"**.html": _OPTIONS, "**.txt": _OPTIONS}
-    )
-    for file, line, message, comments, _ in found:
-        catalogue.add(message, None, [(file, line)], auto_comments=comments)
+    for folder in folders:
+        found = extract_from_dir(
+            str(folder), _JINJA, options_map={"**.html": _OPTIONS, "**.txt": _OPTIONS}
+        )
+        for file, line, message, comments, _ in found:
+            catalogue.add(message, None, [(file, line)], auto_comments=comments)
     return catalogue
 
 
@@ -44,10 +45,19 @@ def catalogues(templates: Path) -> list[Path]:
     return sorted(templates.glob(f"locales/*/LC_MESSAGES/{CATALOGUE}.po"))
 
 
-def update(file: Path, template: Catalog) -> tuple[int, int]:
-    """Bring one catalogue up to date; how many sentences it has, and how many are to do."""
-    catalogue = read_catalogue(file, file.parents[1].name)
+def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[int, int]:
+    """Bring one catalogue up to date; how many sentences it has, and how many are to do.
+
+    What `ours`, a folder of templates, translates already need not be in it.
+    """
+    tag = file.parents[1].name
+    catalogue = read_catalogue(file, tag)
     catalogue.update(template, no_fuzzy_matching=False, update_creation_date=False)
+    shipped = ours / "locales" / tag / "LC_MESSAGES" / file.name if ours else file
+    if shipped != file and shipped.exists():
+        known = {each.id for each in read_catalogue(shipped, tag) if not is_to_do(each)}
+        for message in [each for each in catalogue if each.id in known and is_to_do(each)]:
+            catalogue.delete(message.id)
     write(catalogue, file)
     sentences = [message for message in catalogue if message.id]
     return len(sentences), sum(map(is_to_do, sentences))
@@ -61,12 +71,13 @@ def write(catalogue: Catalog, file: Path) -> None:
 
 
 def main() -> None:
-    """Update them all, and say what is left to do."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TEMPLATES
-    template = extract(folder)
-    for file in catalogues(folder):
-        known, missing = update(file, template)
-        sys.stdout.write(f"{file.parents[1].name}: {known} sentences, {missing} to do\n")
+    """Update those of a folder of one's own, or ours, and say what is left to do."""
+    own = [Path(folder) for folder in sys.argv[1:]]
+    template = extract(TEMPLATES, *own)
+    for folder in own or [TEMPLATES]:
+        for file in catalogues(folder):
+            known, missing = update(file, template, ours=TEMPLATES)
+            sys.stdout.write(f"{file.parents[1].name}: {known} sentences, {missing} to do\n")
 
 
 if __name__ == "__main__":

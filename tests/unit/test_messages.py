@@ -1,0 +1,43 @@
+"""`make messages`: what templates say, brought into the catalogues of a folder."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.assets.messages import TEMPLATES, extract, main
+from infra.assets.templates import read_catalogue
+
+
+def messages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["messages", str(folder)])
+    main()
+
+
+def catalogue(folder: Path, tag: str, text: str = "") -> Path:
+    file = folder / "locales" / tag / "LC_MESSAGES" / "messages.po"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return file
+
+
+def test_another_language_gets_every_sentence_of_ours_and_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    french = catalogue(tmp_path, "fr")
+    (tmp_path / "subject.txt").write_text("{% trans %}Good morning{% endtrans %}")
+    messages(tmp_path, monkeypatch)
+    said = {message.id for message in read_catalogue(french, "fr")}
+    assert said == {*(message.id for message in extract(TEMPLATES)), "Good morning"}
+
+
+def test_a_language_of_ours_gets_what_ours_does_not_translate_and_keeps_what_it_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    german = catalogue(tmp_path, "de", 'msgid "Pause"\nmsgstr "Auszeit"\n')
+    (tmp_path / "subject.txt").write_text("{% trans %}Good morning{% endtrans %}")
+    messages(tmp_path, monkeypatch)
+    said = {message.id: message.string for message in read_catalogue(german, "de")}
+    assert said["Pause"] == "Auszeit"
+    assert said["Good morning"] == ""
+    assert "Unsubscribe" not in said
