@@ -1,7 +1,7 @@
 """What a reader reads: the same in both parts, escaped, on their own clock."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +311,27 @@ def test_unsubscribing_needs_a_button_that_posts(built_templates: Path) -> None:
     assert [form.get("method").lower() for form in page.xpath("//form")] == ["post"]
     done = parsed(JinjaPages(Sheets(built_templates)).unsubscribed(""))
     assert not done.xpath("//form")
+
+
+@pytest.mark.parametrize(
+    ("locale", "line"),
+    [
+        ("en", "4 new followers: User 3, User 2 and 2 others"),
+        ("de", "4 neue Abos von User 3, User 2 und 2 weiteren Personen"),
+    ],
+)
+def test_others_are_in_the_case_that_the_sentence_asks_for(
+    renderer: JinjaRenderer, locale: str, line: str
+) -> None:
+    """German: `von` takes the dative, which others are written in."""
+    events = [
+        replace(
+            an_event(f"e{number}", category="follow", entity_id="ann"),
+            actor=Actor(f"{number}", f"User {number}"),
+            occurred_at=NOW + timedelta(minutes=number),
+        )
+        for number in range(4)
+    ]
+    reader = replace(a_subscriber(), locale=locale)
+    made = renderer.render(compose(events, max_groups=1), reader, LINKS, DAILY)
+    assert made.subject == line
