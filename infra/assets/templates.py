@@ -11,10 +11,10 @@ from babel.messages.catalog import Catalog, Message, TranslationError
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from gazette.adapters.rendering.brand import BrandError, read_brand
-from gazette.adapters.rendering.environment import VARIATIONS, environment
+from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.language import CATALOGUE
 from gazette.adapters.rendering.variations import VariationError, read_rankings
-from jinja2 import TemplateSyntaxError, meta
+from jinja2 import TemplateSyntaxError
 
 from infra.assets.inline import TemplateError, inline, inline_part
 
@@ -73,20 +73,12 @@ def _text_of(file: Path, origin: Path) -> str:
 
 
 def _check(text: str, origin: Path, target: Path) -> None:
-    """Compiles it, as only that finds a filter that there is not, and looks for what it names."""
+    """Compiles it, as only that finds a filter that there is not."""
     templates = environment(target)
     try:
         templates.compile(text)
     except TemplateSyntaxError as err:
         raise TemplateError(f"{origin}, line {err.lineno}: {err.message}") from err
-    for name in meta.find_referenced_templates(templates.parse(text)):
-        if name is not None and not _is_there(name, target):
-            raise TemplateError(f"{origin} names {name!r}, and there is no such file.")
-
-
-def _is_there(name: str, target: Path) -> bool:
-    """For all, or for those variations that have it."""
-    return (target / name).is_file() or any(target.glob(f"{VARIATIONS}/*/{name}"))
 
 
 def _styled(template: str, css: str, name: str, *, inlined: bool) -> str:

@@ -239,11 +239,6 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
             "{{ 1 is nosuch }}",
             r"own/digest/body\.txt, line 1: No t",
         ),
-        (
-            "digest/body.txt",
-            "{% include 'parts/nope.txt' %}",
-            r"own/digest/body\.txt names 'parts/nope\.txt', and there is no such file",
-        ),
         ("digest/body.html", "Gr\udcfc\udcdfe", r"own/digest/body\.html is not UTF-8"),
         ("email.css", "/* \udcfc */", r"own/email\.css is not UTF-8"),
         ("brand.json", "[]", r"own/brand\.json must be an object"),

@@ -19,6 +19,7 @@ def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
     ("name", "text", "said"),
     [
         ("digest/body.txt", "{{ nobody }}", r"^digest/body\.txt: .*'nobody' is undefined"),
+        ("digest/group.html", "{% include 'nope.html' %}", r"^digest/group\.html: .*nope\.html"),
         ("immediate/subject.txt", "{{ groups[3].line }}", r"^immediate/subject\.txt: "),
         ("parts/more.html", "<p>{{ digest.left }}</p>", r"^parts/more\.html: .*'left'"),
         ("parts/why.txt", "{% if often == 'weekly' %}{{ x }}{% endif %}", r"^parts/why\.txt: "),
