@@ -35,7 +35,7 @@ def build_templates(
     An email is a folder with a `subject.txt`; its HTML, and that of `parts`, gets the CSS of
     `email.css` inlined. Catalogues of `overlay` add to those of `source`. Raises TemplateError.
     """
-    shutil.copytree(source, target, dirs_exist_ok=True)
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=_hidden)
     if overlay is not None:
         if not overlay.is_dir():
             raise TemplateError(f"{overlay} is no folder: it would hold your own templates.")
@@ -95,8 +95,13 @@ def _is_of_email(template: Path) -> bool:
     return is_email or (folder.parents[1] / folder.name / "subject.txt").exists()
 
 
-def _without_catalogues(_: str, names: list[str]) -> list[str]:
-    return [name for name in names if name == "locales"]
+def _hidden(_: str, names: list[str]) -> list[str]:
+    """What tools leave behind, and what nobody wants to ship: `.git`, `.env`, `.DS_Store`."""
+    return [name for name in names if name.startswith(".")]
+
+
+def _without_catalogues(folder: str, names: list[str]) -> list[str]:
+    return [*_hidden(folder, names), *(name for name in names if name == "locales")]
 
 
 def _compile_catalogues(sources: list[Path], target: Path) -> None:

@@ -142,6 +142,7 @@ def test_every_catalogue_is_looked_at() -> None:
         (";;;,,=", "en"),
         ("x," * 10_000 + "de", "en"),
         ("dee, he", "he"),
+        ("iw", "he"),
     ],
 )
 def test_a_browser_is_answered_in_the_first_language_that_both_speak(

@@ -335,3 +335,11 @@ def test_others_are_in_the_case_that_the_sentence_asks_for(
     reader = replace(a_subscriber(), locale=locale)
     made = renderer.render(compose(events, max_groups=1), reader, LINKS, DAILY)
     assert made.subject == line
+
+
+def test_a_reader_without_a_visible_name_is_greeted_without_one(renderer: JinjaRenderer) -> None:
+    nameless = replace(a_subscriber(), name="\u200b")
+    made = renderer.render(compose([an_event()], max_groups=1), nameless, LINKS, DAILY)
+    assert made.text.startswith("Hello,\n\n1 update for you.\n")
+    assert "Hello," in words(made.html)
+    assert edition(renderer, an_event()).text.startswith("Hello Ann,\n\n1 update for you.\n")

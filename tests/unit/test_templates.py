@@ -266,3 +266,14 @@ def test_a_mistake_of_an_adopter_is_named(
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(TemplateError, match="is no folder"):
         build_templates(SOURCE, tmp_path / "built", overlay=tmp_path / "nowhere")
+
+
+def test_what_tools_leave_behind_is_neither_shipped_nor_in_the_way(
+    own: Path, tmp_path: Path
+) -> None:
+    write(own / ".env", "SECRET=1")
+    write(own / ".git" / "config", "x")
+    write(own / "variations" / ".DS_Store", "x")
+    write(own / "variations" / "2" / ".DS_Store", "x")
+    build_templates(SOURCE, tmp_path / "built", overlay=own)
+    assert not list((tmp_path / "built").rglob(".*"))

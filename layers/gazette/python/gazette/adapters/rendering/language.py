@@ -173,7 +173,7 @@ class Languages:
         return self.of(next(spoken, SOURCE))
 
     def _is_spoken(self, tag: str) -> bool:
-        return any(tag == each or tag.startswith(f"{each}-") for each in self.tags)
+        return self.of(tag).tag != SOURCE or tag.partition("-")[0] == SOURCE
 
     def _negotiate(self, tag: str) -> Language:
         """RFC 4647, 3.4 (lookup): the tag is shortened from its end until it is spoken.

@@ -17,7 +17,7 @@ class VariationError(ValueError):
 def read_rankings(templates: Path) -> dict[int, Ranking]:
     """The rankings by variation, of those that choose one. Raises VariationError."""
     rankings: dict[int, Ranking] = {}
-    for folder in sorted((templates / VARIATIONS).glob("*")):
+    for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
         if folder.name not in map(str, experiment.VARIATIONS):
             raise VariationError(
                 f"{folder}: a variation is named 1 to {experiment.VARIATIONS[-1]}."
