@@ -22,8 +22,8 @@ _PEOPLE = (
     "Ingeborg Wolkenstein-Trostburg",
     "محمد علي",
     "Zoë",
-    "Linh Nguyễn Thị",
     "R2",
+    "Linh Nguyễn Thị",
 )
 
 _LONG = (
