@@ -1,20 +1,25 @@
 """`gazette experiment`: who gets which variation of the emails; start one, change it, stop it."""
 
 import re
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.bootstrap.support import ExperimentDesk, build_experiments
 from gazette.domain.experiment import Experiment, InvalidExperiment
 from gazette.settings import GenerateSettings
 
 from cli.console import NotPossible, note, one_line_errors, say
 from cli.deployed import StageName, settings_of
+from cli.preview.rendering import templates_of
 from cli.refusals import refusals_in_words
 from cli.sight import moment
 
 _SHARE = re.compile(r"([0-9]{1,2})=([0-9]{1,5})")
+PROJECT = Path(__file__).parents[1]
+
 _SOON = "Workers look once a minute: until then some go by what was before."
 
 experiment = typer.Typer(
@@ -47,6 +52,7 @@ def start(
         typer.Argument(metavar="VARIATION=WEIGHT...", help="Such as 1=90 2=10."),
     ],
     stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Let an experiment run in the place of any other, or change the weights of the one that runs.
 
@@ -54,13 +60,22 @@ def start(
     """
     given = _weights(weights)
     with _refusals(stage):
+        desk = _desk(stage)
+        before = desk.look()
+        if before and before.name != name and not yes:
+            typer.confirm(f"End {before.name}, which runs, and start {name}?", abort=True)
         try:
-            running = _desk(stage).start(name, given)
+            running = desk.start(name, given)
         except InvalidExperiment as err:
             raise NotPossible(f"{err}.") from err
     shares = ", ".join(f"{share:.1%} get variation {each}" for each, share in _shares(running))
     say(f"experiment {name} runs in stage {stage}: {shares}")
     note(_SOON)
+    for variation in missing(given, stage):
+        note(
+            f"There is no folder {VARIATIONS}/{variation} in the templates here: unless the stage "
+            f"was deployed with one, who gets variation {variation} sees what all others see."
+        )
 
 
 @experiment.command("stop")
@@ -71,6 +86,20 @@ def stop(stage: StageName = "prod") -> None:
         _desk(stage).stop()
     say(f"no experiment runs in stage {stage} any more: everybody gets variation 1")
     note(_SOON)
+
+
+def missing(weights: dict[int, int], stage: str) -> list[int]:
+    """The variations that somebody gets and for which the templates here have no folder."""
+    with suppress(NotPossible):
+        templates = templates_of(stage, PROJECT)
+        return [
+            variation
+            for variation, weight in weights.items()
+            if weight
+            and variation != 1
+            and not templates.origin(Path(VARIATIONS, str(variation))).is_dir()
+        ]
+    return []
 
 
 def _weights(given: list[str]) -> dict[int, int]:

@@ -132,10 +132,11 @@ def _keep(console: Console, engine: Engine, ses: StandIn, service: Service) -> N
         "The clock stands still here: Enter lets the next 24 hours pass. Ctrl-C ends all."
     )
     slot = slot_of(datetime.now(UTC))
+    service.turn_back(slot)  # the replay is a week ahead of whoever is registered now
     for _ in sys.stdin:
         slot += timedelta(days=1)
         service.tick(slot)
-        service.wait_until_drained("shard", "generate")
+        service.wait_until_drained("ingest", "followers", "shard", "generate")
         console.print(f"it is {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
     signal.pause()
 

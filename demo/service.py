@@ -1,6 +1,7 @@
 """The deployed stage as its users see it: services that put events, a clock, queues to watch."""
 
 import json
+import math
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ import boto3
 from demo.engine import Engine
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
     from mypy_boto3_lambda import LambdaClient
@@ -37,6 +39,7 @@ class Service:
     events: "EventBridgeClient"
     functions: "LambdaClient"
     queues: "SQSClient"
+    tables: "DynamoDBClient"
     urls: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -52,6 +55,7 @@ class Service:
             events=session.client("events", endpoint_url=engine.url),
             functions=session.client("lambda", endpoint_url=engine.url),
             queues=session.client("sqs", endpoint_url=engine.url),
+            tables=session.client("dynamodb", endpoint_url=engine.url),
         )
 
     def put_events(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
@@ -110,18 +114,37 @@ class Service:
         return answer["Attributes"]["QueueArn"]
 
     def wait_until_drained(self, *queues: str, within: float = 120) -> None:
-        """Return when the queues have been seen empty a few times in a row."""
-        ends_at = time.monotonic() + within
+        """Return when the queues have been seen empty a few times in a row.
+
+        Raises ServiceError where they have become no emptier for `within` seconds.
+        """
+        least, since = math.inf, time.monotonic()
         quiet = 0
         while quiet < _QUIET_FOR:
-            if any(self.messages_in(queue) for queue in queues):
-                quiet = 0
-            else:
-                quiet += 1
-            if time.monotonic() > ends_at:
-                counts = {queue: self.messages_in(queue) for queue in queues}
-                raise ServiceError(f"Messages are left after {within:.0f} s: {counts}")
+            counts = {queue: self.messages_in(queue) for queue in queues}
+            left = sum(counts.values())
+            quiet = 0 if left else quiet + 1
+            if left < least:
+                least, since = left, time.monotonic()
+            elif left and time.monotonic() - since > within:
+                raise ServiceError(f"Messages are left, and for {within:.0f} s no fewer: {counts}")
             time.sleep(0.4)
+
+    def turn_back(self, slot: datetime) -> None:
+        """Let every shard take `slot` for the last one that it is done with, whatever it did."""
+        table = self.settings("fanout")["GAZETTE_BATCHES_TABLE"]
+        found = self.tables.query(
+            TableName=table,
+            KeyConditionExpression="kind = :kind",
+            ExpressionAttributeValues={":kind": {"S": "checkpoint"}},
+        )
+        for row in found["Items"]:
+            self.tables.update_item(
+                TableName=table,
+                Key={name: row[name] for name in ("kind", "id")},
+                UpdateExpression="SET slot = :slot",
+                ExpressionAttributeValues={":slot": {"S": f"{slot:%Y-%m-%dT%H:%M:%S.%fZ}"}},
+            )
 
     def _put(self, detail_type: str, details: list[Mapping[str, Any]]) -> int:
         entries: list[PutEventsRequestEntryTypeDef] = [

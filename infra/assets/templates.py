@@ -17,6 +17,7 @@ from gazette.adapters.rendering.variations import VariationError, read_rankings
 from jinja2 import TemplateSyntaxError
 
 from infra.assets.inline import TemplateError, inline, inline_part
+from infra.assets.overlay import check_names
 
 _STYLE_SHEET = "email.css"
 _LINK = re.compile(rf"<link\b[^>]*\bhref=\"{re.escape(_STYLE_SHEET)}\"[^>]*>")
@@ -39,6 +40,7 @@ def build_templates(
     if overlay is not None:
         if not overlay.is_dir():
             raise TemplateError(f"{overlay} is no folder: it would hold your own templates.")
+        check_names(source, overlay)
         shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_without_catalogues)
     (target / "__init__.py").write_text('"""Built templates."""\n')
     _compile_catalogues([source] + ([overlay] if overlay else []), target)
@@ -48,7 +50,7 @@ def build_templates(
             read_rankings(folder)
     except (BrandError, VariationError) as err:
         raise TemplateError(str(err)) from err
-    css = _text_of(target / _STYLE_SHEET, _origin(_STYLE_SHEET, source, overlay))
+    css = _style_sheet(target, _origin(_STYLE_SHEET, source, overlay))
     for template in sorted(target.rglob("*.*")):
         if template.suffix not in {".html", ".txt"}:
             continue
@@ -70,6 +72,17 @@ def _text_of(file: Path, origin: Path) -> str:
         return file.read_text(encoding="utf-8")
     except UnicodeError as err:
         raise TemplateError(f"{origin} is not UTF-8: save it as that.") from err
+
+
+def _style_sheet(target: Path, origin: Path) -> str:
+    """Whoever inlines it passes over what it cannot read, and with a brace all that follows."""
+    css = _text_of(target / _STYLE_SHEET, origin)
+    bare = re.sub(r"/\*.*?\*/|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", css, flags=re.DOTALL)
+    if bare.count("{") != bare.count("}"):
+        raise TemplateError(
+            f"{origin}: it has {bare.count('{')} of {{ and {bare.count('}')} of }}."
+        )
+    return css
 
 
 def _check(text: str, origin: Path, target: Path) -> None:

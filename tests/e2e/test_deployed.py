@@ -235,3 +235,16 @@ def test_support_sees_dead_letters_and_the_brake(deployed: Deployed) -> None:
     assert "a wrong template" in deployed.gazette("brake")
     deployed.gazette("brake", "release")
     assert "a wrong template" not in deployed.gazette("brake")
+
+
+def test_who_registers_after_a_replay_gets_a_digest_once_the_clock_is_turned_back(
+    deployed: Deployed,
+) -> None:
+    """`make demo KEEP=1`: the replay's week lies ahead of whoever tries the README then."""
+    deployed.tick(next_due() + timedelta(days=7))
+    deployed.service.turn_back(slot_of(datetime.now(UTC)))
+    deployed.service.put_events("subscriber.changed", [a_profile("zoe")])
+    deployed.service.put_events("event.created", [a_comment("zoe", 1)])
+    deployed.settle()
+    deployed.tick(slot_of(datetime.now(UTC)) + timedelta(days=1))
+    assert len(deployed.inbox("zoe")) == 1

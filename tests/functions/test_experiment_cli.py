@@ -1,9 +1,13 @@
 """`gazette experiment` on moto: what it says, and what emails look like then."""
 
+import json
+from pathlib import Path
+
 import pytest
 from gazette.settings import GenerateSettings
 from typer.testing import CliRunner, Result
 
+from cli import experiment
 from cli.main import app
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
@@ -46,6 +50,32 @@ def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: C
     assert stage.meter.actions["engineer"] == {
         ("batches", action) for action in ("GetItem", "PutItem", "DeleteItem")
     }
+
+
+def test_another_experiment_is_ended_only_after_a_yes(stage: Cloud) -> None:
+    run(stage, "start", "subjects", "1=1", "2=1")
+    refused = run(stage, "start", "ranking", "1=1", "2=1")
+    assert "End subjects, which runs, and start ranking?" in refused.output
+    assert "name\tsubjects" in run(stage, "show").stdout
+    assert run(stage, "start", "ranking", "1=1", "--yes").exit_code == 0
+    assert "name\tranking" in run(stage, "show").stdout
+
+
+def test_a_variation_that_has_no_folder_is_told(
+    stage: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "templates" / "variations" / "2").mkdir(parents=True)
+    (tmp_path / "cdk.json").write_text(
+        json.dumps({"context": {"stages": {"prod": {"sender": "a@b.example", "list_id": "b"}}}})
+    )
+    monkeypatch.setattr(experiment, "PROJECT", tmp_path)
+    started = run(stage, "start", "subjects", "1=1", "2=1", "3=1", "4=0")
+    assert started.exit_code == 0
+    assert "There is no folder variations/3 in the templates here" in " ".join(
+        started.stderr.split()
+    )
+    assert "variations/2" not in started.stderr
+    assert "variations/4" not in started.stderr
 
 
 @pytest.mark.parametrize(

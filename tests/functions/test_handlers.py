@@ -125,7 +125,7 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
         "2 new comments from User 2 and User 1: Title of post#p1",
         "1 new comment from User 3: Title of post#p2",
     ]
-    assert "at once" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
+    assert "as soon as they happen" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 
 def test_an_immediate_run_that_still_collects_is_put_off(cloud: Cloud, logs: io.StringIO) -> None:

@@ -179,7 +179,7 @@ def test_the_next_digest_is_told_on_the_readers_clock(pages: CentrePages) -> Non
     )
     at_once = overview(subscriber=a_subscriber(comment=Frequency.IMMEDIATE), next_due_at=None)
     assert said(pages, at_once) == (
-        "What you want at once comes within a minute. No digest is planned for you."
+        "What you want at once reaches you within a minute. No digest is planned for you."
     )
 
 

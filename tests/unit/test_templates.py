@@ -268,6 +268,15 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         build_templates(SOURCE, tmp_path / "built", overlay=tmp_path / "nowhere")
 
 
+def test_notes_and_parts_of_ones_own_may_have_any_name(own: Path, tmp_path: Path) -> None:
+    write(own / "README.md", "Ours")
+    write(own / "parts" / "banner.html", "<p>News</p>")
+    write(own / "variations" / "2" / "parts" / "banner.html", "<p>Other news</p>")
+    write(own / "variations" / "2" / "variation.json", '{"ranking": "latest"}')
+    build_templates(SOURCE, tmp_path / "built", overlay=own)
+    assert "<p>News</p>" in (tmp_path / "built" / "parts" / "banner.html").read_text()
+
+
 def test_what_tools_leave_behind_is_neither_shipped_nor_in_the_way(
     own: Path, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.domain import experiment
 from gazette.domain.compose import Ranking
 
-_FILE = "variation.json"
+FILE = "variation.json"
 
 
 class VariationError(ValueError):
@@ -22,8 +22,8 @@ def read_rankings(templates: Path) -> dict[int, Ranking]:
             raise VariationError(
                 f"{folder}: a variation is named 1 to {experiment.VARIATIONS[-1]}."
             )
-        if (folder / _FILE).exists():
-            rankings[int(folder.name)] = _ranking(folder / _FILE)
+        if (folder / FILE).exists():
+            rankings[int(folder.name)] = _ranking(folder / FILE)
     return rankings
 
 

@@ -1,0 +1,50 @@
+"""The files in an adopter's folder of templates: each has to be one that something reads."""
+
+from pathlib import Path
+
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.adapters.rendering.variations import FILE
+
+from infra.assets.inline import TemplateError
+
+_FREE = {"parts", "locales"}
+"""Folders where files may have any name: parts are named by templates, languages are looked for."""
+
+_CATEGORIES = "categories"
+_OF_A_CATEGORY = {"line.txt", "name.txt"}
+_NOTES = {".md", ".rst"}
+
+
+def check_names(source: Path, overlay: Path) -> None:
+    """Raises TemplateError for a file of which nobody would ever know that it is there."""
+    for file in sorted(overlay.rglob("*")):
+        name = file.relative_to(overlay)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if file.is_dir() or hidden or file.suffix in _NOTES:
+            continue
+        _check_name(file, _without_variation(name), source)
+
+
+def _check_name(file: Path, name: Path, source: Path) -> None:
+    top = name.parts[0]
+    if top == _CATEGORIES:
+        if len(name.parts) != 3 or name.name not in _OF_A_CATEGORY:
+            raise TemplateError(
+                f"{file}: nothing reads it. A category is a folder with a line.txt and a name.txt, "
+                f"such as {_CATEGORIES}/review/line.txt."
+            )
+        return
+    is_known = (source / name).is_file() or name == Path(FILE)
+    if not is_known and not (top in _FREE and len(name.parts) > 1):
+        known = ", ".join(sorted(each.name for each in (source / name).parent.glob("*")))
+        raise TemplateError(
+            f"{file}: nothing reads it. "
+            + (f"There is {known} beside it" if known else "There is no such folder")
+            + " in our templates; a part of your own belongs into parts/."
+        )
+
+
+def _without_variation(name: Path) -> Path:
+    """`digest/subject.txt` of `variations/2/digest/subject.txt`."""
+    inside = name.parts[0] == VARIATIONS and len(name.parts) > 2
+    return Path(*name.parts[2:]) if inside else name
