@@ -243,7 +243,8 @@ def test_who_registers_after_a_replay_gets_a_digest_once_the_clock_is_turned_bac
     """`make demo KEEP=1`: the replay's week lies ahead of whoever tries the README then."""
     deployed.tick(next_due() + timedelta(days=7))
     deployed.service.turn_back(slot_of(datetime.now(UTC)))
-    deployed.service.put_events("subscriber.changed", [a_profile("zoe")])
+    at_ten = {**a_profile("zoe"), "digest": {"hour": 10, "minute": 0}}  # another test ended eight's
+    deployed.service.put_events("subscriber.changed", [at_ten])
     deployed.service.put_events("event.created", [a_comment("zoe", 1)])
     deployed.settle()
     deployed.tick(slot_of(datetime.now(UTC)) + timedelta(days=1))
