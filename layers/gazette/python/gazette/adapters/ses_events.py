@@ -112,8 +112,8 @@ def _record(body: str) -> _Record:
                 "or a notification of SNS, with Type and Message"
             )
     is_ours = envelope["source"] == _SOURCE
-    kind = _BY_DETAIL_TYPE.get(envelope["detail-type"]) if is_ours else None
-    return _Record(kind, envelope["detail"])
+    named = _BY_DETAIL_TYPE.get(envelope["detail-type"]) if is_ours else None
+    return _Record(named, envelope["detail"])
 
 
 def _notified(envelope: Mapping[str, Any]) -> _Record:
