@@ -177,6 +177,7 @@ GENERATE = Step(
     tables=(
         ("runs", ("GetItem", "Query", "PutItem", "ConditionCheckItem")),
         ("subscribers", ("GetItem",)),
+        ("suppressions", ("GetItem",)),
         ("events", ("Query", "UpdateItem")),
         ("batches", ("GetItem",)),
         ("pace", ("UpdateItem",)),

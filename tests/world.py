@@ -290,6 +290,7 @@ class World:
         return Delivering(
             runs=self.runs,
             subscribers=self.subscribers,
+            suppressions=self.suppressions,
             events=self.events,
             batches=self.batches,
             desk=Desk(
@@ -326,6 +327,7 @@ class World:
         return Rehearsing(
             runs=self.runs,
             subscribers=self.subscribers,
+            suppressions=self.suppressions,
             events=self.events,
             batches=self.batches,
             gauge=self.pacer,

@@ -394,7 +394,7 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
     ann_at_once.meter.clear()
     ann_at_once.work("generate", entry["MessageBody"])
     assert ann_at_once.meter.calls == calls(
-        Query=2, GetItem=1, UpdateItem=1, PutItem=2, SendEmail=1
+        Query=2, GetItem=2, UpdateItem=1, PutItem=2, SendEmail=1
     )
     assert ann_at_once.meter.write_units == Counter(runs=3, pace=1)
 
@@ -421,7 +421,7 @@ def test_a_digest_costs_seven_calls_and_four_write_units(ann: Cloud, events: int
     ann.work("generate", message)
     assert ann.meter.calls == calls(
         Query=1 + 1,  # the chain of runs, and one page of events
-        GetItem=1 + 1,  # the reader, and whether the batch was cancelled
+        GetItem=1 + 1 + 1,  # the reader, the address, and whether the batch was cancelled
         UpdateItem=1,  # its turn
         PutItem=2,  # claim and commit
         SendEmail=1,
@@ -440,13 +440,13 @@ def test_a_digest_that_is_put_off_costs_five_calls_and_one_write_unit(
     take_all_turns(now() + timedelta(hours=2))
     ann.meter.clear()
     ann.work("generate", message)
-    assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter(pace=1)
     (entry,) = ann.queued("generate")
     assert 60 <= entry["DelaySeconds"] <= 900
     ann.meter.clear()
     ann.work("generate", entry["MessageBody"])
-    assert ann.meter.calls == calls(Query=2, GetItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=2, SendMessageBatch=1)
     assert ann.meter.write_units == Counter()
     assert not ann.sent()
     assert stored_run().status is Status.PENDING
@@ -464,7 +464,7 @@ def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_turn_and_its_e
         (message,) = fan_out(ann, user_id)
         ann.meter.clear()
         ann.work("generate", message)
-        assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, PutItem=1)
+        assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, PutItem=1)
         assert ann.meter.write_units == Counter(runs=3, pace=1)
     assert stored_run().reason is Reason.DAILY_CAP
 

@@ -142,6 +142,20 @@ def test_a_profile_put_again_reaches_a_reader_of_an_address_that_was_suppressed_
     assert set(world.schedules.rows) == world.schedules.withdrawn
 
 
+def test_nothing_goes_to_an_address_that_was_suppressed_without_its_reader(world: World) -> None:
+    """By an operator, or for another reader of the same address; what happens meanwhile waits."""
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.suppressions.add(address_hash("Ann@Example.com"), Cause.MANUAL)
+    world.deliver(a_run(2).key)
+    run = world.runs.rows[a_run(2).key]
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.SUPPRESSED)
+    world.suppressions.rows.clear()
+    world.runs.create(a_run(3))
+    world.deliver(a_run(3).key)
+    assert len(world.emails()) == 1
+
+
 def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_again() -> None:
     """In either order; and no new address brings them back."""
     for acts in (("unsubscribe", "complain"), ("complain", "unsubscribe")):
