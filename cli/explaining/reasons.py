@@ -43,8 +43,8 @@ STANDING: Mapping[SubscriberStatus, Words] = {
     SubscriberStatus.SUPPRESSED: Words(
         "suppressed: their address must not be written to, and what happens since is not kept",
         "An email to it bounced for good, its reader complained or left, maybe under another id, "
-        "or somebody said so: `gazette suppression list` knows. Put subscriber.changed with another "
-        "address; or `gazette suppression remove` it, and put subscriber.changed anew.",
+        "or somebody said so: `gazette suppression list` knows. Put subscriber.changed with "
+        "another address; or `gazette suppression remove` it, and put subscriber.changed anew.",
     ),
     SubscriberStatus.DORMANT: Words(
         "dormant: nothing was seen of them for long, so no email goes out; what happens is kept",
