@@ -14,6 +14,7 @@ from cli.explaining.command import explain
 from cli.links import links
 from cli.preview.command import preview
 from cli.quarantine import quarantine
+from cli.suppression import suppression
 
 app = typer.Typer(
     help="Events for Gazette, what became of those that did not fit, and who got what and why.",
@@ -28,6 +29,7 @@ app.add_typer(dlq, name="dlq")
 app.add_typer(experiment, name="experiment")
 app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
+app.add_typer(suppression, name="suppression")
 app.command("explain")(explain)
 app.command("preview")(preview)
 

@@ -40,6 +40,8 @@ class Stage:
     SES has reported nothing for `evidence_grace`: `resend` (once more, as soon as reports are
     known to come in, and for `longest_doubt` at most), `carry_over` (its events come again with the
     next one) or `assume_sent`;
+    `soft_bounces` soft bounces of an address within `soft_bounce_days` suppress it, as a hard one
+    does at once;
     `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
     instead of Lambda's.
     """
@@ -79,6 +81,8 @@ class Stage:
     evidence_grace: int = 900
     longest_doubt: int = 21600
     unknown_policy: str = "resend"
+    soft_bounces: int = 5
+    soft_bounce_days: int = 14
     max_groups: int = 20
     event_retention_days: int = 90
     run_retention_days: int = 180
@@ -155,6 +159,9 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"Stage {name!r} in cdk.json: emails_per_second must be 0 to {MAX_EMAILS_PER_SECOND}: "
             "each email is a write of one row of DynamoDB, which takes little more."
         )
+    for setting, most in (("soft_bounces", 100), ("soft_bounce_days", 365)):
+        if not 1 <= getattr(stage, setting) <= most:
+            raise StageError(f"Stage {name!r} in cdk.json: {setting} must be 1 to {most}.")
     if stage.mail_provider == "smtp" and not stage.smtp_host:
         raise StageError(f"Stage {name!r} in cdk.json: mail_provider smtp needs smtp_host.")
     if stage.mail_provider == "smtp" and stage.unknown_policy == "resend":

@@ -95,6 +95,7 @@ ACTIVITIES = Table(
 )
 BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expires_at")
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
+BOUNCES = Table(name="bounces", partition_key="address_hash", ttl="expires_at")
 PACE = Table(name="pace", partition_key="name")
 TABLES = (
     SUBSCRIBERS,
@@ -106,6 +107,7 @@ TABLES = (
     BATCHES,
     PACE,
     SUPPRESSIONS,
+    BOUNCES,
 )
 
 INGEST = Step(
@@ -175,6 +177,7 @@ GENERATE = Step(
     tables=(
         ("runs", ("GetItem", "Query", "PutItem", "ConditionCheckItem")),
         ("subscribers", ("GetItem",)),
+        ("suppressions", ("GetItem",)),
         ("events", ("Query", "UpdateItem")),
         ("batches", ("GetItem",)),
         ("pace", ("UpdateItem",)),
@@ -196,8 +199,12 @@ FEEDBACK = Step(
     queue="feedback",
     max_receives=3,  # so that what fails is seen to have failed before its grace is over
     tables=(
-        ("runs", ("GetItem", "PutItem")),
+        ("runs", ("GetItem", "Query", "PutItem")),
         ("batches", ("UpdateItem",)),
+        ("subscribers", ("GetItem", "UpdateItem")),
+        ("schedules", ("Query", "UpdateItem")),
+        ("suppressions", ("PutItem",)),
+        ("bounces", ("UpdateItem",)),
     ),
 )
 SWEEP = Step(

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gazette.domain.cadence import Cadence, DigestTimes
+from gazette.domain.feedback import Fault, MailEvent, MailReport
 from gazette.domain.following import Activity, Follow, FollowState
 from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.identity import address_hash
 from gazette.domain.model import (
     DAILY,
     Actor,
@@ -47,6 +49,26 @@ class SettableClock:
     def sleep(self, wait: timedelta) -> None:
         """Move on, as if somebody had slept."""
         self.now += wait
+
+
+def a_bounce(
+    fault: Fault = Fault.HARD,
+    message_id: str = "m1",
+    *,
+    run: RunKey | None = KEY,
+    address: str = "ann@example.com",
+    sent_at: datetime = NOW,
+) -> MailReport:
+    """An email to Ann bounced."""
+    hashed = address_hash(address)
+    return MailReport(MailEvent.BOUNCED, run, 1, message_id, sent_at, fault, hashed, "Type Subtype")
+
+
+def a_complaint(message_id: str = "m1", *, run: RunKey | None = KEY) -> MailReport:
+    """Ann does not want it."""
+    hashed = address_hash("ann@example.com")
+    kind = MailEvent.COMPLAINED
+    return MailReport(kind, run, 1, message_id, NOW, Fault.COMPLAINT, hashed, "abuse")
 
 
 def an_event(

@@ -15,6 +15,9 @@ from gazette.domain.ports import Clock
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
 from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause, Suppression
+
+from tests.builders import SettableClock
 
 _RETENTION = timedelta(days=90)
 
@@ -184,19 +187,50 @@ class FakeActivities:
 
 @dataclass
 class FakeSuppressions:
-    """The port `Suppressions` in memory."""
+    """The port `Suppressions` in memory; `since` is kept beside the causes."""
 
-    rows: dict[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=SettableClock)
+    rows: dict[str, Cause] = field(default_factory=dict)
+    since: dict[str, datetime] = field(default_factory=dict)
 
-    def add(self, address_hash: str, reason: str) -> None:
-        self.rows.setdefault(address_hash, reason)
+    def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
+        there = self.rows.get(address_hash)
+        if there is not None and there not in cause.lesser:
+            return False
+        self.rows[address_hash] = cause
+        self.since[address_hash] = since or self.clock()
+        return True
 
     def holds(self, address_hash: str) -> bool:
         return address_hash in self.rows
 
-    def lift(self, address_hash: str, reason: str) -> None:
-        if self.rows.get(address_hash) == reason:
+    def get(self, address_hash: str) -> Suppression | None:
+        cause = self.rows.get(address_hash)
+        return Suppression(address_hash, cause, self.since[address_hash]) if cause else None
+
+    def lift(self, address_hash: str, cause: Cause) -> None:
+        if self.rows.get(address_hash) == cause:
             del self.rows[address_hash]
+
+    def each(self) -> Iterator[Suppression]:
+        yield from filter(None, map(self.get, list(self.rows)))
+
+
+@dataclass
+class FakeBounces:
+    """The port `Bounces` in memory."""
+
+    rows: dict[str, set[tuple[datetime, str]]] = field(default_factory=dict)
+
+    def remember(
+        self, address_hash: str, message_id: str, sent_at: datetime
+    ) -> Collection[datetime]:
+        there = self.rows.setdefault(address_hash, set())
+        there.add((sent_at, message_id))
+        return [at for at, _ in there]
+
+    def forget(self, address_hash: str) -> None:
+        self.rows.pop(address_hash, None)
 
 
 @dataclass

@@ -6,6 +6,7 @@ import boto3
 from gazette.adapters.tables import (
     ActivityRow,
     BatchRow,
+    BounceRow,
     EventRow,
     FollowRow,
     PaceRow,
@@ -24,6 +25,7 @@ NAMES = {
     RunRow: "runs",
     BatchRow: "batches",
     SuppressionRow: "suppressions",
+    BounceRow: "bounces",
     PaceRow: "pace",
 }
 

@@ -32,6 +32,7 @@ from gazette.domain.ports import QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
+from gazette.domain.suppression import SoftLimit
 from gazette.steps.centre import look, save
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
@@ -48,6 +49,7 @@ from gazette.steps.rehearsing import Rehearsing
 from gazette.steps.resend import ResendMessage, resend
 from gazette.steps.returning import come_back
 from gazette.steps.starting import Departures, FanoutLimits
+from gazette.steps.suppressing import Suppressing, heed
 from gazette.steps.sweep import sweep
 from gazette.steps.unsubscribe import unsubscribe
 
@@ -56,6 +58,7 @@ from tests.fake_stores import (
     PARTITIONS,
     FakeActivities,
     FakeBatches,
+    FakeBounces,
     FakeEvents,
     FakeFollows,
     FakePacer,
@@ -86,6 +89,8 @@ HOLD = timedelta(seconds=21)
 
 GRACE = timedelta(minutes=15)
 
+SOFT_LIMIT = SoftLimit(bounces=5, span=timedelta(days=14))
+
 FANOUT = FanoutLimits(
     settle_lag=SETTLE_LAG,
     max_lateness=timedelta(days=60),
@@ -102,6 +107,7 @@ PORTS = (
     "follows",
     "activities",
     "suppressions",
+    "bounces",
     "runs",
     "events",
     "batches",
@@ -162,6 +168,7 @@ class World:
     follows: FakeFollows = field(default_factory=FakeFollows)
     activities: FakeActivities = field(default_factory=FakeActivities)
     suppressions: FakeSuppressions = field(default_factory=FakeSuppressions)
+    bounces: FakeBounces = field(default_factory=FakeBounces)
     runs: FakeRuns = field(default_factory=FakeRuns)
     quarantine: FakeQuarantine = field(default_factory=FakeQuarantine)
     generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
@@ -283,6 +290,7 @@ class World:
         return Delivering(
             runs=self.runs,
             subscribers=self.subscribers,
+            suppressions=self.suppressions,
             events=self.events,
             batches=self.batches,
             desk=Desk(
@@ -319,6 +327,7 @@ class World:
         return Rehearsing(
             runs=self.runs,
             subscribers=self.subscribers,
+            suppressions=self.suppressions,
             events=self.events,
             batches=self.batches,
             gauge=self.pacer,
@@ -388,7 +397,19 @@ class World:
 
     def report(self, report: MailReport) -> Run | None:
         """One report of the provider."""
-        return take_note(report, runs=self.runs, evidence_log=self.evidence_log)
+        run = take_note(report, runs=self.runs, evidence_log=self.evidence_log)
+        heed(
+            report,
+            by=Suppressing(
+                suppressions=self.suppressions,
+                bounces=self.bounces,
+                subscribers=self.subscribers,
+                schedules=self.schedules,
+                runs=self.runs,
+                soft_limit=SOFT_LIMIT,
+            ),
+        )
+        return run
 
     def deliver_queued(self) -> list[Run | None]:
         """Let the delays pass, then everything that is queued to be sent; NotYet stays queued."""

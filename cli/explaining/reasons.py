@@ -42,8 +42,9 @@ STANDING: Mapping[SubscriberStatus, Words] = {
     ),
     SubscriberStatus.SUPPRESSED: Words(
         "suppressed: their address must not be written to, and what happens since is not kept",
-        "Whoever has that address left, maybe under another id; put subscriber.changed with "
-        "another address.",
+        "An email to it bounced for good, its reader complained or left, maybe under another id, "
+        "or somebody said so: `gazette suppression list` knows. Put subscriber.changed with "
+        "another address; or `gazette suppression remove` it, and put subscriber.changed anew.",
     ),
     SubscriberStatus.DORMANT: Words(
         "dormant: nothing was seen of them for long, so no email goes out; what happens is kept",
@@ -161,7 +162,7 @@ REASON: Mapping[Reason, Words] = {
     Reason.UNSUBSCRIBED: Words("they had unsubscribed"),
     Reason.SUPPRESSED: Words(
         "their address must not be written to",
-        "Put subscriber.changed with another address.",
+        "Put subscriber.changed with another address; `gazette suppression` knows the old one.",
     ),
     Reason.ERASED: Words("they had been erased"),
     Reason.UNKNOWN_SUBSCRIBER: Words(

@@ -20,8 +20,10 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
     if taken is None:
         logger().info("not a report of an email", message_id=record.message_id)
         return
-    report, run = taken
+    report, run = taken.report, taken.run
     count(f"mail_{report.kind}")
+    if taken.suppressed:
+        count(f"suppressed_{taken.suppressed}")
     logger().info(
         "report taken",
         correlation_id=run_id(report.run) if report.run else "",
@@ -29,4 +31,7 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
         attempt=report.attempt,
         status=run.status if run else "",
         reason=run.reason if run else "",
+        fault=report.fault or "",
+        cause=report.cause,
+        suppressed=taken.suppressed or "",
     )

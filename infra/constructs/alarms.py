@@ -136,6 +136,72 @@ class CountedAlarm(cloudwatch.Alarm):
         self.add_alarm_action(actions.SnsAction(topic))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """A rate of the whole account, which SES itself watches: from `threshold` on it reviews it."""
+
+    name: str
+    metric: str
+    threshold: float
+    meaning: str
+
+
+RATES = (
+    Rate(
+        name="bounce-rate",
+        metric="Reputation.BounceRate",
+        threshold=0.05,
+        meaning=(
+            "One in twenty emails of this account and region bounces for good. SES may put the "
+            "account under review, and pause it at one in ten. Where do the addresses come from? "
+            "`gazette suppression list --reason bounced --stage {stage}` says since when."
+        ),
+    ),
+    Rate(
+        name="complaint-rate",
+        metric="Reputation.ComplaintRate",
+        threshold=0.001,
+        meaning=(
+            "One in a thousand emails of this account and region is called spam. SES may put the "
+            "account under review, and pause it at five. Did readers ask for these emails? "
+            "`gazette suppression list --reason complained --stage {stage}` says since when."
+        ),
+    ),
+)
+
+
+class RateAlarm(cloudwatch.Alarm):
+    """Fires where SES would begin to look.
+
+    Metrics without dimensions, from 0 to 1, of all stages of an account and region together:
+    https://docs.aws.amazon.com/ses/latest/dg/reputationdashboard-cloudwatch-alarm.html
+    Best below 5 % and 0.1 %; accounts above 10 % and 0.5 % may be paused:
+    https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
+    They come when SES reckons anew, not each minute: a silence is neither good nor bad.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, rate: Rate, stage: Stage, topic: sns.ITopic
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            alarm_name=f"gazette-{stage.name}-{rate.name}",
+            alarm_description=rate.meaning.format(stage=stage.name),
+            metric=cloudwatch.Metric(
+                namespace="AWS/SES",
+                metric_name=rate.metric,
+                period=Duration.hours(1),
+                statistic=cloudwatch.Stats.AVERAGE,
+            ),
+            threshold=rate.threshold,
+            evaluation_periods=1,
+            comparison_operator=(cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD),
+            treat_missing_data=cloudwatch.TreatMissingData.IGNORE,
+        )
+        self.add_alarm_action(actions.SnsAction(topic))
+
+
 def service_name(stage: Stage) -> str:
     """What a stage calls itself in logs and metrics: the dimension `service` of each metric.
 

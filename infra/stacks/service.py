@@ -30,7 +30,7 @@ from gazette.settings import (
     SweepSettings,
 )
 
-from infra.constructs.alarms import COUNTED, AlarmTopic, CountedAlarm
+from infra.constructs.alarms import COUNTED, RATES, AlarmTopic, CountedAlarm, RateAlarm
 from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
@@ -81,6 +81,9 @@ class ServiceStack(Stack):
         self._topic = AlarmTopic(self, "Alarms", stage=stage)
         for counted in COUNTED:
             CountedAlarm(self, counted, stage=stage, topic=self._topic)
+        for rate in RATES if stage.mail_provider == "ses" else ():
+            name = rate.name.title().replace("-", "")
+            RateAlarm(self, name, rate=rate, stage=stage, topic=self._topic)
         self._layers = build_layers(self, stage)
         self._links_secret = links_secret
 

@@ -10,6 +10,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from gazette.adapters.activities import DynamoActivities
 from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.bounces import DynamoBounces
 from gazette.adapters.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.pace import DynamoPacer, DynamoQuota
@@ -23,6 +24,7 @@ from gazette.domain.pace import PacePlan
 from gazette.domain.ports import Clock, QuotaStore
 from gazette.domain.stores import (
     Activities,
+    Bounces,
     EventReader,
     Events,
     Follows,
@@ -36,6 +38,7 @@ from tests.builders import SettableClock
 from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
+    FakeBounces,
     FakeEvents,
     FakeFollows,
     FakePacer,
@@ -105,8 +108,15 @@ def activities(engine: str, clock: SettableClock) -> Activities:
 @pytest.fixture
 def suppressions(engine: str, clock: SettableClock) -> Suppressions:
     if engine != "moto":
-        return FakeSuppressions()
+        return FakeSuppressions(clock)
     return DynamoSuppressions("suppressions", clock=clock)
+
+
+@pytest.fixture
+def bounces(engine: str, clock: SettableClock) -> Bounces:
+    if engine != "moto":
+        return FakeBounces()
+    return DynamoBounces("bounces", retention=RETENTION, clock=clock)
 
 
 @pytest.fixture

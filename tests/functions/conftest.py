@@ -324,6 +324,8 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "evidence_grace": 900,
         "longest_doubt": 21600,
         "unknown_policy": "resend",
+        "soft_bounces": 5,
+        "soft_bounce_days": 14,
         "ticks": 1,
         "max_groups": 20,
         "event_retention_days": 90,

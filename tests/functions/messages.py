@@ -116,7 +116,9 @@ def http(method: str, path: str, body: str = "", content_type: str = "") -> dict
     }
 
 
-def report(kind: str = "Delivered", run: str = "ann-daily-1") -> str:
+def report(
+    kind: str = "Delivered", run: str = "ann-daily-1", *, message_id: str = "0100-m1", **about: Any
+) -> str:
     """What SES reports of an email, as EventBridge puts it on the feedback queue."""
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     return json.dumps(
@@ -133,9 +135,24 @@ def report(kind: str = "Delivered", run: str = "ann-daily-1") -> str:
                 "eventType": "Delivery",
                 "mail": {
                     "timestamp": at,
-                    "messageId": "0100-m1",
+                    "messageId": message_id,
+                    "destination": [f"{run.partition('-')[0]}@example.com"],
                     "tags": {"run": [run], "attempt": ["1"]},
                 },
+                **about,
             },
         }
     )
+
+
+def bounce(
+    run: str = "ann-daily-1", *, kind: str = "Permanent", message_id: str = "0100-m1"
+) -> str:
+    """That an email bounced, as EventBridge puts it on the feedback queue."""
+    about = {"bounceType": kind, "bounceSubType": "General"}
+    return report("Bounced", run, message_id=message_id, bounce=about)
+
+
+def complaint(run: str = "ann-daily-1") -> str:
+    """That a reader complained, as EventBridge puts it on the feedback queue."""
+    return report("Complaint Received", run, complaint={"complaintFeedbackType": "abuse"})

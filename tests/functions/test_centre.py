@@ -16,6 +16,7 @@ from gazette.bootstrap.clock import now
 from gazette.domain.asking import follow_field
 from gazette.domain.identity import address_hash
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -134,7 +135,7 @@ def test_to_unsubscribe_and_start_again(ann: Cloud) -> None:
 
 def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
     suppressions = DynamoSuppressions("suppressions", clock=now)
-    suppressions.add(address_hash("ann@example.com"), "bounce")
+    suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
     DynamoSubscribers("subscribers").set_status("ann", SubscriberStatus.SUPPRESSED)
     answer = press(ann, "start")
     assert "cannot be started again from here" in told(answer)

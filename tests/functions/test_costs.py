@@ -144,7 +144,7 @@ def test_a_profile_that_is_new_costs_four_write_units(cloud: Cloud) -> None:
     """The row, for which choices it was placed, and a schedule with its index entry."""
     cloud.warm_up("ingest")
     cloud.say("subscriber.changed", profile())
-    assert cloud.meter.calls == calls(GetItem=3, Query=1, UpdateItem=2, PutItem=1)
+    assert cloud.meter.calls == calls(GetItem=4, Query=1, UpdateItem=2, PutItem=1)
     assert cloud.meter.write_units == Counter(subscribers=2, schedules=2)
 
 
@@ -153,14 +153,14 @@ def test_a_profile_that_comes_again_is_not_written(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", said)
     cloud.meter.clear()
     cloud.say("subscriber.changed", said)
-    assert cloud.meter.calls == calls(GetItem=3, Query=1)
+    assert cloud.meter.calls == calls(GetItem=4, Query=1)
     assert cloud.meter.write_units == Counter()
 
 
 def test_a_profile_with_another_name_costs_three_write_units(ann: Cloud) -> None:
     """The row, and the schedule's, which says how new it is, with its index entry."""
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), name="Anna"))
-    assert ann.meter.calls == calls(GetItem=3, Query=1, UpdateItem=1, PutItem=1)
+    assert ann.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=1)
     assert ann.meter.write_units == Counter(subscribers=1, schedules=2)
 
 
@@ -169,7 +169,7 @@ def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_mo
 ) -> None:
     """And two for the run of the number that was given up, which its batch counts."""
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), digest={"hour": 20}))
-    assert ann.meter.calls == calls(GetItem=3, Query=1, UpdateItem=1, PutItem=2)
+    assert ann.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=2)
     assert ann.meter.write_units == Counter(subscribers=1, schedules=3, runs=2)
 
 
@@ -180,7 +180,7 @@ def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_thr
     until = ago(days=-9)[:10]
     said = profile(changed_at=ago(days=9), digest={"paused_until": until})
     ann.say("subscriber.changed", said)
-    assert ann.meter.calls == calls(GetItem=3, Query=9, UpdateItem=2, PutItem=2)
+    assert ann.meter.calls == calls(GetItem=4, Query=9, UpdateItem=2, PutItem=2)
     assert ann.meter.write_units == Counter(subscribers=2, schedules=3, runs=2)
 
 
@@ -190,7 +190,7 @@ def test_a_profile_brings_what_waited_for_it_at_three_write_units_an_event(cloud
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(
-        GetItem=3, Query=1, BatchGetItem=2, UpdateItem=2 + 10, PutItem=1
+        GetItem=4, Query=1, BatchGetItem=2, UpdateItem=2 + 10, PutItem=1
     )
     assert cloud.meter.write_units == Counter(subscribers=2, schedules=2, events=30)
 
@@ -204,7 +204,7 @@ def test_a_profile_with_other_choices_moves_what_waits_at_eight_write_units_an_e
     ann.meter.clear()
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
     assert ann.meter.calls == calls(
-        GetItem=3 + 10,
+        GetItem=4 + 10,
         Query=10 + 10,
         BatchGetItem=2,
         UpdateItem=2,
@@ -237,7 +237,7 @@ def test_a_profile_that_mutes_takes_back_what_waits_at_seven_write_units_an_even
     ann.meter.clear()
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=MUTED))
     assert ann.meter.calls == calls(
-        GetItem=3 + 10,
+        GetItem=4 + 10,
         Query=9 + 10,
         BatchGetItem=2,
         UpdateItem=2,
@@ -394,7 +394,7 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
     ann_at_once.meter.clear()
     ann_at_once.work("generate", entry["MessageBody"])
     assert ann_at_once.meter.calls == calls(
-        Query=2, GetItem=1, UpdateItem=1, PutItem=2, SendEmail=1
+        Query=2, GetItem=2, UpdateItem=1, PutItem=2, SendEmail=1
     )
     assert ann_at_once.meter.write_units == Counter(runs=3, pace=1)
 
@@ -421,7 +421,7 @@ def test_a_digest_costs_seven_calls_and_four_write_units(ann: Cloud, events: int
     ann.work("generate", message)
     assert ann.meter.calls == calls(
         Query=1 + 1,  # the chain of runs, and one page of events
-        GetItem=1 + 1,  # the reader, and whether the batch was cancelled
+        GetItem=1 + 1 + 1,  # the reader, the address, and whether the batch was cancelled
         UpdateItem=1,  # its turn
         PutItem=2,  # claim and commit
         SendEmail=1,
@@ -440,13 +440,13 @@ def test_a_digest_that_is_put_off_costs_five_calls_and_one_write_unit(
     take_all_turns(now() + timedelta(hours=2))
     ann.meter.clear()
     ann.work("generate", message)
-    assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter(pace=1)
     (entry,) = ann.queued("generate")
     assert 60 <= entry["DelaySeconds"] <= 900
     ann.meter.clear()
     ann.work("generate", entry["MessageBody"])
-    assert ann.meter.calls == calls(Query=2, GetItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=2, SendMessageBatch=1)
     assert ann.meter.write_units == Counter()
     assert not ann.sent()
     assert stored_run().status is Status.PENDING
@@ -464,7 +464,7 @@ def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_turn_and_its_e
         (message,) = fan_out(ann, user_id)
         ann.meter.clear()
         ann.work("generate", message)
-        assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, PutItem=1)
+        assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, PutItem=1)
         assert ann.meter.write_units == Counter(runs=3, pace=1)
     assert stored_run().reason is Reason.DAILY_CAP
 

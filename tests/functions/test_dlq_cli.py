@@ -34,6 +34,7 @@ from tests.functions.messages import envelope, event, profile
 READS = {
     ("runs", "Query"),
     ("subscribers", "GetItem"),
+    ("suppressions", "GetItem"),
     ("events", "Query"),
     ("batches", "GetItem"),
     ("pace", "GetItem"),

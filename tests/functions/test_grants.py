@@ -29,6 +29,7 @@ from tests.builders import a_run
 from tests.functions.conftest import GRANTED, Cloud, fan_out
 from tests.functions.messages import (
     ago,
+    bounce,
     event,
     follow,
     happening,
@@ -277,6 +278,8 @@ def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> N
             before = runs.create(replace(a_run(7), key=key))
             runs.swap(before, replace(doubt, key=key))
     cloud.work("feedback", report(run="jo-daily-7"))
+    cloud.say("subscriber.changed", profile("jo"))
+    cloud.work("feedback", bounce("jo-daily-7", kind="Transient"), bounce("jo-daily-7"))
     cloud.invoke("sweep", {"time": now().isoformat()})
     for partition in range(16):
         cloud.work("sweep", json.dumps({"partition": partition}))

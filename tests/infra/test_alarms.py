@@ -54,6 +54,28 @@ def test_it_says_what_happened_and_what_to_do(alarm: Properties) -> None:
     assert len(said) <= 1024
 
 
+@pytest.mark.parametrize(
+    ("metric", "threshold"),
+    [("Reputation.BounceRate", 0.05), ("Reputation.ComplaintRate", 0.001)],
+)
+def test_the_reputation_has_alarms_where_ses_begins_to_look(
+    prod: Synthesis, metric: str, threshold: float
+) -> None:
+    (alarm,) = (
+        alarm
+        for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
+        if alarm.get("MetricName") == metric
+    )
+    assert (alarm["Namespace"], alarm["Threshold"]) == ("AWS/SES", threshold)
+    assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+    assert "Dimensions" not in alarm
+    assert alarm["TreatMissingData"] == "ignore"
+    assert alarm["AlarmActions"] == ["{Alarms}"]
+    assert "gazette suppression list" in alarm["AlarmDescription"]
+    assert "--stage prod" in alarm["AlarmDescription"]
+    assert len(alarm["AlarmDescription"]) <= 1024
+
+
 def test_each_stage_has_a_service_of_its_own(prod: Synthesis, local: Synthesis) -> None:
     named = {
         function["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"]

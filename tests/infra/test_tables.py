@@ -7,6 +7,7 @@ import pytest
 from gazette.adapters.tables import (
     ActivityRow,
     BatchRow,
+    BounceRow,
     EventRow,
     FollowRow,
     PaceRow,
@@ -29,6 +30,7 @@ _MODELS: dict[str, type[Model]] = {
     "Runs": RunRow,
     "Batches": BatchRow,
     "Suppressions": SuppressionRow,
+    "Bounces": BounceRow,
     "Pace": PaceRow,
 }
 
@@ -79,7 +81,9 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
         name: table["TimeToLiveSpecification"]["AttributeName"]
         for name, table in tables.items()
         if "TimeToLiveSpecification" in table
-    } == dict.fromkeys(("Activities", "Batches", "Events", "Follows", "Runs"), "expires_at")
+    } == dict.fromkeys(
+        ("Activities", "Batches", "Bounces", "Events", "Follows", "Runs"), "expires_at"
+    )
 
 
 def test_the_keys_are_these(prod: Synthesis) -> None:
@@ -94,6 +98,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Runs": {"HASH": "user_id", "RANGE": "run"},
         "Batches": {"HASH": "kind", "RANGE": "id"},
         "Suppressions": {"HASH": "address_hash"},
+        "Bounces": {"HASH": "address_hash"},
         "Pace": {"HASH": "name"},
     }
     assert {
@@ -115,6 +120,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         },
         "Batches": {},
         "Suppressions": {},
+        "Bounces": {},
         "Pace": {},
     }
 

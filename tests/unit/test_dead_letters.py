@@ -29,6 +29,7 @@ ENDED = {Status.FAILED, Status.SKIPPED, Status.CANCELLED}
 READS = {
     "runs.chain",
     "subscribers.get",
+    "suppressions.holds",
     "events.read",
     "batches.get",
     "pacer.foresee",

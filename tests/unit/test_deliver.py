@@ -29,7 +29,14 @@ from gazette.steps.generate import generate
 from gazette.steps.pacing import Pacing
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
-from tests.fake_stores import FakeBatches, FakeEvents, FakePacer, FakeRuns, FakeSubscribers
+from tests.fake_stores import (
+    FakeBatches,
+    FakeEvents,
+    FakePacer,
+    FakeRuns,
+    FakeSubscribers,
+    FakeSuppressions,
+)
 from tests.fakes import FakeExperiments, FakeLinks, FakeMailer, FakeRenderer, FakeRunQueue
 
 LAG = timedelta(seconds=60)
@@ -83,6 +90,7 @@ class World:
         return Delivering(
             runs=self.runs,
             subscribers=self.subscribers,
+            suppressions=FakeSuppressions(),
             events=self.events,
             batches=self.batches,
             desk=Desk(

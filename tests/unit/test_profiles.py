@@ -17,6 +17,7 @@ from gazette.domain.model import DAILY
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Status
 from gazette.domain.subscriber import Erased, Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -169,7 +170,7 @@ def test_where_the_choices_stay_nothing_that_waits_is_read(world: World) -> None
 
 
 def test_a_suppressed_address_is_not_written_to(world: World) -> None:
-    world.suppressions.add(ANN, "bounce")
+    world.suppressions.add(ANN, Cause.BOUNCED)
     change(world, a_subscriber(email="Ann@Example.com"))
     assert ann(world).status is SubscriberStatus.SUPPRESSED
     assert not world.schedules.rows
@@ -177,7 +178,7 @@ def test_a_suppressed_address_is_not_written_to(world: World) -> None:
 
 
 def test_another_address_is_written_to_again(world: World) -> None:
-    world.suppressions.add(ANN, "bounce")
+    world.suppressions.add(ANN, Cause.BOUNCED)
     change(world, a_subscriber())
     change(world, a_subscriber(changed_at=NOW + A_MINUTE, email="ann@example.org"))
     assert ann(world).status is SubscriberStatus.ACTIVE

@@ -5,10 +5,10 @@ from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
-from gazette.domain.run import Reason
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause
 
-from tests.builders import NOW, SettableClock, an_event
+from tests.builders import NOW, SettableClock, a_complaint, an_event
 from tests.world import World, crashes, interleavings
 
 ANN = address_hash("ann@example.com")
@@ -40,7 +40,7 @@ def assert_consistent(world: World, where: str) -> None:
         assert not world.suppressions.rows, where
         assert not world.schedules.withdrawn, where
     else:
-        assert world.suppressions.rows == {ANN: Reason.UNSUBSCRIBED}, where
+        assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
         assert set(world.schedules.rows) == world.schedules.withdrawn, where
 
 
@@ -60,8 +60,8 @@ def test_starting_again_is_a_sign_of_life() -> None:
     assert world.subscribers.active == {"ann": NOW.date()}
 
 
-@pytest.mark.parametrize("reason", ["bounce", "complaint", "suppressed"])
-def test_an_address_that_is_suppressed_for_another_reason_stays_so(reason: str) -> None:
+@pytest.mark.parametrize("reason", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
+def test_an_address_that_is_suppressed_for_another_reason_stays_so(reason: Cause) -> None:
     world = known()
     world.suppressions.add(ANN, reason)
     world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
@@ -122,6 +122,20 @@ def test_a_profile_that_changes_meanwhile_counts_too() -> None:
         assert status(world) is SubscriberStatus.ACTIVE, where
         assert ("ann", "custom") in world.schedules.rows, where
         assert_consistent(world, where)
+
+
+def test_a_complaint_that_comes_while_somebody_starts_again_keeps_them_out() -> None:
+    """Of a digest that they had before they left."""
+
+    def complain(world: World) -> None:
+        world.report(a_complaint())
+
+    for act, other in ((World.come_back, complain), (complain, World.come_back)):
+        for world, where in interleavings(left, act, other):
+            assert world.suppressions.rows == {ANN: Cause.COMPLAINED}, where
+            assert status(world) is not SubscriberStatus.ACTIVE, where
+            assert set(world.schedules.rows) == world.schedules.withdrawn, where
+            assert not world.come_back(), where
 
 
 def test_an_erasure_meanwhile_leaves_nothing() -> None:

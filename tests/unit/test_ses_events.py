@@ -8,14 +8,15 @@ https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-exampl
 """
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from gazette.adapters.ses_events import decode_report
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.feedback import MailEvent, MailReport
-from gazette.domain.identity import run_id
+from gazette.domain.feedback import Fault, MailEvent, MailReport
+from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 RUN = RunKey("ann@example.com", "daily", 17)
 ID = "0100018f0a1b2c3d-11111111-2222-3333-4444-555555555555-000000"
 READER = "ann@example.com"
+GREETING = "Successfully validated SNS topic for Amazon SES event publishing."
 AT = "2026-03-01T06:10:02.012Z"
 
 # detail-type, detail.eventType, what the record holds beside `mail`, and what it is to us
@@ -139,6 +141,20 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
 ]
 
 
+AGAINST: dict[MailEvent, dict[str, Any]] = {
+    MailEvent.BOUNCED: {
+        "fault": Fault.HARD,
+        "address": address_hash(READER),
+        "cause": "Permanent General",
+    },
+    MailEvent.COMPLAINED: {
+        "fault": Fault.COMPLAINT,
+        "address": address_hash(READER),
+        "cause": "abuse",
+    },
+}
+
+
 def mail(**changed: Any) -> dict[str, Any]:
     return {
         "destination": [READER],
@@ -178,6 +194,29 @@ def body(detail_type: str = "Email Sent", *, source: str = "aws.ses", **detail: 
     )
 
 
+def bounced(**about: Any) -> str:
+    given = {"bouncedRecipients": [{"emailAddress": READER}], **about}
+    return body("Email Bounced", bounce=given)
+
+
+def notification(message: object) -> str:
+    """As SNS puts it on a queue.
+
+    https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
+    """
+    return json.dumps(
+        {
+            "Type": "Notification",
+            "MessageId": "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
+            "TopicArn": "arn:aws:sns:us-east-1:123456789012:reports",
+            "Message": message if isinstance(message, str) else json.dumps(message),
+            "Timestamp": "2026-03-01T06:10:05.000Z",
+            "SignatureVersion": "1",
+            "Signature": "signature",
+        }
+    )
+
+
 @pytest.mark.parametrize(("detail_type", "event_type", "about", "kind"), RECORDS)
 def test_each_event_of_a_message_is_read(
     detail_type: str, event_type: str, about: dict[str, Any], kind: MailEvent
@@ -189,7 +228,95 @@ def test_each_event_of_a_message_is_read(
         attempt=2,
         message_id=ID,
         sent_at=datetime(2026, 3, 1, 6, 10, 2, 12_000, tzinfo=UTC),
+        **AGAINST.get(kind, {}),
     )
+
+
+@pytest.mark.parametrize(("_", "event_type", "about", "kind"), RECORDS)
+def test_sns_carries_the_same_records(
+    _: str, event_type: str, about: dict[str, Any], kind: MailEvent
+) -> None:
+    """In its envelope, or bare where raw message delivery is on."""
+    by_bus = decode_report(body(_, eventType=event_type, **about))
+    assert by_bus is not None
+    assert by_bus.kind is kind
+    record = {"eventType": event_type, "mail": mail(), **about}
+    assert decode_report(notification(record)) == by_bus
+    assert decode_report(json.dumps(record)) == by_bus
+
+
+@pytest.mark.parametrize(
+    ("type_", "subtype", "fault"),
+    [
+        ("Permanent", "General", Fault.HARD),
+        ("Permanent", "NoEmail", Fault.HARD),
+        ("Permanent", "Suppressed", Fault.HARD),
+        ("Permanent", "OnAccountSuppressionList", Fault.HARD),
+        ("Transient", "General", Fault.SOFT),
+        ("Transient", "MailboxFull", Fault.SOFT),
+        ("Transient", "CustomTimeoutExceeded", Fault.SOFT),
+        ("Transient", "MessageTooLarge", Fault.OF_MESSAGE),
+        ("Transient", "ContentRejected", Fault.OF_MESSAGE),
+        ("Transient", "AttachmentRejected", Fault.OF_MESSAGE),
+        ("Undetermined", "Undetermined", Fault.UNDETERMINED),
+        ("Rubber", "General", Fault.UNDETERMINED),
+        (None, None, Fault.UNDETERMINED),
+    ],
+)
+def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> None:
+    report = decode_report(bounced(bounceType=type_, bounceSubType=subtype))
+    assert report is not None
+    assert (report.kind, report.fault) == (MailEvent.BOUNCED, fault)
+    assert report.address == address_hash(READER)
+    assert report.cause == (f"{type_} {subtype}" if type_ else "")
+
+
+@pytest.mark.parametrize(
+    ("type_", "subtype", "fault"),
+    [
+        ("abuse", None, Fault.COMPLAINT),
+        ("fraud", None, Fault.COMPLAINT),
+        ("virus", None, Fault.COMPLAINT),
+        ("other", None, Fault.COMPLAINT),
+        (None, None, Fault.COMPLAINT),
+        (None, "OnAccountSuppressionList", Fault.COMPLAINT),
+        ("not-spam", None, None),
+        ("auth-failure", None, None),
+    ],
+)
+def test_a_complaint_is_one_unless_it_says_otherwise(
+    type_: str | None, subtype: str | None, fault: Fault | None
+) -> None:
+    about = {"complainedRecipients": [{"emailAddress": READER}]}
+    about |= {"complaintFeedbackType": type_, "complaintSubType": subtype}  # type: ignore[dict-item]
+    report = decode_report(body("Email Complaint Received", complaint=about))
+    assert report is not None
+    assert (report.kind, report.fault) == (MailEvent.COMPLAINED, fault)
+    assert report.address == (address_hash(READER) if fault else "")
+
+
+def test_the_address_is_the_one_that_was_written_to() -> None:
+    """The one that bounced may be where the reader's email is forwarded to."""
+    elsewhere = [{"emailAddress": "ann@mail.example.net"}]
+    report = decode_report(bounced(bounceType="Permanent", bouncedRecipients=elsewhere))
+    assert report is not None
+    assert report.address == address_hash(READER)
+
+
+@pytest.mark.parametrize("destination", [None, [], "", [None], [7], [" "]])
+def test_where_the_message_names_no_address_the_bounced_one_counts(destination: Any) -> None:
+    about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": READER.upper()}]}
+    report = decode_report(body("Email Bounced", mail=mail(destination=destination), bounce=about))
+    assert report is not None
+    assert report.address == address_hash(READER)
+
+
+def test_nothing_that_a_report_holds_is_the_address() -> None:
+    """Also where somebody puts one into the type of a bounce."""
+    report = decode_report(bounced(bounceType="Permanent", bounceSubType=READER))
+    assert report is not None
+    assert report.cause == "Permanent"
+    assert READER not in repr(replace(report, run=None))
 
 
 def test_every_kind_has_its_event() -> None:
@@ -208,6 +335,12 @@ def test_every_kind_has_its_event() -> None:
         body(mail=mail(tags={"run": []})),
         body(mail=mail(tags={"run": [7]})),
         body(mail=mail(tags=None)),
+        notification({"eventType": "Frobbed", "mail": mail()}),
+        notification({"eventType": ["Send"], "mail": mail()}),
+        notification({"notificationType": "Bounce", "mail": mail(tags=None), "bounce": {}}),
+        notification(GREETING),
+        GREETING,
+        json.dumps({"Type": "UnsubscribeConfirmation", "Message": "You left."}),
     ],
 )
 def test_what_is_not_about_a_message_of_gazette_is_nothing(other: str) -> None:
@@ -250,7 +383,18 @@ def test_an_instant_elsewhere_is_told_in_utc() -> None:
         ('{"source": "aws.ses", "detail-type": 7, "detail": {}}', "detail-type"),
         ('{"source": "aws.ses", "detail-type": "Email Sent"}', "detail is"),
         ('{"source": "aws.ses", "detail-type": "Email Sent", "detail": "{}"}', "detail is"),
-        (json.dumps({"Type": "Notification", "Message": body()}), "source"),
+        (json.dumps({"Type": "Notification"}), "Message"),
+        (json.dumps({"Type": "Notification", "Message": {"eventType": "Send"}}), "Message"),
+        (notification("{"), "Message of a notification of SNS must be JSON"),
+        (notification("[]"), "JSON object"),
+        (notification({"eventType": "Send", "mail": mail(messageId=None)}), "messageId"),
+        (body("Email Bounced"), "bounce"),
+        (body("Email Complaint Received", complaint=[]), "complaint"),
+        (body("Email Bounced", mail=mail(destination=[]), bounce={}), "name 0 addresses"),
+        (
+            body("Email Bounced", mail=mail(destination=[READER, "bo@example.com"]), bounce={}),
+            "name 2 addresses",
+        ),
         (body(mail=mail(messageId=None)), "messageId"),
         (body(mail=mail(messageId="")), "messageId"),
         (body(mail=mail(timestamp=None)), "timestamp"),

@@ -7,8 +7,9 @@ import pytest
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
-from gazette.domain.run import Reason, Status
+from gazette.domain.run import Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause
 
 from tests.builders import KEY, NOW, SettableClock, a_run, an_event
 from tests.world import World, crashes, interleavings
@@ -46,7 +47,7 @@ def test_a_reader_who_leaves_is_no_longer_due(world: World) -> None:
 
 def test_the_address_is_suppressed_whatever_becomes_of_the_profile(world: World) -> None:
     world.unsubscribe()
-    assert world.suppressions.rows == {address_hash("ann@example.com"): Reason.UNSUBSCRIBED}
+    assert world.suppressions.rows == {address_hash("ann@example.com"): Cause.UNSUBSCRIBED}
     world.choose("ann2", at=NOW)
     assert world.suppressions.holds(address_hash(" Ann@EXAMPLE.com "))
 

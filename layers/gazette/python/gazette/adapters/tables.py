@@ -130,6 +130,17 @@ class SuppressionRow(Model):
     since = InstantAttribute()
 
 
+class BounceRow(Model):
+    """Table `bounces`. `messages` are `instant id` of each message that bounced softly."""
+
+    class Meta:
+        table_name = ""
+
+    address_hash = UnicodeAttribute(hash_key=True)
+    messages = UnicodeSetAttribute()
+    expires_at = TTLAttribute()
+
+
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
     """Sparse: holds only what may be sent. `due` is `slot#shard`."""
 

@@ -1,20 +1,37 @@
 """The function `feedback`, joined."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 
+from gazette.adapters.bounces import DynamoBounces
 from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.ses_events import decode_report
+from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.clock import now
 from gazette.domain.feedback import MailReport
 from gazette.domain.run import Run
+from gazette.domain.suppression import Cause, SoftLimit
 from gazette.settings import FeedbackSettings
 from gazette.steps.feedback import take_note
+from gazette.steps.suppressing import Suppressing, heed
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A report, the run that it is of, and why its address is suppressed now, if it is for it."""
+
+    report: MailReport
+    run: Run | None
+    suppressed: Cause | None
 
 
 @cache
-def build() -> Callable[[str], tuple[MailReport, Run | None] | None]:
+def build() -> Callable[[str], Taken | None]:
     """Takes the body of a message; None where it reports of no email of ours.
 
     Built once per process.
@@ -23,10 +40,21 @@ def build() -> Callable[[str], tuple[MailReport, Run | None] | None]:
     runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
     evidence_log = DynamoEvidenceLog(settings.batches_table)
 
-    def run(body: str) -> tuple[MailReport, Run | None] | None:
+    span = timedelta(days=settings.soft_bounce_days)
+    by = Suppressing(
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        bounces=DynamoBounces(settings.bounces_table, retention=2 * span, clock=now),
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=runs,
+        soft_limit=SoftLimit(bounces=settings.soft_bounces, span=span),
+    )
+
+    def run(body: str) -> Taken | None:
         report = decode_report(body)
         if report is None:
             return None
-        return report, take_note(report, runs=runs, evidence_log=evidence_log)
+        noted = take_note(report, runs=runs, evidence_log=evidence_log)
+        return Taken(report, noted, heed(report, by=by))
 
     return run

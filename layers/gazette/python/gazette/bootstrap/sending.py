@@ -17,6 +17,7 @@ from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf
 from gazette.adapters.smtp import SmtpMailer, SmtpServer
 from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
@@ -36,6 +37,7 @@ def delivering(settings: SendingSettings) -> Delivering:
     return Delivering(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 
 from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.bounces import DynamoBounces
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.experiments import DynamoExperiments
 from gazette.adapters.follows import DynamoFollows
@@ -15,6 +16,7 @@ from gazette.adapters.link_keys import SecretKeyStore
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
@@ -26,8 +28,10 @@ from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
 from gazette.domain.run import Run
+from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
+    FeedbackSettings,
     PacingSettings,
     PlacingSettings,
     PreferencesSettings,
@@ -139,12 +143,39 @@ def build_links(settings: PreferencesSettings) -> LinksDesk:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SuppressionDesk:
+    """`add` says whether anything changed; `remove` takes out what was found, if it is still so,
+    and with it the soft bounces that were counted."""
+
+    each: Callable[[], Iterator[Suppression]]
+    get: Callable[[str], Suppression | None]
+    add: Callable[[str, Cause, datetime], bool]
+    remove: Callable[[Suppression], None]
+
+
+def build_suppression(settings: FeedbackSettings) -> SuppressionDesk:
+    """What the commands on suppressed addresses need, from the settings of feedback."""
+    suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
+    span = timedelta(days=settings.soft_bounce_days)
+    bounces = DynamoBounces(settings.bounces_table, retention=2 * span, clock=now)
+
+    def remove(found: Suppression) -> None:
+        bounces.forget(found.address)
+        suppressions.lift(found.address, found.cause)
+
+    return SuppressionDesk(
+        each=suppressions.each, get=suppressions.get, add=suppressions.add, remove=remove
+    )
+
+
 def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
     """Takes the run that a dead letter names, from the settings of generate. Reads only."""
     retention = timedelta(days=settings.run_retention_days)
     by = Rehearsing(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         gauge=pacer(settings),

@@ -27,12 +27,29 @@ class MailEvent(StrEnum):
     SUBSCRIPTION = "subscription"
 
 
+class Fault(StrEnum):
+    """What a bounce or a complaint says against the address.
+
+    `HARD`: it takes no email, now or later. `SOFT`: it took none this time. `UNDETERMINED`: it took
+    none, and nobody knows why. `OF_MESSAGE`: it would have taken another message. `COMPLAINT`:
+    whoever reads there does not want it.
+    """
+
+    HARD = "hard"
+    SOFT = "soft"
+    UNDETERMINED = "undetermined"
+    OF_MESSAGE = "of_message"
+    COMPLAINT = "complaint"
+
+
 @dataclass(frozen=True, slots=True)
 class MailReport:
     """One report about one message of Gazette.
 
     `run` and `attempt` are what its tags say; None where they name no run, as with the canary,
     or no number. `sent_at` is when the provider took the message, not when the event happened.
+    `fault` is what it says against the address with the hash `address`; None, and empty, where it
+    says nothing against any. `cause` is the provider's own name for it, fit for a log.
     """
 
     kind: MailEvent
@@ -40,3 +57,6 @@ class MailReport:
     attempt: int | None
     message_id: str
     sent_at: datetime
+    fault: Fault | None = None
+    address: str = ""
+    cause: str = ""

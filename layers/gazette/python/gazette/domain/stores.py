@@ -14,6 +14,7 @@ from gazette.domain.following import Activity, Follow
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.run import Run
 from gazette.domain.subscriber import Early, Reader, Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause, Suppression
 
 
 class Subscribers(Protocol):
@@ -186,11 +187,37 @@ class EventShelf(Protocol):
 class Suppressions(Protocol):
     """Addresses that must not be written to, as hashes (identity.address_hash)."""
 
-    def add(self, address_hash: str, reason: str) -> None:
-        """Suppress an address; adding it again changes nothing."""
+    def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
+        """Suppress an address, since now or `since`. False where nothing changed.
+
+        A greater cause takes the place of a lesser one; a lesser or the same changes nothing. So
+        whatever is added in whatever order, the greatest cause stays.
+        """
 
     def holds(self, address_hash: str) -> bool:
         """Whether the address is suppressed."""
 
-    def lift(self, address_hash: str, reason: str) -> None:
-        """Suppress the address no longer, if it was for `reason`, and for no other."""
+    def get(self, address_hash: str) -> Suppression | None:
+        """Why and since when it is; None where it is not."""
+
+    def lift(self, address_hash: str, cause: Cause) -> None:
+        """Suppress the address no longer, if it was for `cause`, and for no other."""
+
+    def each(self) -> Iterator[Suppression]:
+        """All of them, in no order. Eventually consistent; reads the whole table."""
+
+
+class Bounces(Protocol):
+    """Messages that bounced without proving that an address takes none, by the address's hash."""
+
+    def remember(
+        self, address_hash: str, message_id: str, sent_at: datetime
+    ) -> Collection[datetime]:
+        """When the messages were sent of which that is known, this one with them.
+
+        One message counts once, however often it comes; none is forgotten while others still
+        come.
+        """
+
+    def forget(self, address_hash: str) -> None:
+        """Begin anew."""

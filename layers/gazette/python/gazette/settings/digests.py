@@ -101,6 +101,7 @@ class SendingSettings(PacingSettings):
 
     resend_queue_url: str
     subscribers_table: str
+    suppressions_table: str
     events_table: str
     runs_table: str
     batches_table: str

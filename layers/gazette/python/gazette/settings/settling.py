@@ -7,11 +7,25 @@ from gazette.settings.environment import Settings, check, check_choice
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSettings(Settings):
-    """What `feedback` needs."""
+    """What `feedback` needs.
+
+    `soft_bounces` soft bounces within `soft_bounce_days` suppress an address.
+    """
 
     runs_table: str
     batches_table: str
+    subscribers_table: str
+    schedules_table: str
+    suppressions_table: str
+    bounces_table: str
+    soft_bounces: int
+    soft_bounce_days: int
     run_retention_days: int
+    shards: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting."""
+        check(self, soft_bounces=(1, 100), soft_bounce_days=(1, 365), shards=(1, 256))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.ports import Clock, LinkMaker, Mailer
 from gazette.domain.run import Run
 from gazette.domain.signals import SendOutcome
-from gazette.domain.stores import EventReader, Subscribers
+from gazette.domain.stores import EventReader, Subscribers, Suppressions
 from gazette.steps.editing import Desk
 from gazette.steps.pacing import Pacing
 
@@ -69,6 +69,7 @@ class Delivering:
 
     runs: Runs
     subscribers: Subscribers
+    suppressions: Suppressions
     events: EventReader
     batches: Batches
     desk: Desk

@@ -9,6 +9,7 @@ from gazette.domain.run import Reason
 from gazette.domain.signals import Stop
 from gazette.domain.stores import Suppressions
 from gazette.domain.subscriber import Erased, Reader, Subscriber
+from gazette.domain.suppression import Cause
 from gazette.steps.applying import apply, cancel
 from gazette.steps.places import Places
 from gazette.steps.scheduling import remove_schedules
@@ -25,7 +26,7 @@ def erase_subscriber(
     """
     reader = places.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.has_left:
-        suppressions.add(address_hash(reader.email), reader.status.value)
+        suppressions.add(address_hash(reader.email), Cause(reader.status.value))
     before = {run.key for run in places.runs.of_user(user_id) if not is_immediate(run.key.schedule)}
     erased = places.subscribers.erase(user_id, at)
     if not erased and not _was_erased(places.subscribers.get(user_id), at):

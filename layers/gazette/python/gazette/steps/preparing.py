@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from gazette.domain.experiment import Variant, variant_of
 from gazette.domain.frequency import Frequency
-from gazette.domain.identity import is_immediate
+from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.model import Edition, RunKey, Window
 from gazette.domain.ports import LONGEST_DELAY, Links
 from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
@@ -68,6 +68,8 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
         subscriber = by.subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or subscriber.has_left:
             return _skipped(run, why_not_sent(subscriber), by)
+        if by.suppressions.holds(address_hash(subscriber.email)):  # for what another reader did
+            return _skipped(run, Reason.SUPPRESSED, by)
         links = by.link_maker.links(key)
         variant = variant_of(key.user_id, by.desk.experiment.running())
         edition = edit(key, events, subscriber, links, variant=variant, desk=by.desk)

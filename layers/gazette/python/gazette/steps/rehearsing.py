@@ -13,7 +13,7 @@ from gazette.domain.pace import NoTurn, Turn
 from gazette.domain.ports import Clock, Links, PaceGauge
 from gazette.domain.run import Run
 from gazette.domain.signals import Accepted, SendOutcome
-from gazette.domain.stores import EventReader, Subscribers
+from gazette.domain.stores import EventReader, Subscribers, Suppressions
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
@@ -30,6 +30,7 @@ class Rehearsing:
 
     runs: Runs
     subscribers: Subscribers
+    suppressions: Suppressions
     events: EventReader
     batches: Batches
     gauge: PaceGauge
@@ -55,6 +56,7 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
     pretending = Delivering(
         runs=_Runs(by.runs),
         subscribers=by.subscribers,
+        suppressions=by.suppressions,
         events=by.events,
         batches=by.batches,
         desk=Desk(renderer=_Renderer(), experiment=_NoExperiment(), shelf=_Shelf(), max_groups=1),

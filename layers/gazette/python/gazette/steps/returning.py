@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash
-from gazette.domain.run import Reason
 from gazette.domain.stores import Suppressions
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause
 from gazette.steps.places import Places
 from gazette.steps.scheduling import is_active, set_schedules, withdraw_if_left
+from gazette.steps.suppressing import stop_reader
 from gazette.steps.unsubscribe import settle_suppression
 
 _CONFLICTS = 5
@@ -27,7 +28,7 @@ def come_back(user_id: str, *, suppressions: Suppressions, places: Places) -> bo
         if not isinstance(reader, Subscriber):
             return False
         address = address_hash(reader.email)
-        suppressions.lift(address, Reason.UNSUBSCRIBED)
+        suppressions.lift(address, Cause.UNSUBSCRIBED)
         if suppressions.holds(address):
             return False
         places.subscribers.mark_active(user_id, places.clock().date())
@@ -38,9 +39,17 @@ def come_back(user_id: str, *, suppressions: Suppressions, places: Places) -> bo
             set_schedules(back, places=places, wakes=True)
         withdraw_if_left(user_id, places=places)
         if is_back:
-            return is_active(
-                settle_suppression(
-                    user_id, address, subscribers=places.subscribers, suppressions=suppressions
-                )
+            now = settle_suppression(
+                user_id, address, subscribers=places.subscribers, suppressions=suppressions
             )
+            if is_active(now) and suppressions.holds(address):  # a bounce or complaint meanwhile
+                stop_reader(
+                    user_id,
+                    address,
+                    subscribers=places.subscribers,
+                    schedules=places.schedules,
+                    runs=places.runs,
+                )
+                return False
+            return is_active(now)
     raise NotYet(f"The profile of {user_id} kept changing.")

@@ -2,9 +2,9 @@
 
 from gazette.domain.identity import address_hash
 from gazette.domain.ledgers import Runs, Schedules
-from gazette.domain.run import Reason
 from gazette.domain.stores import Subscribers, Suppressions
 from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause
 from gazette.steps.applying import make_known
 from gazette.steps.scheduling import withdraw
 
@@ -26,7 +26,7 @@ def unsubscribe(
     if not isinstance(reader, Subscriber):
         return False
     address = address_hash(reader.email)
-    suppressions.add(address, Reason.UNSUBSCRIBED)
+    suppressions.add(address, Cause.UNSUBSCRIBED)
     if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
         return False
     withdraw(user_id, subscribers=subscribers, schedules=schedules)
@@ -47,9 +47,9 @@ def settle_suppression(
     while isinstance(reader, Subscriber):
         status = reader.status
         if status is SubscriberStatus.UNSUBSCRIBED:
-            suppressions.add(address, Reason.UNSUBSCRIBED)
+            suppressions.add(address, Cause.UNSUBSCRIBED)
         elif not reader.has_left:
-            suppressions.lift(address, Reason.UNSUBSCRIBED)
+            suppressions.lift(address, Cause.UNSUBSCRIBED)
         reader = subscribers.get(user_id)
         if isinstance(reader, Subscriber) and reader.status is status:
             break

@@ -1,0 +1,93 @@
+"""What bounces and complaints of Amazon SES say against an address."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.feedback import Fault, MailEvent
+from gazette.domain.identity import address_hash
+
+_BY_BOUNCE = {"Permanent": Fault.HARD, "Transient": Fault.SOFT}
+_OF_MESSAGE = {"MessageTooLarge", "ContentRejected", "AttachmentRejected"}
+_NO_COMPLAINTS = {"not-spam", "auth-failure"}
+_NAME = re.compile(r"[A-Za-z-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Accused:
+    """What is said against the address with a hash, and how SES calls it."""
+
+    fault: Fault
+    address: str
+    cause: str
+
+
+def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any]) -> Accused | None:
+    """Whom the record of a bounce or complaint speaks against; None where against nobody.
+
+    Permanent bounces are hard, also where SES did not try because the address is on a list of
+    its own. Of the transient ones, which SES reports once it has given up, those subtypes that
+    another message may not meet speak against the message. A type that is not known here is
+    undetermined.
+
+    Of complaints, `not-spam` corrects one, and `auth-failure` is about signatures: a machine says
+    so, of whoever signed. Without a type, as of mailbox providers that say no more, and where SES
+    did not send because of an earlier one (`OnAccountSuppressionList`), it is a complaint.
+
+    The address is the one that was written to: Gazette writes to one. Those of the bounced are
+    the Final-Recipient of a notification, so perhaps where a reader's email is forwarded to; they
+    count where `mail.destination` does not say. Of complaints, mailbox providers mostly redact it.
+    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
+
+    Raises InvalidEvent where it names no address, or more than one.
+    """
+    if kind is MailEvent.BOUNCED:
+        said = _about(record, "bounce")
+        fault = _BY_BOUNCE.get(str(said.get("bounceType")), Fault.UNDETERMINED)
+        if fault is Fault.SOFT and said.get("bounceSubType") in _OF_MESSAGE:
+            fault = Fault.OF_MESSAGE
+        names = (said.get("bounceType"), said.get("bounceSubType"))
+        return Accused(fault, _written_to(mail, said, "bouncedRecipients"), _cause(*names))
+    if kind is MailEvent.COMPLAINED:
+        said = _about(record, "complaint")
+        names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
+        if names[0] in _NO_COMPLAINTS:
+            return None
+        address = _written_to(mail, said, "complainedRecipients")
+        return Accused(Fault.COMPLAINT, address, _cause(*names))
+    return None
+
+
+def _about(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    said = record.get(name)
+    if not isinstance(said, dict):
+        raise InvalidEvent(f"{name} of an event of SES must be an object: it says whom it is about")
+    return said
+
+
+def _written_to(mail: Mapping[str, Any], said: Mapping[str, Any], recipients: str) -> str:
+    """The hash of the one address that the message went to."""
+    named = _texts(mail.get("destination"))
+    if not named:
+        given = said.get(recipients)
+        listed = given if isinstance(given, list) else []
+        named = _texts([each.get("emailAddress") for each in listed if isinstance(each, dict)])
+    hashes = {address_hash(address) for address in named}
+    if len(hashes) != 1:
+        raise InvalidEvent(
+            f"mail.destination and {recipients} of an event of SES name {len(hashes)} addresses: "
+            "a message of Gazette goes to one"
+        )
+    return hashes.pop()
+
+
+def _texts(given: Any) -> list[str]:
+    listed = given if isinstance(given, list) else []
+    return [each for each in listed if isinstance(each, str) and each.strip()]
+
+
+def _cause(*names: Any) -> str:
+    """Type and subtype, such as `Permanent NoEmail`; nothing that could be an address."""
+    return " ".join(name for name in names if isinstance(name, str) and _NAME.fullmatch(name))

@@ -1,0 +1,74 @@
+"""An address must not be written to: the row is written, then the reader is stopped."""
+
+from dataclasses import dataclass, replace
+
+from gazette.domain.feedback import Fault, MailReport
+from gazette.domain.identity import address_hash
+from gazette.domain.ledgers import Runs, Schedules
+from gazette.domain.stores import Bounces, Subscribers, Suppressions
+from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause, SoftLimit
+from gazette.steps.applying import make_known
+from gazette.steps.scheduling import withdraw
+
+_CAUSES = {Fault.HARD: Cause.BOUNCED, Fault.COMPLAINT: Cause.COMPLAINED}
+_COUNTED = {Fault.SOFT, Fault.UNDETERMINED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressing:
+    """The tables by which an address, and who reads there, is stopped."""
+
+    suppressions: Suppressions
+    bounces: Bounces
+    subscribers: Subscribers
+    schedules: Schedules
+    runs: Runs
+    soft_limit: SoftLimit
+
+
+def heed(report: MailReport, *, by: Suppressing) -> Cause | None:
+    """Suppress the address that the report speaks against, if it is bad enough; returns why.
+
+    Safe to repeat, in any order: soft bounces are counted by the message, and the greater cause
+    stays. What is no message to a reader, such as the canary, is not heeded.
+    """
+    if report.fault is None or report.run is None:
+        return None
+    cause = _CAUSES.get(report.fault)
+    if report.fault in _COUNTED:
+        bounced = by.bounces.remember(report.address, report.message_id, report.sent_at)
+        cause = Cause.BOUNCED if by.soft_limit.is_reached(bounced) else None
+    if cause is None:
+        return None
+    by.suppressions.add(report.address, cause)
+    stop_reader(
+        report.run.user_id,
+        report.address,
+        subscribers=by.subscribers,
+        schedules=by.schedules,
+        runs=by.runs,
+    )
+    return cause
+
+
+def stop_reader(
+    user_id: str, address: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs
+) -> None:
+    """Stop all email to a reader whose address is suppressed, if it still is theirs.
+
+    Status, due index, epoch of the open runs, as for who leaves: a worker that read the status
+    before it changed fails at its claim (rule 11). Who has unsubscribed stays so: no other address
+    brings them back. After a crash, done again by whoever suppresses again.
+    """
+    while True:
+        reader = subscribers.get(user_id)
+        if not isinstance(reader, Subscriber) or address_hash(reader.email) != address:
+            return
+        if reader.has_left:
+            break
+        stopped = replace(reader, status=SubscriberStatus.SUPPRESSED, revision=reader.revision + 1)
+        if subscribers.put(stopped, replacing=reader):
+            break
+    withdraw(user_id, subscribers=subscribers, schedules=schedules)
+    make_known(runs.of_user(user_id), runs=runs)

@@ -1,0 +1,100 @@
+"""Bounces and complaints on moto: from what SES reports to nobody being written to."""
+
+import io
+import json
+from collections import Counter
+
+import pytest
+from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.clock import now
+from gazette.domain.identity import address_hash
+from gazette.domain.run import Reason, Status
+from gazette.domain.subscriber import SubscriberStatus
+from gazette.domain.suppression import Cause
+
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.messages import ago, bounce, complaint, event, profile, records, report
+from tests.functions.test_handlers import ann, stored_run
+
+ANN = address_hash("ann@example.com")
+
+
+def cause() -> Cause | None:
+    found = DynamoSuppressions("suppressions", clock=now).get(ANN)
+    return found.cause if found else None
+
+
+@pytest.mark.usefixtures("later")
+def test_after_a_hard_bounce_nothing_goes_to_the_address(cloud: Cloud, logs: io.StringIO) -> None:
+    """Nor to another reader who registers with it."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.work("feedback", bounce("ann-weekly-9"))
+    assert (cause(), ann().status) == (Cause.BOUNCED, SubscriberStatus.SUPPRESSED)
+    cloud.work("generate", message)
+    assert not cloud.sent()
+    assert (stored_run().status, stored_run().reason) == (Status.SKIPPED, Reason.SUPPRESSED)
+    cloud.say("subscriber.changed", profile("bo", email="Ann@Example.com"))
+    cloud.say("event.created", event(2, user_id="bo"))
+    assert not [row for row in cloud.rows("schedules") if row["user_id"] == "bo"]
+    written = logs.getvalue()
+    assert '"suppressed":"bounced"' in written
+    assert '"cause":"Permanent General"' in written
+    assert "example.com" not in written.lower()
+
+
+def test_reports_by_way_of_sns_do_the_same(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    record = json.loads(complaint())["detail"]
+    record["eventType"] = "Complaint"
+    cloud.work("feedback", json.dumps({"Type": "Notification", "Message": json.dumps(record)}))
+    assert (cause(), ann().status) == (Cause.COMPLAINED, SubscriberStatus.SUPPRESSED)
+
+
+def test_a_bounce_that_cannot_be_read_is_given_back_alone(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    broken = report("Bounced")
+    answer = cloud.invoke("feedback", records(report(), broken, complaint()))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
+    assert cause() is Cause.COMPLAINED
+
+
+def test_soft_bounces_suppress_at_the_fifth_message(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    for number in range(1, 6):
+        again = bounce(kind="Transient", message_id=f"m{number}")
+        cloud.work("feedback", again, again)
+        assert cause() is (Cause.BOUNCED if number == 5 else None)
+    assert ann().status is SubscriberStatus.SUPPRESSED
+
+
+def test_who_was_suppressed_is_written_to_at_another_address(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.work("feedback", bounce())
+    elsewhere = profile(email="ann@example.org", changed_at=ago(days=1))
+    cloud.say("subscriber.changed", elsewhere)
+    assert ann().status is SubscriberStatus.ACTIVE
+
+
+@pytest.mark.usefixtures("later")
+def test_a_hard_bounce_costs_five_write_units(cloud: Cloud) -> None:
+    """The suppression, the status, the schedule out of `due`, the open run."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    fan_out(cloud)
+    cloud.work("feedback", report(run="canary"))
+    cloud.meter.clear()
+    cloud.work("feedback", bounce("ann-weekly-9"))
+    assert cloud.meter.write_units == Counter(suppressions=1, subscribers=1, schedules=2, runs=1)
+    cloud.meter.clear()
+    cloud.work("feedback", bounce("ann-weekly-9"))
+    assert cloud.meter.write_units == Counter(suppressions=1, runs=1)
+
+
+def test_a_soft_bounce_costs_one_write_unit(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.work("feedback", report(run="canary"))
+    cloud.meter.clear()
+    cloud.work("feedback", bounce("ann-weekly-9", kind="Transient"))
+    assert cloud.meter.write_units == Counter(bounces=1)
