@@ -412,7 +412,7 @@ def test_an_immediate_event_whose_run_was_sent_already_costs_one_query(ann_at_on
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("events", [1, 300])
-def test_a_digest_costs_seven_calls_and_four_write_units(ann: Cloud, events: int) -> None:
+def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int) -> None:
     """Whatever the number of events; 300 of them fit one page."""
     said = [event(number, entity=f"post#p{number % 30}") for number in range(events)]
     ann.say("event.created", {"events": said})
@@ -431,7 +431,7 @@ def test_a_digest_costs_seven_calls_and_four_write_units(ann: Cloud, events: int
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_put_off_costs_five_calls_and_one_write_unit(
+def test_a_digest_that_is_put_off_costs_six_calls_and_one_write_unit(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The refusal brings the row; who remembers it asks no more, and pays nothing."""
