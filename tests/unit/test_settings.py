@@ -103,7 +103,14 @@ def test_a_variable_is_named_after_its_field() -> None:
     assert set(build(FeedbackSettings).to_env()) == {
         "GAZETTE_RUNS_TABLE",
         "GAZETTE_BATCHES_TABLE",
+        "GAZETTE_SUBSCRIBERS_TABLE",
+        "GAZETTE_SCHEDULES_TABLE",
+        "GAZETTE_SUPPRESSIONS_TABLE",
+        "GAZETTE_BOUNCES_TABLE",
+        "GAZETTE_SOFT_BOUNCES",
+        "GAZETTE_SOFT_BOUNCE_DAYS",
         "GAZETTE_RUN_RETENTION_DAYS",
+        "GAZETTE_SHARDS",
     }
 
 
