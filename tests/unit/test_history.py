@@ -165,7 +165,7 @@ def test_turns_are_where_the_value_changed(said: str, turned: str) -> None:
     assert set(turns(history)) <= set(history)
 
 
-@given(st.lists(st.tuples(within_a_fortnight, values), max_size=LONGEST))
+@given(st.lists(st.tuples(within_a_fortnight, values), max_size=LONGEST - 1))
 @settings(max_examples=100, deadline=None)
 def test_turns_do_not_depend_on_which_repetitions_are_still_there(
     said: list[tuple[datetime, str]],
@@ -176,3 +176,10 @@ def test_turns_do_not_depend_on_which_repetitions_are_still_there(
         newest = history[-1]
         later = remember(history, newest[0] + timedelta(days=30), newest[1])
         assert turns(later) == turns(history)
+
+
+def test_a_repetition_at_the_end_of_a_full_history_takes_the_place_of_the_oldest() -> None:
+    """It is the newest that was said, and something may still come before it."""
+    full = told(*((NOW + number * HOUR, f"v{number % 2}") for number in range(LONGEST)))
+    later = remember(full, NOW + 30 * LATE, full[-1][1])
+    assert later == (*full[1:], (NOW + 30 * LATE, full[-1][1]))
