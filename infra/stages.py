@@ -40,6 +40,9 @@ class Stage:
     SES has reported nothing for `evidence_grace`: `resend` (once more, as soon as reports are
     known to come in, and for `longest_doubt` at most), `carry_over` (its events come again with the
     next one) or `assume_sent`;
+    `track_clicks` and `track_opens` let SES report clicks and opens, for which it leads links by a
+    server of its own and puts a picture into each email; a click is a sign of life, and with
+    `opens_are_life` an open too;
     `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
     instead of Lambda's.
     """
@@ -84,6 +87,9 @@ class Stage:
     run_retention_days: int = 180
     sunset_days: int = 45
     concurrency: int = 20
+    track_clicks: bool = False
+    track_opens: bool = False
+    opens_are_life: bool = False
     default_frequencies: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -161,6 +167,16 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(
             f"Stage {name!r} in cdk.json: mail_provider smtp needs unknown_policy carry_over or "
             "assume_sent: nothing reports what became of an email, and resend would wait for that."
+        )
+    if stage.mail_provider == "smtp" and (stage.track_clicks or stage.track_opens):
+        raise StageError(
+            f"Stage {name!r} in cdk.json: track_clicks and track_opens need mail_provider ses: "
+            "nothing else reports what became of an email."
+        )
+    if stage.opens_are_life and not stage.track_opens:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: opens_are_life needs track_opens: else no open is "
+            "reported."
         )
     if stage.mail_provider == "smtp" and not stage.emails_per_second:
         raise StageError(

@@ -95,6 +95,7 @@ ACTIVITIES = Table(
 )
 BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expires_at")
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
+ENGAGEMENT = Table(name="engagement", partition_key="slot", sort_key="run", ttl="expires_at")
 PACE = Table(name="pace", partition_key="name")
 TABLES = (
     SUBSCRIBERS,
@@ -105,6 +106,7 @@ TABLES = (
     RUNS,
     BATCHES,
     PACE,
+    ENGAGEMENT,
     SUPPRESSIONS,
 )
 
@@ -198,6 +200,7 @@ FEEDBACK = Step(
     tables=(
         ("runs", ("GetItem", "PutItem")),
         ("batches", ("UpdateItem",)),
+        ("engagement", ("UpdateItem",)),
     ),
 )
 SWEEP = Step(

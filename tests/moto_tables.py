@@ -6,6 +6,7 @@ import boto3
 from gazette.adapters.tables import (
     ActivityRow,
     BatchRow,
+    EngagementRow,
     EventRow,
     FollowRow,
     PaceRow,
@@ -25,6 +26,7 @@ NAMES = {
     BatchRow: "batches",
     SuppressionRow: "suppressions",
     PaceRow: "pace",
+    EngagementRow: "engagement",
 }
 
 

@@ -20,7 +20,7 @@ from gazette.domain.commands import (
     EraseSubscriber,
 )
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
-from gazette.domain.feedback import MailReport
+from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.identity import shard_of
@@ -56,6 +56,7 @@ from tests.fake_stores import (
     PARTITIONS,
     FakeActivities,
     FakeBatches,
+    FakeEngagements,
     FakeEvents,
     FakeFollows,
     FakePacer,
@@ -110,6 +111,7 @@ PORTS = (
     "resend_queue",
     "failed_runs",
     "evidence_log",
+    "engagements",
     "backlog",
     "canary",
     "shelf",
@@ -168,6 +170,8 @@ class World:
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
+    engagements: FakeEngagements = field(default_factory=FakeEngagements)
+    signs_of_life: frozenset[MailEvent] = frozenset({MailEvent.CLICKED})
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     canary: FakeCanary = field(default_factory=FakeCanary)
@@ -388,7 +392,14 @@ class World:
 
     def report(self, report: MailReport) -> Run | None:
         """One report of the provider."""
-        return take_note(report, runs=self.runs, evidence_log=self.evidence_log)
+        return take_note(
+            report,
+            runs=self.runs,
+            evidence_log=self.evidence_log,
+            engagements=self.engagements,
+            bus=self.bus,
+            signs_of_life=self.signs_of_life,
+        )
 
     def deliver_queued(self) -> list[Run | None]:
         """Let the delays pass, then everything that is queued to be sent; NotYet stays queued."""

@@ -58,8 +58,9 @@ _REPORTED = (
     ses.EmailSendingEvent.COMPLAINT,
     ses.EmailSendingEvent.REJECT,
 )
-"""Neither opens nor clicks: who asks for those lets SES put a pixel into each email and lead each
-link by a server of its own.
+"""Neither opens nor clicks, unless the stage wants them: who asks for those lets SES put a picture
+into each email and lead each link by a server of its own.
+https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
 https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
 
 
@@ -115,7 +116,7 @@ class ServiceStack(Stack):
         configuration_set = self._report_emails()
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
             self._configure_sending(sending, kind, configuration_set, base_url=base_url)
-        feedback.configure(self._settings(FeedbackSettings))
+        self._configure_feedback(feedback, bus)
         self._configure_sweep(sweep, configuration_set)
         self._configure_preferences(preferences, bus, base_url)
         self._start_clocks(fanout, sweep)
@@ -181,7 +182,7 @@ class ServiceStack(Stack):
         configuration_set.add_event_destination(
             "Reports",
             destination=ses.EventDestination.event_bus(default_bus),
-            events=list(_REPORTED),
+            events=_reported(self._stage),
         )
         events.Rule(
             self,
@@ -227,6 +228,11 @@ class ServiceStack(Stack):
             )
         )
 
+    def _configure_feedback(self, feedback: StepConstruct, bus: events.EventBus) -> None:
+        if self._stage.track_clicks or self._stage.opens_are_life:
+            bus.grant_put_events_to(feedback.function)
+        feedback.configure(self._settings(FeedbackSettings))
+
     def _configure_sweep(
         self, sweep: StepConstruct, configuration_set: ses.ConfigurationSet
     ) -> None:
@@ -254,7 +260,7 @@ class ServiceStack(Stack):
         """The settings of a function: tables, queues and what the stage says, each by its name."""
         known: dict[str, Any] = {
             **vars(self._stage),
-            "ticks": int(self._stage.ticks),
+            **{name: int(each) for name, each in vars(self._stage).items() if type(each) is bool},
             "default_frequencies": json.dumps(self._stage.default_frequencies),
             "links_secret": self._links_secret.secret_arn,
             **{f"{name}_table": table.table_name for name, table in self._tables.items()},
@@ -299,6 +305,14 @@ class ServiceStack(Stack):
             topic=self._topic,
             meaning=meaning,
         )
+
+
+def _reported(stage: Stage) -> list[ses.EmailSendingEvent]:
+    tracked = {
+        ses.EmailSendingEvent.CLICK: stage.track_clicks,
+        ses.EmailSendingEvent.OPEN: stage.track_opens,
+    }
+    return [*_REPORTED, *(event for event, is_tracked in tracked.items() if is_tracked)]
 
 
 def _may_ask_for_the_quota() -> iam.PolicyStatement:

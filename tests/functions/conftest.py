@@ -325,6 +325,8 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "longest_doubt": 21600,
         "unknown_policy": "resend",
         "ticks": 1,
+        "track_clicks": 1,
+        "opens_are_life": 0,
         "max_groups": 20,
         "event_retention_days": 90,
         "run_retention_days": 180,

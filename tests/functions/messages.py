@@ -116,9 +116,18 @@ def http(method: str, path: str, body: str = "", content_type: str = "") -> dict
     }
 
 
-def report(kind: str = "Delivered", run: str = "ann-daily-1") -> str:
-    """What SES reports of an email, as EventBridge puts it on the feedback queue."""
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+def report(
+    kind: str = "Delivered", run: str = "ann-daily-1", *, record: str = "delivery", minutes: int = 0
+) -> str:
+    """What SES reports of an email, as EventBridge puts it on the feedback queue.
+
+    `minutes`: how long after it was sent that happened.
+    """
+    now = datetime.now(UTC)
+    at, then = (
+        instant.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        for instant in (now - timedelta(minutes=minutes), now)
+    )
     return json.dumps(
         {
             "version": "0",
@@ -126,11 +135,11 @@ def report(kind: str = "Delivered", run: str = "ann-daily-1") -> str:
             "detail-type": f"Email {kind}",
             "source": "aws.ses",
             "account": "123456789012",
-            "time": at,
+            "time": then,
             "region": "us-east-1",
             "resources": [],
             "detail": {
-                "eventType": "Delivery",
+                record: {"timestamp": then},
                 "mail": {
                     "timestamp": at,
                     "messageId": "0100-m1",

@@ -7,6 +7,7 @@ import pytest
 from gazette.adapters.tables import (
     ActivityRow,
     BatchRow,
+    EngagementRow,
     EventRow,
     FollowRow,
     PaceRow,
@@ -30,6 +31,7 @@ _MODELS: dict[str, type[Model]] = {
     "Batches": BatchRow,
     "Suppressions": SuppressionRow,
     "Pace": PaceRow,
+    "Engagement": EngagementRow,
 }
 
 
@@ -79,7 +81,9 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
         name: table["TimeToLiveSpecification"]["AttributeName"]
         for name, table in tables.items()
         if "TimeToLiveSpecification" in table
-    } == dict.fromkeys(("Activities", "Batches", "Events", "Follows", "Runs"), "expires_at")
+    } == dict.fromkeys(
+        ("Activities", "Batches", "Engagement", "Events", "Follows", "Runs"), "expires_at"
+    )
 
 
 def test_the_keys_are_these(prod: Synthesis) -> None:
@@ -95,6 +99,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Batches": {"HASH": "kind", "RANGE": "id"},
         "Suppressions": {"HASH": "address_hash"},
         "Pace": {"HASH": "name"},
+        "Engagement": {"HASH": "slot", "RANGE": "run"},
     }
     assert {
         name: _indexes(
@@ -116,6 +121,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Batches": {},
         "Suppressions": {},
         "Pace": {},
+        "Engagement": {},
     }
 
 

@@ -103,6 +103,10 @@ def test_a_variable_is_named_after_its_field() -> None:
     assert set(build(FeedbackSettings).to_env()) == {
         "GAZETTE_RUNS_TABLE",
         "GAZETTE_BATCHES_TABLE",
+        "GAZETTE_ENGAGEMENT_TABLE",
+        "GAZETTE_BUS",
+        "GAZETTE_TRACK_CLICKS",
+        "GAZETTE_OPENS_ARE_LIFE",
         "GAZETTE_RUN_RETENTION_DAYS",
     }
 

@@ -156,3 +156,18 @@ def test_shards_out_of_range_are_refused(shards: int) -> None:
 @pytest.mark.parametrize("shards", [1, 256])
 def test_the_edges_of_the_range_are_allowed(shards: int) -> None:
     assert read_stage("prod", {"prod": VALID | {"shards": shards}}).shards == shards
+
+
+def test_tracking_is_off_unless_a_stage_asks_for_it_and_needs_ses() -> None:
+    stage = read_stage("prod", {"prod": VALID})
+    tracked = (stage.track_clicks, stage.track_opens, stage.opens_are_life)
+    assert tracked == (False, False, False)
+    smtp = VALID | {
+        "mail_provider": "smtp",
+        "smtp_host": "mail.example.com",
+        "unknown_policy": "carry_over",
+        "emails_per_second": 5,
+    }
+    for setting in ("track_clicks", "track_opens"):
+        assert "need mail_provider ses" in refusal(smtp | {setting: True})
+    assert "opens_are_life needs track_opens" in refusal(VALID | {"opens_are_life": True})

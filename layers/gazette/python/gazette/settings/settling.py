@@ -7,10 +7,17 @@ from gazette.settings.environment import Settings, check, check_choice
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSettings(Settings):
-    """What `feedback` needs."""
+    """What `feedback` needs.
+
+    `track_clicks`, `opens_are_life`: 1 where a click, or an open, is a sign of life; else 0.
+    """
 
     runs_table: str
     batches_table: str
+    engagement_table: str
+    bus: str
+    track_clicks: int
+    opens_are_life: int
     run_retention_days: int
 
 
