@@ -1,5 +1,6 @@
 """Jinja2 templates, already inlined at build time, become an edition."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.fragments import Fragment, Fragments
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.showing import one_line, show, subject_line
+from gazette.adapters.rendering.untracked import without_tracking
 from gazette.adapters.rendering.variations import read_rankings
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
@@ -29,15 +31,19 @@ _LONGEST_NAME = 80
 
 
 class JinjaRenderer:
-    """The port `Renderer` on a folder of built templates (see infra/assets/templates.py)."""
+    """The port `Renderer` on a folder of built templates (see infra/assets/templates.py).
 
-    def __init__(self, templates: Path) -> None:
+    `tracks_clicks`: the provider leads links by its own server, but for the reader's own.
+    """
+
+    def __init__(self, templates: Path, *, tracks_clicks: bool = False) -> None:
         self._templates = templates
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._rankings = read_rankings(templates)
         self._environments: dict[int, Environment] = {}
         self._fragments = Fragments(self._brand)
+        self._tracks_clicks = tracks_clicks
 
     def take_count(self) -> CacheCount:
         """How many groups of emails were there already, and how many not, since asked last."""
@@ -79,6 +85,8 @@ class JinjaRenderer:
             }
             while True:
                 edition = _edition(templates, email, digest, fragments, values)
+                if self._tracks_clicks:
+                    edition = replace(edition, html=without_tracking(edition.html, links))
                 excess = len(edition.html.encode()) - LONGEST_HTML
                 if excess <= 0:
                     return edition
