@@ -16,6 +16,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf
 from gazette.adapters.smtp import SmtpMailer, SmtpServer
+from gazette.adapters.streams import StreamedMailer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
@@ -39,7 +40,7 @@ def delivering(settings: SendingSettings) -> Delivering:
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(
-            renderer=renderer(),
+            renderer=renderer(tracks_clicks=bool(settings.track_clicks)),
             experiment=KeptExperiment(DynamoExperiments(settings.batches_table), clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,
@@ -66,10 +67,18 @@ def delivering(settings: SendingSettings) -> Delivering:
 def _mailer(settings: SendingSettings) -> Mailer:
     send_timeout = timedelta(seconds=settings.send_timeout)
     if settings.mail_provider == "ses":
-        return SesMailer(
-            ses_client(send_timeout),
-            sender=settings.sender,
-            configuration_set=settings.configuration_set,
+        client = ses_client(send_timeout)
+        return StreamedMailer(
+            digest=SesMailer(
+                client,
+                sender=settings.sender,
+                configuration_set=settings.configuration_set,
+            ),
+            immediate=SesMailer(
+                client,
+                sender=settings.immediate_sender,
+                configuration_set=settings.immediate_configuration_set,
+            ),
         )
     login = json.loads(str(get_secret(settings.smtp_secret))) if settings.smtp_secret else {}
     server = SmtpServer(
@@ -79,4 +88,7 @@ def _mailer(settings: SendingSettings) -> Mailer:
         username=login.get("username", ""),
         password=login.get("password", ""),
     )
-    return SmtpMailer(server, sender=settings.sender, timeout=send_timeout)
+    return StreamedMailer(
+        digest=SmtpMailer(server, sender=settings.sender, timeout=send_timeout),
+        immediate=SmtpMailer(server, sender=settings.immediate_sender, timeout=send_timeout),
+    )
