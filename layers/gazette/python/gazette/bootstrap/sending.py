@@ -40,7 +40,7 @@ def delivering(settings: SendingSettings) -> Delivering:
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(
-            renderer=renderer(tracks_clicks=bool(settings.track_clicks)),
+            renderer=renderer().tracking_clicks() if settings.track_clicks else renderer(),
             experiment=KeptExperiment(DynamoExperiments(settings.batches_table), clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,

@@ -13,6 +13,6 @@ def templates() -> Path:
 
 
 @cache
-def renderer(*, tracks_clicks: bool = False) -> JinjaRenderer:
+def renderer() -> JinjaRenderer:
     """What makes emails of them, and remembers the groups that many readers share."""
-    return JinjaRenderer(templates(), tracks_clicks=tracks_clicks)
+    return JinjaRenderer(templates())

@@ -1,8 +1,9 @@
 """Jinja2 templates, already inlined at build time, become an edition."""
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -31,19 +32,25 @@ _LONGEST_NAME = 80
 
 
 class JinjaRenderer:
-    """The port `Renderer` on a folder of built templates (see infra/assets/templates.py).
+    """The port `Renderer` on a folder of built templates (see infra/assets/templates.py)."""
 
-    `tracks_clicks`: the provider leads links by its own server, but for the reader's own.
-    """
-
-    def __init__(self, templates: Path, *, tracks_clicks: bool = False) -> None:
+    def __init__(self, templates: Path) -> None:
         self._templates = templates
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._rankings = read_rankings(templates)
         self._environments: dict[int, Environment] = {}
         self._fragments = Fragments(self._brand)
-        self._tracks_clicks = tracks_clicks
+        self._tracks_clicks = False
+
+    def tracking_clicks(self) -> Self:
+        """The same, and counted with it, where the provider leads links by its own server.
+
+        Not those of the reader's own.
+        """
+        other = copy(self)
+        other._tracks_clicks = True
+        return other
 
     def take_count(self) -> CacheCount:
         """How many groups of emails were there already, and how many not, since asked last."""
