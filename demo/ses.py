@@ -42,6 +42,7 @@ class Accepted:
     to: str
     tags: dict[str, str]
     message: EmailMessage
+    configuration_set: str = ""
 
     def part(self, subtype: str) -> str:
         """The `plain` or `html` alternative."""
@@ -180,7 +181,7 @@ class StandIn:
                 request["FromEmailAddress"],
                 taken.to,
                 taken.tags,
-                request.get("ConfigurationSetName", ""),
+                taken.configuration_set,
                 datetime.now(UTC),
             )
         )
@@ -248,7 +249,8 @@ def _take(request: dict[str, Any]) -> Accepted:
     message.set_content(content["Body"]["Text"]["Data"])
     if "Html" in content["Body"]:
         message.add_alternative(content["Body"]["Html"]["Data"], subtype="html")
-    return Accepted(message_id, recipient, tags, message)
+    name = request.get("ConfigurationSetName", "")
+    return Accepted(message_id, recipient, tags, message, name)
 
 
 def _inbox(accepted: list[Accepted]) -> str:

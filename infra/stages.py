@@ -20,17 +20,34 @@ class StageError(Exception):
     """A stage in cdk.json that cannot be deployed. The text names the field and what to do."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Emails with a sender, a configuration set and perhaps a dedicated IP pool of their own."""
+
+    name: str
+    sender: str
+    pool: str
+
+    @property
+    def address(self) -> str:
+        """The address in `sender`, without the display name."""
+        return parseaddr(self.sender)[1]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """One installation. Durations are whole seconds.
 
-    `sender` is an address of a verified SES identity; `base_url` is where readers reach the
-    preferences function (default: its own HTTP API, which takes `requests_per_second`, and
-    `requests_burst` at once, of all readers together); `templates` is a folder, seen from that of
-    cdk.json, whose files go before those of `templates/`; `retain` keeps data when a stack is
-    deleted; `default_frequencies` says by category how often those readers hear of it who chose
-    nothing (where it says nothing: daily); `collapse` is how long an immediate email collects;
-    `max_lateness` is how late a digest may still go out; `sunset_days` is how long after the last
+    `sender` is an address of a verified SES identity; `immediate_sender` is one for what goes out
+    at once (default: `sender`); `digest_pool` and `immediate_pool` are dedicated IP pools of SES by
+    which each of the two is sent (default: as the account sends);
+    `base_url` is where readers reach the preferences function (default: its own HTTP API, which
+    takes `requests_per_second`, and `requests_burst` at once, of all readers together);
+    `templates` is a folder, seen from that of cdk.json, whose files go before those of
+    `templates/`; `retain` keeps data when a stack is deleted; `default_frequencies` says by
+    category how often those readers hear of it who chose nothing (where it says nothing:
+    daily); `collapse` is how long an immediate email collects; `max_lateness` is how late a
+    digest may still go out; `sunset_days` is how long after the last
     sign of life a reader is still written to (0: for ever);
     `emails_per_second` is how fast email goes out, 0 for nine tenths of the account's SES quota;
     `ramp_from` is how fast after a pause, 0 for no ramp, and it doubles at most each `ramp_every`;
@@ -42,6 +59,9 @@ class Stage:
     next one) or `assume_sent`;
     `soft_bounces` soft bounces of an address within `soft_bounce_days` suppress it, as a hard one
     does at once;
+    `track_clicks` and `track_opens` let SES report clicks and opens, for which it leads links by a
+    server of its own and puts a picture into each email; a click is a sign of life, and with
+    `opens_are_life` an open too;
     `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
     instead of Lambda's.
     """
@@ -55,6 +75,9 @@ class Stage:
     requests_burst: int = 100
     bus: str = "gazette"
     alarm_email: str = ""
+    immediate_sender: str = ""
+    digest_pool: str = ""
+    immediate_pool: str = ""
     mail_provider: str = "ses"
     smtp_host: str = ""
     smtp_port: int = 465
@@ -88,12 +111,18 @@ class Stage:
     run_retention_days: int = 180
     sunset_days: int = 45
     concurrency: int = 20
+    track_clicks: bool = False
+    track_opens: bool = False
+    opens_are_life: bool = False
     default_frequencies: dict[str, str] = field(default_factory=dict)
 
     @property
-    def sender_address(self) -> str:
-        """The address in `sender`, without the display name."""
-        return parseaddr(self.sender)[1]
+    def streams(self) -> tuple[Stream, Stream]:
+        """Digests, and what goes out at once."""
+        return (
+            Stream("digest", self.sender, self.digest_pool),
+            Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
+        )
 
 
 def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
@@ -121,13 +150,7 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     if not re.fullmatch(r"[a-z][a-z0-9]{0,15}", name):
         raise StageError(f"Stage {name!r} in cdk.json: a name is 1 to 16 of a-z and 0-9.")
     stage = Stage(name=name, **given)
-    try:
-        Address(addr_spec=stage.sender_address)
-    except (ValueError, IndexError, MessageError) as err:
-        raise StageError(
-            f"Stage {name!r} in cdk.json: sender must be an address, such as "
-            "'Shop <digest@shop.example>'."
-        ) from err
+    _check_streams(stage)
     if not 1 <= stage.shards <= 256:
         raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", stage.list_id):
@@ -137,8 +160,6 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"Stage {name!r} in cdk.json: templates is {stage.templates!r}, and there is no such "
             "folder beside cdk.json."
         )
-    if not stage.sender.isprintable():
-        raise StageError(f"Stage {name!r} in cdk.json: sender must be one line.")
     if stage.base_url and not stage.base_url.startswith(("https://", "http://127.0.0.1:")):
         raise StageError(f"Stage {name!r} in cdk.json: base_url must begin with https://.")
     for setting, most in (("requests_per_second", 10_000), ("requests_burst", 5_000)):
@@ -169,9 +190,42 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"Stage {name!r} in cdk.json: mail_provider smtp needs unknown_policy carry_over or "
             "assume_sent: nothing reports what became of an email, and resend would wait for that."
         )
+    if stage.mail_provider == "smtp" and (stage.track_clicks or stage.track_opens):
+        raise StageError(
+            f"Stage {name!r} in cdk.json: track_clicks and track_opens need mail_provider ses: "
+            "nothing else reports what became of an email."
+        )
+    if stage.opens_are_life and not stage.track_opens:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: opens_are_life needs track_opens: else no open is "
+            "reported."
+        )
     if stage.mail_provider == "smtp" and not stage.emails_per_second:
         raise StageError(
             f"Stage {name!r} in cdk.json: mail_provider smtp needs emails_per_second: no quota of "
             "SES says how many emails a second your server takes."
         )
     return stage
+
+
+def _check_streams(stage: Stage) -> None:
+    for setting, stream in zip(("sender", "immediate_sender"), stage.streams, strict=True):
+        if not stream.sender.isprintable():
+            raise StageError(f"Stage {stage.name!r} in cdk.json: {setting} must be one line.")
+        try:
+            Address(addr_spec=stream.address)
+        except (ValueError, IndexError, MessageError) as err:
+            raise StageError(
+                f"Stage {stage.name!r} in cdk.json: {setting} must be an address, such as "
+                "'Shop <digest@shop.example>'."
+            ) from err
+        if stream.pool and stage.mail_provider != "ses":
+            raise StageError(
+                f"Stage {stage.name!r} in cdk.json: {stream.name}_pool is a dedicated IP pool of "
+                "SES and needs mail_provider ses."
+            )
+        if not re.fullmatch(r"[a-z0-9_-]{0,64}", stream.pool):
+            raise StageError(
+                f"Stage {stage.name!r} in cdk.json: {stream.name}_pool must be the name of a "
+                "dedicated IP pool, such as digests: up to 64 of a-z, 0-9, _ and -."
+            )

@@ -96,6 +96,7 @@ ACTIVITIES = Table(
 BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expires_at")
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
 BOUNCES = Table(name="bounces", partition_key="address_hash", ttl="expires_at")
+ENGAGEMENT = Table(name="engagement", partition_key="slot", sort_key="run", ttl="expires_at")
 PACE = Table(name="pace", partition_key="name")
 TABLES = (
     SUBSCRIBERS,
@@ -106,6 +107,7 @@ TABLES = (
     RUNS,
     BATCHES,
     PACE,
+    ENGAGEMENT,
     SUPPRESSIONS,
     BOUNCES,
 )
@@ -205,6 +207,7 @@ FEEDBACK = Step(
         ("schedules", ("Query", "UpdateItem")),
         ("suppressions", ("PutItem",)),
         ("bounces", ("UpdateItem",)),
+        ("engagement", ("UpdateItem",)),
     ),
 )
 SWEEP = Step(

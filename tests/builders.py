@@ -61,14 +61,31 @@ def a_bounce(
 ) -> MailReport:
     """An email to Ann bounced."""
     hashed = address_hash(address)
-    return MailReport(MailEvent.BOUNCED, run, 1, message_id, sent_at, fault, hashed, "Type Subtype")
+    return MailReport(
+        MailEvent.BOUNCED,
+        run,
+        1,
+        message_id,
+        sent_at,
+        fault=fault,
+        address=hashed,
+        cause="Type Subtype",
+    )
 
 
 def a_complaint(message_id: str = "m1", *, run: RunKey | None = KEY) -> MailReport:
     """Ann does not want it."""
     hashed = address_hash("ann@example.com")
-    kind = MailEvent.COMPLAINED
-    return MailReport(kind, run, 1, message_id, NOW, Fault.COMPLAINT, hashed, "abuse")
+    return MailReport(
+        MailEvent.COMPLAINED,
+        run,
+        1,
+        message_id,
+        NOW,
+        fault=Fault.COMPLAINT,
+        address=hashed,
+        cause="abuse",
+    )
 
 
 def an_event(

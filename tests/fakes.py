@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.experiment import Experiment
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import Quota
-from gazette.domain.ports import FollowerPage, Links, QueuedRun, Shard, Walk
+from gazette.domain.ports import FollowerPage, Links, QueuedRun, Said, Shard, Walk
 from gazette.domain.signals import Accepted, SendOutcome
 from gazette.domain.subscriber import Subscriber
 
@@ -117,10 +116,10 @@ class FakeFollowersQueue:
 class FakeBus:
     """The port `Bus`: keeps what it took. `answers`: False or an error, for the next calls."""
 
-    taken: list[ChoosePreferences | ChangeFollow] = field(default_factory=list)
+    taken: list[Said] = field(default_factory=list)
     answers: deque[bool | Exception] = field(default_factory=deque)
 
-    def put(self, said: Sequence[ChoosePreferences | ChangeFollow]) -> bool:
+    def put(self, said: Sequence[Said]) -> bool:
         answer = self.answers.popleft() if self.answers else True
         if isinstance(answer, Exception):
             raise answer

@@ -7,6 +7,7 @@ from gazette.adapters.tables import (
     ActivityRow,
     BatchRow,
     BounceRow,
+    EngagementRow,
     EventRow,
     FollowRow,
     PaceRow,
@@ -27,6 +28,7 @@ NAMES = {
     SuppressionRow: "suppressions",
     BounceRow: "bounces",
     PaceRow: "pace",
+    EngagementRow: "engagement",
 }
 
 

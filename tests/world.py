@@ -20,7 +20,7 @@ from gazette.domain.commands import (
     EraseSubscriber,
 )
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
-from gazette.domain.feedback import MailReport
+from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.identity import shard_of
@@ -59,6 +59,7 @@ from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
     FakeBounces,
+    FakeEngagements,
     FakeEvents,
     FakeFollows,
     FakePacer,
@@ -116,6 +117,7 @@ PORTS = (
     "resend_queue",
     "failed_runs",
     "evidence_log",
+    "engagements",
     "backlog",
     "canary",
     "shelf",
@@ -175,6 +177,8 @@ class World:
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
+    engagements: FakeEngagements = field(default_factory=FakeEngagements)
+    signs_of_life: frozenset[MailEvent] = frozenset({MailEvent.CLICKED})
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     canary: FakeCanary = field(default_factory=FakeCanary)
@@ -397,7 +401,14 @@ class World:
 
     def report(self, report: MailReport) -> Run | None:
         """One report of the provider."""
-        run = take_note(report, runs=self.runs, evidence_log=self.evidence_log)
+        run = take_note(
+            report,
+            runs=self.runs,
+            evidence_log=self.evidence_log,
+            engagements=self.engagements,
+            bus=self.bus,
+            signs_of_life=self.signs_of_life,
+        )
         heed(
             report,
             by=Suppressing(

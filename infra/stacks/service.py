@@ -35,7 +35,7 @@ from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
-from infra.stages import Stage
+from infra.stages import Stage, Stream
 from infra.topology import (
     FANOUT,
     FEEDBACK,
@@ -58,8 +58,9 @@ _REPORTED = (
     ses.EmailSendingEvent.COMPLAINT,
     ses.EmailSendingEvent.REJECT,
 )
-"""Neither opens nor clicks: who asks for those lets SES put a pixel into each email and lead each
-link by a server of its own.
+"""Neither opens nor clicks, unless the stage wants them: who asks for those lets SES put a picture
+into each email and lead each link by a server of its own.
+https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
 https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
 
 
@@ -115,11 +116,11 @@ class ServiceStack(Stack):
         bus = self._receive_events(self._queues["ingest"])
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
-        configuration_set = self._report_emails()
+        self._report_emails()
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
-            self._configure_sending(sending, kind, configuration_set, base_url=base_url)
-        feedback.configure(self._settings(FeedbackSettings))
-        self._configure_sweep(sweep, configuration_set)
+            self._configure_sending(sending, kind, base_url=base_url)
+        self._configure_feedback(feedback, bus)
+        self._configure_sweep(sweep)
         self._configure_preferences(preferences, bus, base_url)
         self._start_clocks(fanout, sweep)
 
@@ -170,22 +171,24 @@ class ServiceStack(Stack):
             fanout.function.add_to_role_policy(_may_ask_for_the_quota())
         fanout.configure(self._settings(FanoutSettings))
 
-    def _report_emails(self) -> ses.ConfigurationSet:
+    def _report_emails(self) -> None:
         """What SES reports of this stage's emails, from the default bus, the only one that it
-        takes, to the feedback queue.
+        takes, to the feedback queue. Each stream has a configuration set of its own.
 
         https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-ses-configurationseteventdestination-eventbridgedestination.html
         """
-        name = f"gazette-{self._stage.name}-digest"
-        configuration_set = ses.ConfigurationSet(self, "Digest", configuration_set_name=name)
-        if self._stage.mail_provider != "ses":
-            return configuration_set
         default_bus = events.EventBus.from_event_bus_name(self, "DefaultBus", "default")
-        configuration_set.add_event_destination(
-            "Reports",
-            destination=ses.EventDestination.event_bus(default_bus),
-            events=list(_REPORTED),
-        )
+        for stream in self._stage.streams:
+            built = self._configuration_set(stream)
+            if self._stage.mail_provider == "ses":
+                built.add_event_destination(
+                    "Reports",
+                    destination=ses.EventDestination.event_bus(default_bus),
+                    events=_reported(self._stage),
+                )
+        if self._stage.mail_provider != "ses":
+            return
+        names = [_name_of_set(self._stage, stream) for stream in self._stage.streams]
         events.Rule(
             self,
             "ReportsOfEmails",
@@ -193,7 +196,7 @@ class ServiceStack(Stack):
             event_pattern=events.EventPattern(
                 source=["aws.ses"],
                 detail_type=events.Match.prefix("Email "),
-                detail={"mail": {"tags": {"ses:configuration-set": [name]}}},
+                detail={"mail": {"tags": {"ses:configuration-set": names}}},
             ),
             targets=[
                 event_targets.SqsQueue(
@@ -201,13 +204,25 @@ class ServiceStack(Stack):
                 )
             ],
         )
-        return configuration_set
+
+    def _configuration_set(self, stream: Stream) -> ses.ConfigurationSet:
+        name = stream.name.capitalize()
+        pool = (
+            ses.DedicatedIpPool.from_dedicated_ip_pool_name(self, f"{name}Pool", stream.pool)
+            if stream.pool
+            else None
+        )
+        return ses.ConfigurationSet(
+            self,
+            name,
+            configuration_set_name=_name_of_set(self._stage, stream),
+            dedicated_ip_pool=pool,
+        )
 
     def _configure_sending(
         self,
         sending: StepConstruct,
         kind: type[SendingSettings],
-        configuration_set: ses.ConfigurationSet,
         *,
         base_url: str,
     ) -> None:
@@ -217,34 +232,30 @@ class ServiceStack(Stack):
             self._queues[queue].grant_send_messages(sending.function)
         self._links_secret.grant_read(sending.function)
         if stage.mail_provider == "ses":
-            sending.function.add_to_role_policy(_may_send(self, stage, configuration_set))
+            for stream in stage.streams:
+                sending.function.add_to_role_policy(_may_send(self, stage, stream))
         if stage.smtp_secret:
             secretsmanager.Secret.from_secret_name_v2(
                 sending, "SmtpLogin", stage.smtp_secret
             ).grant_read(sending.function)
-        sending.configure(
-            self._settings(
-                kind,
-                base_url=base_url,
-                configuration_set=configuration_set.configuration_set_name,
-            )
-        )
+        sending.configure(self._settings(kind, base_url=base_url))
 
-    def _configure_sweep(
-        self, sweep: StepConstruct, configuration_set: ses.ConfigurationSet
-    ) -> None:
+    def _configure_feedback(self, feedback: StepConstruct, bus: events.EventBus) -> None:
+        if self._stage.track_clicks or self._stage.opens_are_life:
+            bus.grant_put_events_to(feedback.function)
+        feedback.configure(self._settings(FeedbackSettings))
+
+    def _configure_sweep(self, sweep: StepConstruct) -> None:
+        """It sends its canary as a digest: reports of both streams come in the same way."""
         for queue in ("sweep", "shard", "generate", "resend"):
             self._queues[queue].grant_send_messages(sweep.function)
         for queue in ("feedback", "feedback_dead", "reports_undelivered"):
             self._queues[queue].grant(sweep.function, "sqs:GetQueueAttributes")
         sweep.function.add_to_role_policy(_may_ask_for_metrics())
         if self._stage.mail_provider == "ses":
-            sweep.function.add_to_role_policy(_may_send(self, self._stage, configuration_set))
-        sweep.configure(
-            self._settings(
-                SweepSettings, configuration_set=configuration_set.configuration_set_name
-            )
-        )
+            digest, _ = self._stage.streams
+            sweep.function.add_to_role_policy(_may_send(self, self._stage, digest))
+        sweep.configure(self._settings(SweepSettings))
 
     def _configure_preferences(
         self, preferences: StepConstruct, bus: events.EventBus, base_url: str
@@ -255,11 +266,15 @@ class ServiceStack(Stack):
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
         """The settings of a function: tables, queues and what the stage says, each by its name."""
+        digest, immediate = self._stage.streams
         known: dict[str, Any] = {
             **vars(self._stage),
-            "ticks": int(self._stage.ticks),
+            **{name: int(each) for name, each in vars(self._stage).items() if type(each) is bool},
             "default_frequencies": json.dumps(self._stage.default_frequencies),
             "links_secret": self._links_secret.secret_arn,
+            "immediate_sender": immediate.sender,
+            "configuration_set": _name_of_set(self._stage, digest),
+            "immediate_configuration_set": _name_of_set(self._stage, immediate),
             **{f"{name}_table": table.table_name for name, table in self._tables.items()},
             **{f"{name}_queue_url": queue.queue_url for name, queue in self._queues.items()},
             **given,
@@ -304,6 +319,14 @@ class ServiceStack(Stack):
         )
 
 
+def _reported(stage: Stage) -> list[ses.EmailSendingEvent]:
+    tracked = {
+        ses.EmailSendingEvent.CLICK: stage.track_clicks,
+        ses.EmailSendingEvent.OPEN: stage.track_opens,
+    }
+    return [*_REPORTED, *(event for event, is_tracked in tracked.items() if is_tracked)]
+
+
 def _may_ask_for_the_quota() -> iam.PolicyStatement:
     """The action has no resources to name.
 
@@ -320,10 +343,12 @@ def _may_ask_for_metrics() -> iam.PolicyStatement:
     return iam.PolicyStatement(actions=["cloudwatch:GetMetricData"], resources=["*"])
 
 
-def _may_send(
-    stack: Stack, stage: Stage, configuration_set: ses.ConfigurationSet
-) -> iam.PolicyStatement:
-    """Send as the sender and nobody else.
+def _name_of_set(stage: Stage, stream: Stream) -> str:
+    return f"gazette-{stage.name}-{stream.name}"
+
+
+def _may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
+    """Send as the sender of a stream and nobody else, and by its configuration set alone.
 
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """
@@ -334,8 +359,8 @@ def _may_send(
             stack.format_arn(
                 service="ses",
                 resource="configuration-set",
-                resource_name=configuration_set.configuration_set_name,
+                resource_name=_name_of_set(stage, stream),
             ),
         ],
-        conditions={"StringEquals": {"ses:FromAddress": stage.sender_address}},
+        conditions={"StringEquals": {"ses:FromAddress": stream.address}},
     )

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from gazette.adapters.activities import DynamoActivities
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.bounces import DynamoBounces
+from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.pace import DynamoPacer, DynamoQuota
@@ -19,7 +20,7 @@ from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.domain.explanation import EventHistory
-from gazette.domain.ledgers import Batches, Runs, Schedules
+from gazette.domain.ledgers import Batches, Engagements, Runs, Schedules
 from gazette.domain.pace import PacePlan
 from gazette.domain.ports import Clock, QuotaStore
 from gazette.domain.stores import (
@@ -39,6 +40,7 @@ from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
     FakeBounces,
+    FakeEngagements,
     FakeEvents,
     FakeFollows,
     FakePacer,
@@ -139,6 +141,13 @@ def batches(engine: str, clock: SettableClock) -> Batches:
     if engine != "moto":
         return FakeBatches(clock)
     return DynamoBatches("batches", retention=RUN_RETENTION, clock=clock)
+
+
+@pytest.fixture
+def engagements(engine: str) -> Engagements:
+    if engine != "moto":
+        return FakeEngagements()
+    return DynamoEngagements("engagement", retention=RUN_RETENTION)
 
 
 @pytest.fixture

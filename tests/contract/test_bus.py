@@ -79,7 +79,7 @@ def bus(engine: str, wire: Wire) -> Bus:
         return FakeBus()
     client = boto3.client("events")
     client.create_event_bus(Name="gazette")
-    return EventBridgeBus(client, "gazette")
+    return EventBridgeBus(client, "gazette", source="gazette.preferences")
 
 
 def test_what_is_put_comes_to_ingest_as_it_was_said(bus: Bus, wire: Wire) -> None:

@@ -15,6 +15,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.smtp import SmtpMailer, SmtpServer, mime
+from gazette.adapters.streams import StreamedMailer
 from gazette.domain.ports import Mailer
 from gazette.domain.signals import (
     Accepted,
@@ -82,10 +83,12 @@ def ses_mailer() -> SesMailer:
     return SesMailer(ses_client(TIMEOUT), sender=SENDER, configuration_set="digest")
 
 
-@pytest.fixture(params=["fake", "ses", "smtp"])
+@pytest.fixture(params=["fake", "ses", "smtp", "streamed"])
 def mailer(request: pytest.FixtureRequest) -> Mailer:
     if request.param == "fake":
         return FakeMailer()
+    if request.param == "streamed":
+        return StreamedMailer(digest=FakeMailer(), immediate=FakeMailer())
     if request.param == "ses":
         request.getfixturevalue("ses")
         return ses_mailer()
@@ -139,6 +142,31 @@ def test_smtp_gets_both_parts_all_headers_and_the_tags(
     arrived(message)
     assert message["Date"]
     assert message["Message-ID"].endswith("@example.com>")
+
+
+@pytest.mark.parametrize("is_immediate", [False, True])
+def test_each_stream_has_a_sender_and_a_configuration_set_of_its_own(
+    ses: StandIn, is_immediate: bool
+) -> None:
+    client = ses_client(TIMEOUT)
+    now = SesMailer(client, sender="Now <now@example.com>", configuration_set="immediate")
+    StreamedMailer(digest=ses_mailer(), immediate=now).send(
+        replace(a_mail(), is_immediate=is_immediate), 1
+    )
+    (taken,) = ses.accepted
+    expected = ("Now <now@example.com>", "immediate") if is_immediate else (SENDER, "digest")
+    assert (taken.message["From"], taken.configuration_set) == expected
+
+
+def test_smtp_too_has_two_senders(smtp: tuple[SmtpInbox, SmtpServer]) -> None:
+    inbox, server = smtp
+    streams = StreamedMailer(
+        digest=SmtpMailer(server, sender=SENDER, timeout=TIMEOUT),
+        immediate=SmtpMailer(server, sender="now@example.com", timeout=TIMEOUT),
+    )
+    for is_immediate in (True, False):
+        streams.send(replace(a_mail(), is_immediate=is_immediate), 1)
+    assert [message["From"] for message in inbox.taken] == ["now@example.com", SENDER]
 
 
 @pytest.mark.parametrize(

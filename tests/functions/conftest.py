@@ -251,7 +251,8 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
         queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in _QUEUES}
         secret = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEYS)
         boto3.client("events").create_event_bus(Name="gazette")
-        boto3.client("sesv2").create_email_identity(EmailIdentity="digest@example.com")
+        for address in ("digest@example.com", "now@example.com"):
+            boto3.client("sesv2").create_email_identity(EmailIdentity=address)
         for settings in _settings(queues, secret["ARN"]):
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
@@ -327,6 +328,8 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "soft_bounces": 5,
         "soft_bounce_days": 14,
         "ticks": 1,
+        "track_clicks": 1,
+        "opens_are_life": 0,
         "max_groups": 20,
         "event_retention_days": 90,
         "run_retention_days": 180,
@@ -342,6 +345,8 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "bus": "gazette",
         "base_url": "https://example.com",
         "configuration_set": "digest",
+        "immediate_sender": "Gazette now <now@example.com>",
+        "immediate_configuration_set": "immediate",
     }
     known = tables | urls | stage
     kinds: tuple[type[Settings], ...] = (

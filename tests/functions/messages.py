@@ -117,10 +117,23 @@ def http(method: str, path: str, body: str = "", content_type: str = "") -> dict
 
 
 def report(
-    kind: str = "Delivered", run: str = "ann-daily-1", *, message_id: str = "0100-m1", **about: Any
+    kind: str = "Delivered",
+    run: str = "ann-daily-1",
+    *,
+    record: str = "delivery",
+    minutes: int = 0,
+    message_id: str = "0100-m1",
+    **about: Any,
 ) -> str:
-    """What SES reports of an email, as EventBridge puts it on the feedback queue."""
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    """What SES reports of an email, as EventBridge puts it on the feedback queue.
+
+    `minutes`: how long after it was sent that happened.
+    """
+    now = datetime.now(UTC)
+    at, then = (
+        instant.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        for instant in (now - timedelta(minutes=minutes), now)
+    )
     return json.dumps(
         {
             "version": "0",
@@ -128,11 +141,11 @@ def report(
             "detail-type": f"Email {kind}",
             "source": "aws.ses",
             "account": "123456789012",
-            "time": at,
+            "time": then,
             "region": "us-east-1",
             "resources": [],
             "detail": {
-                "eventType": "Delivery",
+                record: {"timestamp": then},
                 "mail": {
                     "timestamp": at,
                     "messageId": message_id,

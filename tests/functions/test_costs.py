@@ -397,6 +397,9 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
         Query=2, GetItem=2, UpdateItem=1, PutItem=2, SendEmail=1
     )
     assert ann_at_once.meter.write_units == Counter(runs=3, pace=1)
+    (email,) = ann_at_once.sent()
+    assert email["FromEmailAddress"] == "Gazette now <now@example.com>"
+    assert email["ConfigurationSetName"] == "immediate"
 
 
 @pytest.mark.usefixtures("later")

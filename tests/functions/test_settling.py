@@ -14,12 +14,14 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
 from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import event, profile, records, report
+from tests.functions.messages import ago, event, profile, records, report
 from tests.meter import calls
 
 KEY = RunKey("ann", DAILY, 1)
@@ -261,7 +263,7 @@ def test_a_refusal_costs_three_write_units_more_than_an_attempt(
     assert cloud.meter.calls["sqs.SendMessageBatch"] == 1
 
 
-def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_four(
+def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -270,19 +272,67 @@ def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_four(
     assert cloud.meter.write_units == Counter(pace=1, runs=1 + 1 + 2 + 1)
     cloud.meter.clear()
     cloud.work("feedback", report())
-    assert cloud.meter.calls == calls(GetItem=1, PutItem=1, UpdateItem=1)
-    assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, batches=1)
+    assert cloud.meter.calls == calls(GetItem=1, PutItem=1, UpdateItem=2)
+    assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, batches=1, engagement=1)
 
 
-def test_a_report_of_what_is_known_to_be_sent_costs_one_read(cloud: Cloud, message: str) -> None:
-    """And one write unit twice a minute, that reports come in."""
+@pytest.mark.parametrize(
+    ("kind", "units"),
+    [
+        ("Sent", {}),
+        *[(kind, {"engagement": 1}) for kind in ("Delivered", "Bounced", "Opened")],
+        ("Clicked", {}),
+    ],
+)
+def test_a_report_of_what_is_known_to_be_sent_costs_one_read_and_at_most_one_write_unit(
+    cloud: Cloud, message: str, kind: str, units: dict[str, int]
+) -> None:
+    """And one twice a minute, that reports come in. The click is that of a scanner."""
     cloud.work("generate", message)
     cloud.work("feedback", report())
+    for _ in range(2):
+        cloud.meter.clear()
+        cloud.work("feedback", report(kind, record=kind.lower()))
+        assert cloud.meter.calls == calls(GetItem=1, **({"UpdateItem": 1} if units else {}))
+        assert cloud.meter.read_units == Counter(runs=1)
+        assert cloud.meter.write_units == Counter(units)
+
+
+def test_a_click_ends_a_rest(cloud: Cloud, message: str) -> None:
+    cloud.work("generate", message)
+    subscribers = DynamoSubscribers("subscribers")
+    reader = subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    assert subscribers.set_dormant(reader)
     cloud.meter.clear()
+    cloud.work("feedback", report("Clicked", record="click", minutes=5))
+    assert cloud.meter.calls["events.PutEvents"] == 1
+    assert cloud.meter.write_units == Counter(engagement=1, batches=1)
+    assert cloud.work_off_bus() == 1
+    awake = subscribers.get("ann")
+    assert isinstance(awake, Subscriber)
+    assert awake.status is SubscriberStatus.ACTIVE
+
+
+def test_where_clicks_are_not_tracked_the_bus_is_left_alone(
+    cloud: Cloud, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SES reports clicks for sixty days, so also after tracking was switched off."""
+    monkeypatch.setenv("GAZETTE_TRACK_CLICKS", "0")
+    cloud.work("generate", message)
+    cloud.meter.clear()
+    cloud.work("feedback", report("Clicked", record="click", minutes=5))
+    assert cloud.meter.calls["events.PutEvents"] == 0
+
+
+def test_what_was_sent_is_kept_with_what_became_of_it(cloud: Cloud, message: str) -> None:
+    cloud.say("subscriber.changed", profile(locale="de-AT", changed_at=ago(days=1)))
+    cloud.work("generate", message)
     cloud.work("feedback", report())
-    assert cloud.meter.calls == calls(GetItem=1)
-    assert cloud.meter.read_units == Counter(runs=1)
-    assert cloud.meter.write_units == Counter()
+    (row,) = cloud.rows("engagement")
+    (run,) = cloud.rows("runs")
+    assert (row["run"], row["locale"], run["locale"]) == ("ann-daily-1", "de-AT", "de-AT")
+    assert row["slot"] == run["batch"]
 
 
 def test_a_sweep_that_finds_nothing_costs_a_query_a_partition(cloud: Cloud) -> None:

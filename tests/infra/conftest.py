@@ -15,3 +15,18 @@ def prod(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
 def local(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
     """The stage local, its layers built for this machine."""
     return synthesise("local", tmp_path_factory.mktemp("local"), bundled=True)
+
+
+@pytest.fixture(scope="session")
+def tracking(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+    """The stage prod with all that it may ask for about emails, its layers not built."""
+    return synthesise(
+        "prod",
+        tmp_path_factory.mktemp("tracking"),
+        bundled=False,
+        track_clicks=True,
+        track_opens=True,
+        immediate_sender="Now <now@example.com>",
+        digest_pool="digests",
+        immediate_pool="at-once",
+    )

@@ -147,10 +147,15 @@ def _named(
     )
 
 
-def synthesise(stage: str, folder: Path, *, bundled: bool) -> Synthesis:
-    """Synthesise a stage of cdk.json into `folder`, with or without building the layers."""
+def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) -> Synthesis:
+    """Synthesise a stage of cdk.json into `folder`, with or without building the layers.
+
+    `changed`: settings of the stage that are not those of cdk.json.
+    """
     bundling: Properties = {} if bundled else {"aws:cdk:bundling-stacks": []}
-    app = App(context={**context(), "stage": stage, **bundling}, outdir=str(folder))
+    given = context()
+    stages = {**given["stages"], stage: {**given["stages"][stage], **changed}}
+    app = App(context={**given, "stages": stages, "stage": stage, **bundling}, outdir=str(folder))
     stacks = build(app)
     app.synth()
     data, service = (

@@ -121,19 +121,49 @@ def test_a_function_takes_messages_from_its_own_queue_only(prod: Synthesis) -> N
         assert taken == own
 
 
-def test_only_these_send_email_and_only_as_the_sender(prod: Synthesis) -> None:
-    """The sweep sends its canary."""
+@pytest.mark.parametrize("stage", ["prod", "tracking"])
+def test_only_these_send_email_and_each_stream_only_as_its_sender(
+    stage: str, request: pytest.FixtureRequest
+) -> None:
+    """The sweep sends its canary, as a digest. SES asks for the right to identity and set both."""
+    synthesis = request.getfixturevalue(stage)
     senders = {
-        step.name: [grant for grant in prod.grants(step.name) if grant.action.startswith("ses:")]
+        step.name: [
+            grant for grant in synthesis.grants(step.name) if grant.action.startswith("ses:")
+        ]
         for step in STEPS
     }
-    grants = [grant for step in ("generate", "resend", "sweep") for grant in senders.pop(step)]
-    assert len(grants) == 6
+    now = "now@example.com" if stage == "tracking" else "digest@example.com"
+    digest = {("identity/*", "digest@example.com"), ("gazette-prod-digest", "digest@example.com")}
+    immediate = {("identity/*", now), ("gazette-prod-immediate", now)}
+    allowed = {"generate": digest | immediate, "resend": digest | immediate, "sweep": digest}
+    for step, expected in allowed.items():
+        grants = senders.pop(step)
+        assert {grant.action for grant in grants} == {"ses:SendEmail"}
+        assert {_sending(grant) for grant in grants} == expected
     assert [grant.action for grant in senders.pop("fanout")] == ["ses:GetAccount"]
     assert not any(senders.values())
-    for grant in grants:
-        assert grant.action == "ses:SendEmail"
-        assert grant.condition == {"StringEquals": {"ses:FromAddress": "digest@example.com"}}
+
+
+def _sending(grant: Grant) -> tuple[str, str]:
+    """The end of the resource, and the one address in the condition."""
+    assert grant.condition.keys() == {"StringEquals"}
+    assert grant.condition["StringEquals"].keys() == {"ses:FromAddress"}
+    name = re.search(r"identity/\*$|(?<=configuration-set/)[a-z-]+$", grant.resource)
+    assert name, grant
+    return name[0], grant.condition["StringEquals"]["ses:FromAddress"]
+
+
+def test_feedback_speaks_on_the_bus_only_where_something_is_a_sign_of_life(
+    prod: Synthesis, tracking: Synthesis
+) -> None:
+    spoken = {("events:PutEvents", "{Bus.Arn}")}
+    for synthesis, expected in ((prod, set()), (tracking, spoken)):
+        grants = synthesis.grants("feedback")
+        found = {
+            (grant.action, grant.resource) for grant in grants if grant.action.startswith("events:")
+        }
+        assert found == expected
 
 
 def test_only_who_signs_or_verifies_links_reads_the_key(prod: Synthesis) -> None:

@@ -6,6 +6,9 @@ import pytest
 
 from tests.infra.synthesis import Synthesis
 
+_SETS = ["gazette-prod-digest", "gazette-prod-immediate"]
+_REPORTED = {"send", "delivery", "deliveryDelay", "bounce", "complaint", "reject"}
+
 
 def test_every_event_of_the_account_goes_to_ingest_or_where_it_is_seen(prod: Synthesis) -> None:
     """No detail-type in the pattern: what nobody knows has to reach quarantine."""
@@ -27,13 +30,13 @@ def test_every_event_of_the_account_goes_to_ingest_or_where_it_is_seen(prod: Syn
 def test_what_ses_reports_of_this_stages_emails_goes_to_feedback_or_where_it_is_seen(
     prod: Synthesis,
 ) -> None:
-    """Another stage of the account has a configuration set of its own."""
+    """Another stage of the account has configuration sets of its own."""
     assert prod.service.of_type("AWS::Events::Rule")["ReportsOfEmails"] == {
         "EventBusName": "default",
         "EventPattern": {
             "source": ["aws.ses"],
             "detail-type": [{"prefix": "Email "}],
-            "detail": {"mail": {"tags": {"ses:configuration-set": ["gazette-prod-digest"]}}},
+            "detail": {"mail": {"tags": {"ses:configuration-set": _SETS}}},
         },
         "State": "ENABLED",
         "Targets": [
@@ -47,15 +50,39 @@ def test_what_ses_reports_of_this_stages_emails_goes_to_feedback_or_where_it_is_
     assert len(prod.service.of_type("AWS::Events::Rule")) == 2
 
 
+def told(synthesis: Synthesis) -> dict[str, set[str]]:
+    """The events that SES puts on the default bus, by configuration set."""
+    found = {}
+    for destination in synthesis.service.of_type(
+        "AWS::SES::ConfigurationSetEventDestination"
+    ).values():
+        asked = destination["EventDestination"]
+        assert asked["Enabled"] is True
+        assert asked["EventBridgeDestination"]["EventBusArn"].endswith(":event-bus/default")
+        found[destination["ConfigurationSetName"]] = set(asked["MatchingEventTypes"])
+    return found
+
+
 def test_ses_puts_every_event_of_this_stages_emails_on_the_default_bus(prod: Synthesis) -> None:
-    (destination,) = prod.service.of_type("AWS::SES::ConfigurationSetEventDestination").values()
-    assert destination["ConfigurationSetName"] == "{Digest}"
-    told = destination["EventDestination"]
-    assert told["Enabled"] is True
-    assert told["EventBridgeDestination"]["EventBusArn"].endswith(":event-bus/default")
-    assert set(told["MatchingEventTypes"]) == {
-        *("send", "delivery", "deliveryDelay", "bounce", "complaint", "reject"),
-    }, "opens and clicks would rewrite every link"
+    """But opens and clicks: those would rewrite every link."""
+    assert told(prod) == {"{Digest}": _REPORTED, "{Immediate}": _REPORTED}
+
+
+def test_a_stage_that_tracks_is_told_of_opens_and_clicks_too(tracking: Synthesis) -> None:
+    everything = _REPORTED | {"open", "click"}
+    assert told(tracking) == {"{Digest}": everything, "{Immediate}": everything}
+
+
+def test_each_stream_has_a_configuration_set_and_where_given_a_pool(
+    prod: Synthesis, tracking: Synthesis
+) -> None:
+    digest, immediate = ({"Name": name} for name in _SETS)
+    kind = "AWS::SES::ConfigurationSet"
+    assert prod.service.of_type(kind) == {"Digest": digest, "Immediate": immediate}
+    assert tracking.service.of_type(kind) == {
+        "Digest": digest | {"DeliveryOptions": {"SendingPoolName": "digests"}},
+        "Immediate": immediate | {"DeliveryOptions": {"SendingPoolName": "at-once"}},
+    }
 
 
 @pytest.mark.parametrize(

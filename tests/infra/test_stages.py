@@ -19,7 +19,7 @@ _ROOT = Path(__file__).parents[2]
 _VALID = {"sender": "Gazette <digest@example.com>", "list_id": "digest.example.com"}
 
 _FOLLOWS = {
-    "sender": {"GAZETTE_SENDER", "ses:FromAddress"},
+    "sender": {"GAZETTE_SENDER", "GAZETTE_IMMEDIATE_SENDER", "ses:FromAddress"},
     "list_id": {"GAZETTE_LIST_ID"},
     "retain": {
         "DeletionPolicy",

@@ -8,6 +8,7 @@ from gazette.adapters.tables import (
     ActivityRow,
     BatchRow,
     BounceRow,
+    EngagementRow,
     EventRow,
     FollowRow,
     PaceRow,
@@ -32,6 +33,7 @@ _MODELS: dict[str, type[Model]] = {
     "Suppressions": SuppressionRow,
     "Bounces": BounceRow,
     "Pace": PaceRow,
+    "Engagement": EngagementRow,
 }
 
 
@@ -82,7 +84,8 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
         for name, table in tables.items()
         if "TimeToLiveSpecification" in table
     } == dict.fromkeys(
-        ("Activities", "Batches", "Bounces", "Events", "Follows", "Runs"), "expires_at"
+        ("Activities", "Batches", "Bounces", "Engagement", "Events", "Follows", "Runs"),
+        "expires_at",
     )
 
 
@@ -100,6 +103,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Suppressions": {"HASH": "address_hash"},
         "Bounces": {"HASH": "address_hash"},
         "Pace": {"HASH": "name"},
+        "Engagement": {"HASH": "slot", "RANGE": "run"},
     }
     assert {
         name: _indexes(
@@ -122,6 +126,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Suppressions": {},
         "Bounces": {},
         "Pace": {},
+        "Engagement": {},
     }
 
 

@@ -143,7 +143,14 @@ class Workers:
     def feedback(self, message: Message) -> Done:
         world, report = self._land.world, _body(message)
         assert isinstance(report, MailReport)
-        return take_note(report, runs=world.runs, evidence_log=world.evidence_log)
+        return take_note(
+            report,
+            runs=world.runs,
+            evidence_log=world.evidence_log,
+            engagements=world.engagements,
+            bus=world.bus,
+            signs_of_life=world.signs_of_life,
+        )
 
     def begin_sweep(self, at: datetime) -> None:
         """The clock's own message, which nobody keeps."""

@@ -1,11 +1,18 @@
 """Feedback: any report of the provider settles its run, in any order, any number of times."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.commands import MarkActive
+from gazette.domain.engagement import REMEMBERED
+from gazette.domain.errors import Unavailable
+from gazette.domain.experiment import Variant
 from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.run import Reason, Run, Status
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.builders import KEY, NOW, a_run, a_window
 from tests.world import World
@@ -37,7 +44,7 @@ def test_a_report_of_what_was_sent_changes_nothing() -> None:
     world = having(sent)
     with world.calls() as called:
         assert world.report(REPORT) == sent
-    assert called == ["runs.get", "evidence_log.note"]
+    assert called == ["runs.get", "evidence_log.note", "engagements.note"]
 
 
 def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
@@ -60,7 +67,7 @@ def test_that_a_report_came_is_noted_only_once_its_run_is_settled() -> None:
     world = having(replace(a_run(), status=Status.UNKNOWN, attempt=1))
     with world.calls() as called:
         world.report(REPORT)
-    assert called == ["runs.get", "runs.swap", "evidence_log.note"]
+    assert called == ["runs.get", "runs.swap", "evidence_log.note", "engagements.note"]
 
 
 def test_an_older_report_takes_nothing_back() -> None:
@@ -68,3 +75,104 @@ def test_an_older_report_takes_nothing_back() -> None:
     world.report(REPORT)
     world.report(replace(REPORT, sent_at=NOW - timedelta(hours=1)))
     assert world.evidence_log.latest() == NOW
+
+
+SENT = replace(
+    a_run(),
+    status=Status.SENT,
+    reason=Reason.ACCEPTED,
+    variant=Variant(2, "subject"),
+    locale="de-AT",
+)
+CLICK = replace(REPORT, kind=MailEvent.CLICKED, at=NOW + timedelta(minutes=5))
+A_MESSAGES_EVENTS = st.lists(
+    st.builds(
+        lambda kind, seconds: replace(REPORT, kind=kind, at=NOW + timedelta(seconds=seconds)),
+        st.sampled_from(MailEvent),
+        st.integers(0, 200),
+    ),
+    max_size=8,
+)
+
+
+def told(reports: Sequence[MailReport]) -> World:
+    world = having(SENT)
+    for report in reports:
+        world.report(report)
+    return world
+
+
+@given(A_MESSAGES_EVENTS, st.data())
+def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
+    reports: list[MailReport], data: st.DataObject
+) -> None:
+    again = data.draw(st.lists(st.sampled_from(reports), max_size=4)) if reports else []
+    shuffled = data.draw(st.permutations(reports + again))
+    assert told(shuffled).engagements.rows == told(reports).engagements.rows
+
+
+@given(A_MESSAGES_EVENTS)
+def test_of_each_event_the_first_instant_is_remembered(reports: list[MailReport]) -> None:
+    expected = {
+        kind: min(each.happened_at for each in reports if each.kind is kind)
+        for kind in REMEMBERED & {each.kind for each in reports if not each.is_of_a_scanner}
+        if kind is not MailEvent.CLICKED
+    }
+    rows = told(reports).engagements.rows
+    found = dict(rows[KEY].first) if rows else {}
+    found.pop(MailEvent.CLICKED, None)
+    assert found == expected
+
+
+def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
+    (row,) = told([REPORT]).engagements.rows.values()
+    assert (row.variant, row.locale) == (Variant(2, "subject"), "de-AT")
+
+
+def test_that_an_email_was_sent_its_run_tells_alone() -> None:
+    assert not told([replace(REPORT, kind=MailEvent.SENT)]).engagements.rows
+
+
+def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -> None:
+    (row,) = told([replace(REPORT, kind=MailEvent.REJECTED)]).engagements.rows.values()
+    assert row.first == {MailEvent.REJECTED: NOW}
+
+
+@pytest.mark.parametrize(("seconds", "counts"), [(0, False), (59, False), (60, True)])
+def test_a_click_within_a_minute_is_that_of_a_scanner(seconds: int, counts: bool) -> None:
+    """It still proves that the email was sent."""
+    world = having(replace(SENT, status=Status.UNKNOWN))
+    run = world.report(replace(CLICK, at=NOW + timedelta(seconds=seconds)))
+    assert run
+    assert run.status is Status.SENT
+    assert bool(world.engagements.rows) == bool(world.bus.taken) == counts
+
+
+def test_a_click_is_a_sign_of_life_each_time() -> None:
+    """The second may come when the reader has rested since the first."""
+    later = replace(CLICK, at=NOW + timedelta(days=50))
+    world = told([CLICK, later, CLICK])
+    assert world.bus.taken == [
+        MarkActive(KEY.user_id, NOW + timedelta(minutes=5)),
+        MarkActive(KEY.user_id, NOW + timedelta(days=50)),
+        MarkActive(KEY.user_id, NOW + timedelta(minutes=5)),
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(set(MailEvent) - {MailEvent.CLICKED}))
+def test_nothing_but_a_click_is_a_sign_of_life_unless_opens_are(kind: MailEvent) -> None:
+    world = having(SENT)
+    world.report(replace(CLICK, kind=kind))
+    assert world.bus.taken == []
+    world.signs_of_life = frozenset({MailEvent.OPENED})
+    world.report(replace(CLICK, kind=kind))
+    assert bool(world.bus.taken) == (kind is MailEvent.OPENED)
+
+
+def test_where_the_bus_takes_nothing_the_report_comes_again() -> None:
+    world = having(SENT)
+    world.bus.answers.append(False)
+    with pytest.raises(Unavailable):
+        world.report(CLICK)
+    world.report(CLICK)
+    assert len(world.bus.taken) == 1

@@ -221,13 +221,15 @@ def notification(message: object) -> str:
 def test_each_event_of_a_message_is_read(
     detail_type: str, event_type: str, about: dict[str, Any], kind: MailEvent
 ) -> None:
-    """The time is that of the message: evidence is about when it was taken."""
+    """The first time is that of the message: evidence is about when it was taken."""
+    own = [record["timestamp"] for record in about.values() if "timestamp" in record]
     assert decode_report(body(detail_type, eventType=event_type, **about)) == MailReport(
         kind=kind,
         run=RUN,
         attempt=2,
         message_id=ID,
         sent_at=datetime(2026, 3, 1, 6, 10, 2, 12_000, tzinfo=UTC),
+        at=datetime.fromisoformat(own[0]) if own else None,
         **AGAINST.get(kind, {}),
     )
 
@@ -317,6 +319,13 @@ def test_nothing_that_a_report_holds_is_the_address() -> None:
     assert report is not None
     assert report.cause == "Permanent"
     assert READER not in repr(replace(report, run=None))
+
+
+@pytest.mark.parametrize("record", [None, "x", {}, {"timestamp": 5}, {"timestamp": "soon"}])
+def test_an_event_whose_own_time_cannot_be_read_is_evidence_all_the_same(record: Any) -> None:
+    report = decode_report(body("Email Clicked", click=record))
+    assert report
+    assert (report.at, report.happened_at) == (None, report.sent_at)
 
 
 def test_every_kind_has_its_event() -> None:

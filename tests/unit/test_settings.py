@@ -109,6 +109,10 @@ def test_a_variable_is_named_after_its_field() -> None:
         "GAZETTE_BOUNCES_TABLE",
         "GAZETTE_SOFT_BOUNCES",
         "GAZETTE_SOFT_BOUNCE_DAYS",
+        "GAZETTE_ENGAGEMENT_TABLE",
+        "GAZETTE_BUS",
+        "GAZETTE_TRACK_CLICKS",
+        "GAZETTE_OPENS_ARE_LIFE",
         "GAZETTE_RUN_RETENTION_DAYS",
         "GAZETTE_SHARDS",
     }

@@ -56,7 +56,7 @@ def test_frequencies_by_category_are_an_object() -> None:
     "sender", ["digest@example.com", "Gazette <digest@example.com>", '"A, B" <digest@example.com>']
 )
 def test_the_address_of_a_sender_is_without_the_display_name(sender: str) -> None:
-    assert read_stage("prod", {"prod": VALID | {"sender": sender}}).sender_address == (
+    assert read_stage("prod", {"prod": VALID | {"sender": sender}}).streams[0].address == (
         "digest@example.com"
     )
 
@@ -156,3 +156,37 @@ def test_shards_out_of_range_are_refused(shards: int) -> None:
 @pytest.mark.parametrize("shards", [1, 256])
 def test_the_edges_of_the_range_are_allowed(shards: int) -> None:
     assert read_stage("prod", {"prod": VALID | {"shards": shards}}).shards == shards
+
+
+def test_tracking_is_off_unless_a_stage_asks_for_it_and_needs_ses() -> None:
+    stage = read_stage("prod", {"prod": VALID})
+    tracked = (stage.track_clicks, stage.track_opens, stage.opens_are_life)
+    assert tracked == (False, False, False)
+    smtp = VALID | {
+        "mail_provider": "smtp",
+        "smtp_host": "mail.example.com",
+        "unknown_policy": "carry_over",
+        "emails_per_second": 5,
+    }
+    for setting in ("track_clicks", "track_opens"):
+        assert "need mail_provider ses" in refusal(smtp | {setting: True})
+    assert "opens_are_life needs track_opens" in refusal(VALID | {"opens_are_life": True})
+
+
+def test_each_stream_has_a_sender_and_what_goes_out_at_once_that_of_digests_by_default() -> None:
+    digest, immediate = read_stage("prod", {"prod": VALID}).streams
+    assert digest.address == immediate.address == "digest@example.com"
+    given = {"immediate_sender": "Now <now@example.com>", "immediate_pool": "at-once"}
+    digest, immediate = read_stage("prod", {"prod": VALID | given}).streams
+    assert (digest.address, digest.pool) == ("digest@example.com", "")
+    assert (immediate.address, immediate.pool) == ("now@example.com", "at-once")
+
+
+def test_a_stream_that_cannot_be_sent_is_refused_by_the_name_of_its_setting() -> None:
+    assert "immediate_sender must be an address" in refusal(VALID | {"immediate_sender": "Now"})
+    assert "immediate_sender must be one line" in refusal(
+        VALID | {"immediate_sender": "Now\n <now@example.com>"}
+    )
+    assert "digest_pool must be the name" in refusal(VALID | {"digest_pool": "Digests!"})
+    smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
+    assert "immediate_pool is a dedicated IP pool of SES" in refusal(smtp | {"immediate_pool": "x"})

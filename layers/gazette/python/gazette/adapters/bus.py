@@ -1,4 +1,4 @@
-"""The bus that services put events on, for what readers say on our own pages.
+"""The bus that services put events on, for what readers say on our own pages, and their clicks.
 
 Details are written by hand here, not by the models of the contract, so that the page need not
 import them; a test decodes whatever this writes.
@@ -15,14 +15,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 from gazette.domain.cadence import Days
 from gazette.domain.calendar import week_number
 from gazette.domain.choosing import Choice
-from gazette.domain.commands import ChangeFollow, ChoosePreferences
+from gazette.domain.commands import ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
+from gazette.domain.ports import Said
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
-_SOURCE = "gazette.preferences"
 _ENTRIES_A_CALL = 10
 _ATTEMPTS = 3
 
@@ -30,13 +30,14 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 
 
 class EventBridgeBus:
-    """The port `Bus`."""
+    """The port `Bus`. `source`: who says it, in the envelope."""
 
-    def __init__(self, client: "EventBridgeClient", name: str) -> None:
+    def __init__(self, client: "EventBridgeClient", name: str, *, source: str) -> None:
         self._client = client
         self._name = name
+        self._source = source
 
-    def put(self, said: Sequence[ChoosePreferences | ChangeFollow]) -> bool:
+    def put(self, said: Sequence[Said]) -> bool:
         """One PutEvents per ten; what is refused of a call is put again, twice.
 
         Entries are taken or refused one by one, in the order of the request.
@@ -68,21 +69,24 @@ class EventBridgeBus:
                 break
         return entries
 
-    def _entry(self, command: ChoosePreferences | ChangeFollow) -> "PutEventsRequestEntryTypeDef":
+    def _entry(self, command: Said) -> "PutEventsRequestEntryTypeDef":
         detail_type, detail = encode(command)
         return {
             "EventBusName": self._name,
-            "Source": _SOURCE,
+            "Source": self._source,
             "DetailType": detail_type,
             "Detail": json.dumps(detail),
         }
 
 
-def encode(command: ChoosePreferences | ChangeFollow) -> tuple[str, dict[str, Any]]:
+def encode(command: Said) -> tuple[str, dict[str, Any]]:
     """The detail type and the detail that ask for `command`."""
     if isinstance(command, ChoosePreferences):
         chosen = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
         return "preferences.chosen", {**chosen, **dict(_choice(command.choice, command.at))}
+    if isinstance(command, MarkActive):
+        sign = {"user_id": command.user_id, "active_at": _instant(command.at)}
+        return "subscriber.active", sign
     kind, _, entity_id = command.entity.partition("#")
     detail: dict[str, Any] = {
         "user_id": command.user_id,

@@ -81,7 +81,7 @@ class DynamoRuns:
         """Sixteen Queries of the index, and one more per megabyte: about nine thousand runs."""
         for partition in range(PARTITIONS):
             with translated():
-                for row in RunRow.batch_index.query(_batch(slot, partition)):
+                for row in RunRow.batch_index.query(slot_partition(slot, partition)):
                     yield _counted(row)
 
     def swap(self, before: Run, after: Run) -> Run:
@@ -124,7 +124,8 @@ class DynamoRuns:
                         yield run
 
 
-def _batch(slot: datetime, partition: int) -> str:
+def slot_partition(slot: datetime, partition: int) -> str:
+    """The key that what is due in a slot shares with a sixteenth of it."""
     return f"{slot_id(slot)}#{partition:02d}"
 
 
@@ -142,7 +143,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         due_at=run.due_at,
         check_at=run.check_at,
         open=f"{partition:02d}" if run.is_open else None,
-        batch=_batch(slot, partition) if slot else None,
+        batch=slot_partition(slot, partition) if slot else None,
         state=None if shown.status is Status.PENDING else f"{shown.status} {shown.reason}",
         status=run.status.value,
         reason=run.reason.value,
@@ -161,6 +162,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         detail=run.detail or None,
         variation=run.variant.variation if run.variant.experiment else None,
         experiment=run.variant.experiment or None,
+        locale=run.locale or None,
         expires_at=run.check_at + retention,
     )
 
@@ -206,4 +208,5 @@ def _run(row: RunRow) -> Run:
         message_id=row.message_id or "",
         detail=row.detail or "",
         variant=Variant(int(row.variation or 1), row.experiment or ""),
+        locale=row.locale or "",
     )

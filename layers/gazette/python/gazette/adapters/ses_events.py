@@ -13,6 +13,17 @@ from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
 
 _SOURCE = "aws.ses"
+_RECORDS = {
+    MailEvent.BOUNCED: "bounce",
+    MailEvent.CLICKED: "click",
+    MailEvent.COMPLAINED: "complaint",
+    MailEvent.DELIVERED: "delivery",
+    MailEvent.DELAYED: "deliveryDelay",
+    MailEvent.OPENED: "open",
+    MailEvent.SUBSCRIPTION: "subscription",
+}
+"""Where the record of an event has its own time; the others have none."""
+
 _BY_DETAIL_TYPE = {
     "Email Bounced": MailEvent.BOUNCED,
     "Email Clicked": MailEvent.CLICKED,
@@ -89,6 +100,7 @@ def decode_report(body: str) -> MailReport | None:
         attempt=_number(_tag(mail, "attempt")),
         message_id=message_id,
         sent_at=_instant(mail.get("timestamp")),
+        at=_happened_at(record.kind, record.about),
     )
     found = accused(record.kind, record.about, mail)
     if found is None:
@@ -165,6 +177,15 @@ def _run(tag: str) -> RunKey | None:
 
 def _number(tag: str | None) -> int | None:
     return int(tag) if tag is not None and tag.isascii() and tag.isdecimal() else None
+
+
+def _happened_at(kind: MailEvent, detail: Mapping[str, Any]) -> datetime | None:
+    """When the event happened. What is missing or unreadable here loses no evidence."""
+    record = detail.get(_RECORDS.get(kind, ""))
+    try:
+        return _instant(record.get("timestamp")) if isinstance(record, dict) else None
+    except InvalidEvent:
+        return None
 
 
 def _instant(timestamp: Any) -> datetime:

@@ -265,6 +265,7 @@ class RunRow(Model):
     detail = UnicodeAttribute(null=True)
     variation = NumberAttribute(null=True)
     experiment = UnicodeAttribute(null=True)
+    locale = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()
@@ -290,6 +291,32 @@ class BatchRow(Model):
     name = UnicodeAttribute(null=True)
     weights = UnicodeAttribute(null=True)
     expires_at = TTLAttribute(null=True)
+
+
+class EngagementRow(Model):
+    """Table `engagement`, one row a run of which anything was reported but that it was sent.
+
+    `slot` is `slot#partition`, as in the index `batch` of the runs, also of what goes out at
+    once; `run` is the id of the run. What ends in `_at` is the first instant of each event.
+    """
+
+    class Meta:
+        table_name = ""
+
+    slot = UnicodeAttribute(hash_key=True)
+    run = UnicodeAttribute(range_key=True)
+    due_in = InstantAttribute()
+    delivered_at = InstantAttribute(null=True)
+    delayed_at = InstantAttribute(null=True)
+    bounced_at = InstantAttribute(null=True)
+    complained_at = InstantAttribute(null=True)
+    rejected_at = InstantAttribute(null=True)
+    opened_at = InstantAttribute(null=True)
+    clicked_at = InstantAttribute(null=True)
+    locale = UnicodeAttribute(null=True)
+    variation = NumberAttribute(null=True)
+    experiment = UnicodeAttribute(null=True)
+    expires_at = TTLAttribute()
 
 
 class PaceRow(Model):

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 
+import boto3
+
 from gazette.adapters.bounces import DynamoBounces
+from gazette.adapters.bus import EventBridgeBus
+from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
@@ -13,7 +17,7 @@ from gazette.adapters.ses_events import decode_report
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
-from gazette.domain.feedback import MailReport
+from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.run import Run
 from gazette.domain.suppression import Cause, SoftLimit
 from gazette.settings import FeedbackSettings
@@ -37,11 +41,35 @@ def build() -> Callable[[str], Taken | None]:
     Built once per process.
     """
     settings = FeedbackSettings.from_env()
-    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+    retention = timedelta(days=settings.run_retention_days)
+    runs = DynamoRuns(settings.runs_table, retention=retention)
+    engagements = DynamoEngagements(settings.engagement_table, retention=retention)
     evidence_log = DynamoEvidenceLog(settings.batches_table)
+    bus = EventBridgeBus(boto3.client("events"), settings.bus, source="gazette.feedback")
+    signs = {MailEvent.CLICKED: settings.track_clicks, MailEvent.OPENED: settings.opens_are_life}
+    signs_of_life = frozenset(kind for kind, is_one in signs.items() if is_one)
+    by = _suppressing(settings, runs)
 
+    def run(body: str) -> Taken | None:
+        report = decode_report(body)
+        if report is None:
+            return None
+        noted = take_note(
+            report,
+            runs=runs,
+            evidence_log=evidence_log,
+            engagements=engagements,
+            bus=bus,
+            signs_of_life=signs_of_life,
+        )
+        return Taken(report, noted, heed(report, by=by))
+
+    return run
+
+
+def _suppressing(settings: FeedbackSettings, runs: DynamoRuns) -> Suppressing:
     span = timedelta(days=settings.soft_bounce_days)
-    by = Suppressing(
+    return Suppressing(
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         bounces=DynamoBounces(settings.bounces_table, retention=2 * span, clock=now),
         subscribers=DynamoSubscribers(settings.subscribers_table),
@@ -49,12 +77,3 @@ def build() -> Callable[[str], Taken | None]:
         runs=runs,
         soft_limit=SoftLimit(bounces=settings.soft_bounces, span=span),
     )
-
-    def run(body: str) -> Taken | None:
-        report = decode_report(body)
-        if report is None:
-            return None
-        noted = take_note(report, runs=runs, evidence_log=evidence_log)
-        return Taken(report, noted, heed(report, by=by))
-
-    return run

@@ -103,7 +103,11 @@ def build() -> Preferences:
             places=known,
             suppressions=suppressions,
             announce=cache(partial(batches.announce, settings.shards)),
-            bus=EventBridgeBus(boto3.client("events", config=_PROMPTLY), settings.bus),
+            bus=EventBridgeBus(
+                boto3.client("events", config=_PROMPTLY),
+                settings.bus,
+                source="gazette.preferences",
+            ),
         ),
     )
 

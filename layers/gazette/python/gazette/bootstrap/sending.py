@@ -16,6 +16,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf
 from gazette.adapters.smtp import SmtpMailer, SmtpServer
+from gazette.adapters.streams import StreamedMailer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
@@ -41,7 +42,7 @@ def delivering(settings: SendingSettings) -> Delivering:
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(
-            renderer=renderer(),
+            renderer=renderer().tracking_clicks() if settings.track_clicks else renderer(),
             experiment=KeptExperiment(DynamoExperiments(settings.batches_table), clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,
@@ -68,10 +69,18 @@ def delivering(settings: SendingSettings) -> Delivering:
 def _mailer(settings: SendingSettings) -> Mailer:
     send_timeout = timedelta(seconds=settings.send_timeout)
     if settings.mail_provider == "ses":
-        return SesMailer(
-            ses_client(send_timeout),
-            sender=settings.sender,
-            configuration_set=settings.configuration_set,
+        client = ses_client(send_timeout)
+        return StreamedMailer(
+            digest=SesMailer(
+                client,
+                sender=settings.sender,
+                configuration_set=settings.configuration_set,
+            ),
+            immediate=SesMailer(
+                client,
+                sender=settings.immediate_sender,
+                configuration_set=settings.immediate_configuration_set,
+            ),
         )
     login = json.loads(str(get_secret(settings.smtp_secret))) if settings.smtp_secret else {}
     server = SmtpServer(
@@ -81,4 +90,7 @@ def _mailer(settings: SendingSettings) -> Mailer:
         username=login.get("username", ""),
         password=login.get("password", ""),
     )
-    return SmtpMailer(server, sender=settings.sender, timeout=send_timeout)
+    return StreamedMailer(
+        digest=SmtpMailer(server, sender=settings.sender, timeout=send_timeout),
+        immediate=SmtpMailer(server, sender=settings.immediate_sender, timeout=send_timeout),
+    )

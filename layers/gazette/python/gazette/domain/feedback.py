@@ -1,7 +1,7 @@
 """What the provider reports about a message that it was handed."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from gazette.domain.model import RunKey
@@ -42,14 +42,19 @@ class Fault(StrEnum):
     COMPLAINT = "complaint"
 
 
+_TOO_SOON = timedelta(minutes=1)
+"""After it was sent, within which a link is rather followed by a scanner than by a reader."""
+
+
 @dataclass(frozen=True, slots=True)
 class MailReport:
     """One report about one message of Gazette.
 
     `run` and `attempt` are what its tags say; None where they name no run, as with the canary,
-    or no number. `sent_at` is when the provider took the message, not when the event happened.
-    `fault` is what it says against the address with the hash `address`; None, and empty, where it
-    says nothing against any. `cause` is the provider's own name for it, fit for a log.
+    or no number. `sent_at` is when the provider took the message, `at` when the event happened;
+    None where it does not say. `fault` is what it says against the address with the hash
+    `address`; None, and empty, where it says nothing against any. `cause` is the provider's own
+    name for it, fit for a log.
     """
 
     kind: MailEvent
@@ -57,6 +62,21 @@ class MailReport:
     attempt: int | None
     message_id: str
     sent_at: datetime
+    at: datetime | None = None
     fault: Fault | None = None
     address: str = ""
     cause: str = ""
+
+    @property
+    def happened_at(self) -> datetime:
+        """When the event happened; when the provider took the message, where it does not say."""
+        return self.at or self.sent_at
+
+    @property
+    def is_of_a_scanner(self) -> bool:
+        """Whether it is a click so soon that it says nothing of the reader.
+
+        Held against the instant of sending, which every report has, and not of delivery: so the
+        answer is the same in whatever order reports come.
+        """
+        return self.kind is MailEvent.CLICKED and self.happened_at < self.sent_at + _TOO_SOON

@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Protocol
 
 from gazette.domain.batch import Batch, Counted
+from gazette.domain.engagement import Engagement
+from gazette.domain.feedback import MailEvent
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.run import Run
 
@@ -127,3 +129,20 @@ class Batches(Protocol):
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
         """Remember that a shard is done with `slot` and all before it; it never goes back."""
+
+
+class Engagements(Protocol):
+    """What became of emails, by run. Whatever comes in any order, any number of times, ends in
+    the same rows."""
+
+    def note(self, run: Run, kind: MailEvent, at: datetime) -> None:
+        """Remember that it happened to the email of `run`, unless it did before `at` already.
+
+        `kind` is one of engagement.REMEMBERED. Kept with the locale and the variant of `run`.
+        """
+
+    def of_slot(self, slot: datetime) -> Iterator[Engagement]:
+        """What became of the emails that were due in a slot, those at once with them.
+
+        Eventually consistent. An email of which nothing was reported is not among them.
+        """

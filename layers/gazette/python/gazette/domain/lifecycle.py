@@ -94,6 +94,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         deadline=signal.deadline,
         nonce=signal.nonce,
         variant=signal.variant,
+        locale=signal.locale,
     )
 
 

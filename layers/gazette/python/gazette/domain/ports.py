@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.brake import Brake
-from gazette.domain.commands import ChangeFollow, ChoosePreferences
+from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.experiment import Experiment
 from gazette.domain.link_keys import LinkKeys
@@ -25,6 +25,9 @@ MESSAGES_A_CALL = 10
 
 Clock = Callable[[], datetime]
 """Returns the instant now, timezone-aware."""
+
+Said = ChoosePreferences | ChangeFollow | MarkActive
+"""What Gazette itself puts on the bus: what readers say on its pages, and signs of life."""
 
 TimeLeft = Callable[[], timedelta]
 """Returns what remains of this invocation."""
@@ -119,8 +122,8 @@ class FollowersQueue(Protocol):
 class Bus(Protocol):
     """The bus that services put events on."""
 
-    def put(self, said: Sequence[ChoosePreferences | ChangeFollow]) -> bool:
-        """Put what a reader says on it; False where none of it was taken.
+    def put(self, said: Sequence[Said]) -> bool:
+        """Put what is said of a reader on it; False where none of it was taken.
 
         Raises Unavailable where some of it was not, or where that cannot be told.
         """

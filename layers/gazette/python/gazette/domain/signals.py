@@ -25,6 +25,7 @@ class Claim:
     deadline: datetime
     nonce: str
     variant: Variant = EVERYBODYS
+    locale: str = ""
 
 
 @dataclass(frozen=True, slots=True)

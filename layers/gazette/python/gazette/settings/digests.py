@@ -96,7 +96,9 @@ class PacingSettings(Settings):
 class SendingSettings(PacingSettings):
     """What everybody needs who sends. `mail_provider` is `ses` or `smtp`.
 
-    `evidence_grace`: how long the provider's report of an email may take.
+    What begins with `immediate` is for email that goes out at once; without it, for digests.
+    `evidence_grace`: how long the provider's report of an email may take. `track_clicks`: 1 where
+    SES leads links by its own server, which the reader's own must not be; else 0.
     """
 
     resend_queue_url: str
@@ -109,8 +111,10 @@ class SendingSettings(PacingSettings):
     base_url: str
     mail_provider: str
     sender: str
+    immediate_sender: str
     list_id: str
     configuration_set: str
+    immediate_configuration_set: str
     smtp_host: str
     smtp_port: int
     smtp_security: str
@@ -122,6 +126,7 @@ class SendingSettings(PacingSettings):
     evidence_grace: int
     max_lateness: int
     max_groups: int
+    track_clicks: int
     event_retention_days: int
     run_retention_days: int
 

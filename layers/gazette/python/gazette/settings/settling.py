@@ -10,6 +10,7 @@ class FeedbackSettings(Settings):
     """What `feedback` needs.
 
     `soft_bounces` soft bounces within `soft_bounce_days` suppress an address.
+    `track_clicks`, `opens_are_life`: 1 where a click, or an open, is a sign of life; else 0.
     """
 
     runs_table: str
@@ -20,6 +21,10 @@ class FeedbackSettings(Settings):
     bounces_table: str
     soft_bounces: int
     soft_bounce_days: int
+    engagement_table: str
+    bus: str
+    track_clicks: int
+    opens_are_life: int
     run_retention_days: int
     shards: int
 

@@ -70,7 +70,8 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         if _is_cancelled(run, by.batches):
             return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs))
         deadline = by.clock() + time_left() + by.limits.clock_skew
-        claim = Claim(prepared.window, deadline, by.draw_nonce(), prepared.variant)
+        locale = prepared.subscriber.locale
+        claim = Claim(prepared.window, deadline, by.draw_nonce(), prepared.variant, locale)
         claimed = make_claim(run, claim, prepared.older, runs=by.runs)
         if claimed:
             break

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from gazette.domain.compose import Digest, compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.experiment import Variant
-from gazette.domain.identity import run_id
+from gazette.domain.identity import is_immediate, run_id
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
 from gazette.domain.ports import Links, Renderer, RunningExperiment
 from gazette.domain.run import Run
@@ -87,4 +87,5 @@ def address(
             ("Auto-Submitted", "auto-generated"),
         ),
         tags=(("run", run_id(run.key)), ("attempt", str(run.attempt))),
+        is_immediate=is_immediate(run.key.schedule),
     )

@@ -1,21 +1,45 @@
-"""What the mail provider reports: proof that it took a message."""
+"""What the mail provider reports: proof that it took a message, and what became of it."""
 
+from collections.abc import Collection
+
+from gazette.domain.commands import MarkActive
+from gazette.domain.engagement import REMEMBERED
+from gazette.domain.errors import Unavailable
 from gazette.domain.feedback import MailEvent, MailReport
-from gazette.domain.ledgers import Runs
-from gazette.domain.ports import EvidenceLog
+from gazette.domain.ledgers import Engagements, Runs
+from gazette.domain.ports import Bus, EvidenceLog
 from gazette.domain.run import Run
 from gazette.domain.signals import Evidence
 from gazette.steps.applying import apply
 
 
-def take_note(report: MailReport, *, runs: Runs, evidence_log: EvidenceLog) -> Run | None:
+def take_note(
+    report: MailReport,
+    *,
+    runs: Runs,
+    evidence_log: EvidenceLog,
+    engagements: Engagements,
+    bus: Bus,
+    signs_of_life: Collection[MailEvent],
+) -> Run | None:
     """Settle the run that the report names, whenever and however often it comes (rule 8).
 
-    Only then is the report counted as proof that reports come in. Returns the run as it is
+    Only then is the report counted as proof that reports come in. What is not of a scanner is
+    remembered, and where it is one of `signs_of_life`, said on the bus. Returns the run as it is
     stored; None where the report names none, or one that has expired.
     """
     run = runs.get(report.run) if report.run else None
     if run and report.kind is not MailEvent.RENDERING_FAILED:
         run = apply(run, Evidence(report.message_id), runs=runs)
     evidence_log.note(report.sent_at)
+    if run and report.kind in REMEMBERED and not report.is_of_a_scanner:
+        engagements.note(run, report.kind, report.happened_at)
+        if report.kind in signs_of_life:
+            _say_active(run, report, bus)
     return run
+
+
+def _say_active(run: Run, report: MailReport, bus: Bus) -> None:
+    sign = MarkActive(run.key.user_id, report.happened_at)
+    if not bus.put([sign]):
+        raise Unavailable("The bus did not take a sign of life. The report will come again.")

@@ -1,7 +1,9 @@
 """Jinja2 templates, already inlined at build time, become an edition."""
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -11,6 +13,7 @@ from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.fragments import Fragment, Fragments
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.showing import one_line, show, subject_line
+from gazette.adapters.rendering.untracked import without_tracking
 from gazette.adapters.rendering.variations import read_rankings
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
@@ -38,6 +41,16 @@ class JinjaRenderer:
         self._rankings = read_rankings(templates)
         self._environments: dict[int, Environment] = {}
         self._fragments = Fragments(self._brand)
+        self._tracks_clicks = False
+
+    def tracking_clicks(self) -> Self:
+        """The same, and counted with it, where the provider leads links by its own server.
+
+        Not those of the reader's own.
+        """
+        other = copy(self)
+        other._tracks_clicks = True
+        return other
 
     def take_count(self) -> CacheCount:
         """How many groups of emails were there already, and how many not, since asked last."""
@@ -79,6 +92,8 @@ class JinjaRenderer:
             }
             while True:
                 edition = _edition(templates, email, digest, fragments, values)
+                if self._tracks_clicks:
+                    edition = replace(edition, html=without_tracking(edition.html, links))
                 excess = len(edition.html.encode()) - LONGEST_HTML
                 if excess <= 0:
                     return edition
