@@ -233,6 +233,7 @@ PREFERENCES = Step(
         ("events", ("Query",)),
         ("runs", ("GetItem", "Query", "PutItem")),
         ("batches", ("UpdateItem",)),
+        ("engagement", ("UpdateItem",)),
         ("suppressions", ("GetItem", "PutItem", "DeleteItem")),
     ),
 )

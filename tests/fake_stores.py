@@ -7,8 +7,7 @@ from datetime import date, datetime, timedelta
 from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.brake import Brake, pulled, pulled_by_hand
 from gazette.domain.calendar import slot_of
-from gazette.domain.engagement import Engagement
-from gazette.domain.feedback import MailEvent
+from gazette.domain.engagement import Engagement, EngagementEvent
 from gazette.domain.following import Activity, Follow
 from gazette.domain.identity import ASIDE, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
@@ -358,12 +357,13 @@ class FakeEngagements:
 
     rows: dict[RunKey, Engagement] = field(default_factory=dict)
 
-    def note(self, run: Run, kind: MailEvent, at: datetime) -> None:
+    def note(self, run: Run, event: EngagementEvent, at: datetime) -> None:
         row = self.rows.get(run.key)
         first = dict(row.first) if row else {}
-        first[kind] = min(at, first.get(kind, at))
-        slot = slot_of(run.due_at)
-        self.rows[run.key] = Engagement(run.key, slot, run.locale, run.variant, first)
+        first[event] = min(at, first.get(event, at))
+        self.rows[run.key] = Engagement(
+            run.key, slot_of(run.due_at), run.locale, run.variant, run.categories, first
+        )
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:
         yield from (row for row in self.rows.values() if row.slot == slot)

@@ -215,7 +215,7 @@ class FakeRenderer:
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.count}" for group in digest.groups]
         text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])
-        return Edition(f"{digest.events} updates", html.escape(text), text)
+        return Edition(f"{digest.events} updates", html.escape(text), text, digest.categories)
 
 
 @dataclass

@@ -51,7 +51,7 @@ from gazette.steps.returning import come_back
 from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.suppressing import Suppressing, heed
 from gazette.steps.sweep import sweep
-from gazette.steps.unsubscribe import unsubscribe
+from gazette.steps.unsubscribe import note_left_by, unsubscribe
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (
@@ -492,6 +492,10 @@ class World:
             schedules=self.schedules,
             runs=self.runs,
         )
+
+    def note_left_by(self, email: RunKey) -> None:
+        """The reader left by a link of this email."""
+        note_left_by(email, runs=self.runs, engagements=self.engagements, clock=self.clock)
 
     def come_back(self, user_id: str = "ann") -> bool:
         """A reader who left starts again."""

@@ -41,7 +41,7 @@ def leave(token: str) -> Response[str]:
 def show(token: str) -> Response[str]:
     """The preference page, which changes nothing."""
     preferences = build()
-    answer = preferences.centre.show(preferences.chooser(token))
+    answer = preferences.centre.show(preferences.chooser(token).user_id)
     return _page(answer.status, answer.html)
 
 

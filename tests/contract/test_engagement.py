@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 from gazette.adapters.tables import EngagementRow
 from gazette.domain.calendar import slot_of
-from gazette.domain.engagement import REMEMBERED, Engagement
+from gazette.domain.engagement import Engagement, EngagementEvent
 from gazette.domain.experiment import EVERYBODYS, Variant
-from gazette.domain.feedback import MailEvent
 from gazette.domain.ledgers import Engagements
 from gazette.domain.model import RunKey
 
@@ -23,26 +22,27 @@ def test_a_slot_of_which_nothing_was_reported_is_empty(engagements: Engagements)
     assert list(engagements.of_slot(SLOT)) == []
 
 
-@pytest.mark.parametrize("kind", sorted(REMEMBERED))
+@pytest.mark.parametrize("event", EngagementEvent)
 def test_the_first_instant_counts_in_whatever_order_they_come(
-    engagements: Engagements, kind: MailEvent
+    engagements: Engagements, event: EngagementEvent
 ) -> None:
     for seconds in (5, 3, 9, 3):
-        engagements.note(RUN, kind, NOW + seconds * SECOND)
+        engagements.note(RUN, event, NOW + seconds * SECOND)
     assert list(engagements.of_slot(SLOT)) == [
-        Engagement(RUN.key, SLOT, "", EVERYBODYS, {kind: NOW + 3 * SECOND})
+        Engagement(RUN.key, SLOT, "", EVERYBODYS, (), {event: NOW + 3 * SECOND})
     ]
 
 
 def test_all_that_became_of_an_email_is_told_together_with_what_was_sent(
     engagements: Engagements,
 ) -> None:
-    run = replace(RUN, variant=Variant(2, "subject"), locale="de-AT")
-    first = {kind: NOW + number * SECOND for number, kind in enumerate(sorted(REMEMBERED))}
-    for kind, at in first.items():
-        engagements.note(run, kind, at)
+    variant, categories = Variant(2, "subject"), ("mention", "comment")
+    run = replace(RUN, variant=variant, locale="de-AT", categories=categories)
+    first = {event: NOW + number * SECOND for number, event in enumerate(EngagementEvent)}
+    for event, at in first.items():
+        engagements.note(run, event, at)
     assert list(engagements.of_slot(SLOT)) == [
-        Engagement(run.key, SLOT, "de-AT", Variant(2, "subject"), first)
+        Engagement(run.key, SLOT, "de-AT", variant, categories, first)
     ]
 
 
@@ -52,14 +52,14 @@ def test_a_slot_holds_digests_and_what_went_out_at_once_and_no_other_slots(
     keys = [RunKey(f"user {number}", "daily", 1) for number in range(20)]
     keys.append(RunKey("ann", "now5f1c", 7))
     for key in keys:
-        engagements.note(replace(RUN, key=key), MailEvent.DELIVERED, NOW)
+        engagements.note(replace(RUN, key=key), EngagementEvent.DELIVERED, NOW)
     later = replace(RUN, due_at=RUN.due_at + timedelta(minutes=10))
-    engagements.note(later, MailEvent.DELIVERED, NOW)
+    engagements.note(later, EngagementEvent.DELIVERED, NOW)
     assert {each.key for each in engagements.of_slot(SLOT)} == set(keys)
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_a_row_expires_as_runs_do(engagements: Engagements) -> None:
-    engagements.note(RUN, MailEvent.DELIVERED, NOW)
+    engagements.note(RUN, EngagementEvent.DELIVERED, NOW)
     (row,) = EngagementRow.scan()
     assert row.expires_at == SLOT + RUN_RETENTION

@@ -85,7 +85,7 @@ def test_a_link_works_after_a_rotation_and_stops_when_its_key_is_retired(
     run("rotate")
     keys = stored()
     assert old.startswith("/unsubscribe/k1.")
-    new = f"/unsubscribe/{sign('ann', purpose=Purpose.UNSUBSCRIBE, keys=keys)}"
+    new = f"/unsubscribe/{sign('ann-daily-1', purpose=Purpose.UNSUBSCRIBE, keys=keys)}"
     for path in (new, old):
         assert stage.invoke("preferences", http("GET", path))["statusCode"] == 200
     run("retire", "k1", "--yes")

@@ -21,8 +21,10 @@ from gazette.domain.run import Reason, Run, Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import ago, event, profile, records, report
+from tests.functions.messages import ago, event, http, profile, records, report
 from tests.meter import calls
+
+URLENCODED = "application/x-www-form-urlencoded"
 
 KEY = RunKey("ann", DAILY, 1)
 RUNS = timedelta(days=180)
@@ -279,8 +281,7 @@ def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
 @pytest.mark.parametrize(
     ("kind", "units"),
     [
-        ("Sent", {}),
-        *[(kind, {"engagement": 1}) for kind in ("Delivered", "Bounced", "Opened")],
+        *[(kind, {"engagement": 1}) for kind in ("Sent", "Delivered", "Rejected", "Opened")],
         ("Clicked", {}),
     ],
 )
@@ -332,7 +333,22 @@ def test_what_was_sent_is_kept_with_what_became_of_it(cloud: Cloud, message: str
     (row,) = cloud.rows("engagement")
     (run,) = cloud.rows("runs")
     assert (row["run"], row["locale"], run["locale"]) == ("ann-daily-1", "de-AT", "de-AT")
+    assert row["categories"] == run["categories"] == "comment"
     assert row["slot"] == run["batch"]
+
+
+@pytest.mark.parametrize("way", ["one click", "page"])
+def test_it_is_known_which_email_a_reader_left_by(cloud: Cloud, message: str, way: str) -> None:
+    cloud.work("generate", message)
+    if way == "page":
+        form = http("POST", cloud.preferences_path(), "act=unsubscribe", URLENCODED)
+    else:
+        form = http("POST", cloud.unsubscribe_path(), "List-Unsubscribe=One-Click", URLENCODED)
+    for _ in range(2):
+        assert cloud.invoke("preferences", form)["statusCode"] == 200
+    (row,) = cloud.rows("engagement")
+    assert (row["run"], row["categories"]) == ("ann-daily-1", "comment")
+    assert row["unsubscribed_at"]
 
 
 def test_a_sweep_that_finds_nothing_costs_a_query_a_partition(cloud: Cloud) -> None:

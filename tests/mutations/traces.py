@@ -104,8 +104,8 @@ PREVENTED: Final = (
     Mutation(
         "a window ends before its events are read",
         "steps/deliver.py",
-        "Claim(prepared.window, ",
-        "Claim(replace(prepared.window, until=by.clock() - by.limits.settle_lag), ",
+        "            prepared.window,\n",
+        "            replace(prepared.window, until=by.clock() - by.limits.settle_lag),\n",
         "tests/unit/test_deliver.py"
         "::test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest",
         "h",

@@ -43,6 +43,23 @@ def test_no_events_make_an_empty_digest() -> None:
     assert compose([], max_groups=20) == Digest((), events=0, more_groups=0, more_events=0)
 
 
+def test_a_digest_names_each_category_that_it_shows_once_in_the_order_of_its_groups() -> None:
+    events = [
+        *(event(f"m{number}", category="mention") for number in range(3)),
+        *(event(f"l{number}", category="like", entity="2") for number in range(2)),
+        event("m9", category="mention", entity="3"),
+        event("c", category="comment", entity="4", minute=-1),
+    ]
+    assert compose(events, max_groups=20).categories == ("mention", "like", "comment")
+    assert compose(events, max_groups=3).categories == ("mention", "like")
+
+
+def test_ten_categories_of_a_digest_are_named_at_most() -> None:
+    """A row that holds them costs a unit for each KB."""
+    events = [event(str(number), category=f"kind_{number}") for number in range(11)]
+    assert len(compose(events, max_groups=20).categories) == 10
+
+
 def test_events_of_one_thing_are_one_group() -> None:
     digest = compose([event("a", minute=1), event("b", minute=2)], max_groups=20)
     (group,) = digest.groups

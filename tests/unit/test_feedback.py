@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import MarkActive
-from gazette.domain.engagement import REMEMBERED
+from gazette.domain.engagement import EngagementEvent
 from gazette.domain.errors import Unavailable
 from gazette.domain.experiment import Variant
 from gazette.domain.feedback import MailEvent, MailReport
@@ -83,6 +83,7 @@ SENT = replace(
     reason=Reason.ACCEPTED,
     variant=Variant(2, "subject"),
     locale="de-AT",
+    categories=("mention", "comment"),
 )
 CLICK = replace(REPORT, kind=MailEvent.CLICKED, at=NOW + timedelta(minutes=5))
 A_MESSAGES_EVENTS = st.lists(
@@ -114,28 +115,25 @@ def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
 @given(A_MESSAGES_EVENTS)
 def test_of_each_event_the_first_instant_is_remembered(reports: list[MailReport]) -> None:
     expected = {
-        kind: min(each.happened_at for each in reports if each.kind is kind)
-        for kind in REMEMBERED & {each.kind for each in reports if not each.is_of_a_scanner}
-        if kind is not MailEvent.CLICKED
+        EngagementEvent(kind.value): min(each.happened_at for each in reports if each.kind is kind)
+        for kind in {each.kind for each in reports}
+        - {MailEvent.CLICKED, MailEvent.RENDERING_FAILED, MailEvent.SUBSCRIPTION}
     }
     rows = told(reports).engagements.rows
     found = dict(rows[KEY].first) if rows else {}
-    found.pop(MailEvent.CLICKED, None)
+    found.pop(EngagementEvent.CLICKED, None)
     assert found == expected
 
 
 def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
     (row,) = told([REPORT]).engagements.rows.values()
     assert (row.variant, row.locale) == (Variant(2, "subject"), "de-AT")
-
-
-def test_that_an_email_was_sent_its_run_tells_alone() -> None:
-    assert not told([replace(REPORT, kind=MailEvent.SENT)]).engagements.rows
+    assert row.categories == ("mention", "comment")
 
 
 def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -> None:
     (row,) = told([replace(REPORT, kind=MailEvent.REJECTED)]).engagements.rows.values()
-    assert row.first == {MailEvent.REJECTED: NOW}
+    assert row.first == {EngagementEvent.REJECTED: NOW}
 
 
 @pytest.mark.parametrize(("seconds", "counts"), [(0, False), (59, False), (60, True)])

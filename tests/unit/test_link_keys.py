@@ -10,6 +10,7 @@ import pytest
 from gazette.adapters.link_keys import ASKED_EVERY, KEPT_FOR, KeptKeys
 from gazette.adapters.links import LinkReader, SignedLinks
 from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
+from gazette.domain.identity import run_id
 from gazette.domain.link_keys import LinkKeys, read_keys
 from gazette.domain.model import RunKey
 from gazette.domain.tokens import Purpose, sign
@@ -46,9 +47,9 @@ def process(clock: SettableClock) -> Installation:
     return Installation(secret, KeptKeys(FakeKeyStore(secret), clock=clock), clock)
 
 
-def leave(keys: LinkKeys, user_id: str = "ann") -> str:
+def leave(keys: LinkKeys) -> str:
     """A token to unsubscribe with, as a worker that knows `keys` makes it."""
-    return sign(user_id, purpose=Purpose.UNSUBSCRIBE, keys=keys)
+    return sign(run_id(KEY), purpose=Purpose.UNSUBSCRIBE, keys=keys)
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -105,15 +106,15 @@ def test_a_new_key_is_known_to_a_running_process_by_the_first_link_that_names_it
 ) -> None:
     process.wait(ASKED_EVERY)
     process.secret.keys = NEW
-    assert process.reader.reader(leave(NEW), Purpose.UNSUBSCRIBE) == "ann"
-    assert process.reader.reader(leave(OLD), Purpose.UNSUBSCRIBE) == "ann"
+    assert process.reader.run(leave(NEW), Purpose.UNSUBSCRIBE) == KEY
+    assert process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE) == KEY
 
 
 def test_made_up_key_ids_cost_one_look_a_minute(process: Installation) -> None:
     for number in range(2, 122):
         process.wait(SECOND)
         with pytest.raises(InvalidToken):
-            process.reader.reader(f"k{number}.YW5u.AAAAAAAAAAAAAAAAAAAAAA", Purpose.UNSUBSCRIBE)
+            process.reader.run(f"k{number}.YW5u.AAAAAAAAAAAAAAAAAAAAAA", Purpose.UNSUBSCRIBE)
     assert process.secret.reads == 1 + 2
 
 
@@ -121,7 +122,7 @@ def test_what_names_no_key_costs_no_look(process: Installation) -> None:
     process.wait(ASKED_EVERY)
     for token in ("", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
         with pytest.raises(InvalidToken):
-            process.reader.reader(token, Purpose.UNSUBSCRIBE)
+            process.reader.run(token, Purpose.UNSUBSCRIBE)
     assert process.secret.reads == 1
 
 
@@ -138,7 +139,7 @@ def test_a_retired_key_is_refused_within_minutes(process: Installation) -> None:
     process.secret.keys = NEW.without("k1")
     process.wait(KEPT_FOR + SECOND)
     with pytest.raises(InvalidToken):
-        process.reader.reader(leave(OLD), Purpose.UNSUBSCRIBE)
+        process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE)
 
 
 def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
@@ -189,22 +190,26 @@ def test_each_link_leads_below_the_base_url(process: Installation, name: str) ->
     assert link.count("/") == 4
 
 
-@pytest.mark.parametrize("name", ["email", "updates"])
-def test_the_links_of_a_run_name_it_and_those_of_a_reader_the_reader(
-    process: Installation, name: str
+@pytest.mark.parametrize(
+    ("name", "purpose"),
+    [
+        ("unsubscribe", Purpose.UNSUBSCRIBE),
+        ("preferences", Purpose.PREFERENCES),
+        ("email", Purpose.RUN),
+        ("updates", Purpose.RUN),
+    ],
+)
+def test_each_link_names_the_run_for_its_own_purpose_alone(
+    process: Installation, name: str, purpose: Purpose
 ) -> None:
     odd = RunKey("a/b c-1", "now5f1c", 17)
     token = link_of(process.kept.known, name, odd).rpartition("/")[2]
-    assert process.reader.run(token) == odd
-    with pytest.raises(InvalidToken):
-        process.reader.reader(token, Purpose.PREFERENCES)
-    leaving = link_of(process.kept.known, "unsubscribe", odd).rpartition("/")[2]
-    assert process.reader.reader(leaving, Purpose.UNSUBSCRIBE) == "a/b c-1"
-    for purpose in (Purpose.PREFERENCES, Purpose.RUN):
+    assert process.reader.run(token, purpose) == odd
+    for other in set(Purpose) - {purpose}:
         with pytest.raises(InvalidToken):
-            process.reader.reader(leaving, purpose)
+            process.reader.run(token, other)
 
 
 def test_what_was_signed_as_a_run_and_is_none_is_refused(process: Installation) -> None:
     with pytest.raises(InvalidToken):
-        process.reader.run(sign("ann", purpose=Purpose.RUN, keys=OLD))
+        process.reader.run(sign("ann", purpose=Purpose.RUN, keys=OLD), Purpose.RUN)

@@ -1,12 +1,15 @@
 """Unsubscribe: what was asked holds from the moment that it is acknowledged."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.engagement import EngagementEvent
+from gazette.domain.errors import Unavailable
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
@@ -43,6 +46,23 @@ def test_a_reader_who_leaves_is_no_longer_due(world: World) -> None:
         assert world.unsubscribe()
     assert status(world) is SubscriberStatus.UNSUBSCRIBED
     assert world.schedules.withdrawn == {("ann", name) for name in (DAILY, "weekly", "custom")}
+
+
+def test_the_email_that_they_left_by_is_remembered(world: World) -> None:
+    world.note_left_by(KEY)
+    (row,) = world.engagements.rows.values()
+    assert (row.key, row.first) == (KEY, {EngagementEvent.UNSUBSCRIBED: NOW})
+
+
+def test_that_it_cannot_be_remembered_is_nothing_that_they_need_to_know(world: World) -> None:
+    world.note_left_by(RunKey("ann", DAILY, 99))
+
+    def refuse(name: str, _: Callable[[], object]) -> object:
+        raise Unavailable(f"{name} did not answer.")
+
+    with world.watched(refuse):
+        world.note_left_by(KEY)
+    assert not world.engagements.rows
 
 
 def test_the_address_is_suppressed_whatever_becomes_of_the_profile(world: World) -> None:

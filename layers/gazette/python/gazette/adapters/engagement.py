@@ -7,13 +7,12 @@ from gazette.adapters.dynamo import bind, translated, written
 from gazette.adapters.runs import PARTITIONS, slot_partition
 from gazette.adapters.tables import EngagementRow
 from gazette.domain.calendar import slot_of
-from gazette.domain.engagement import REMEMBERED, Engagement
+from gazette.domain.engagement import Engagement, EngagementEvent
 from gazette.domain.experiment import Variant
-from gazette.domain.feedback import MailEvent
 from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.run import Run
 
-_FIRST = {kind: getattr(EngagementRow, f"{kind}_at") for kind in sorted(REMEMBERED)}
+_FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEvent}
 """The attribute that holds the first instant of each."""
 
 
@@ -24,9 +23,9 @@ class DynamoEngagements:
         bind(EngagementRow, table_name)
         self._retention = retention
 
-    def note(self, run: Run, kind: MailEvent, at: datetime) -> None:
+    def note(self, run: Run, event: EngagementEvent, at: datetime) -> None:
         """One conditional UpdateItem."""
-        slot, first = slot_of(run.due_at), _FIRST[kind]
+        slot, first = slot_of(run.due_at), _FIRST[event]
         partition = shard_of(run.key.user_id, PARTITIONS)
         row = EngagementRow(slot_partition(slot, partition), run_id(run.key))
         actions = [
@@ -36,6 +35,8 @@ class DynamoEngagements:
         ]
         if run.locale:
             actions.append(EngagementRow.locale.set(run.locale))
+        if run.categories:
+            actions.append(EngagementRow.categories.set(" ".join(run.categories)))
         if run.variant.experiment:
             actions.append(EngagementRow.variation.set(run.variant.variation))
             actions.append(EngagementRow.experiment.set(run.variant.experiment))
@@ -50,11 +51,12 @@ class DynamoEngagements:
 
 
 def _engagement(row: EngagementRow) -> Engagement:
-    told = {kind: getattr(row, first.attr_name) for kind, first in _FIRST.items()}
+    told = {event: getattr(row, first.attr_name) for event, first in _FIRST.items()}
     return Engagement(
         key=parse_run_id(row.run),
         slot=row.due_in,
         locale=row.locale or "",
         variant=Variant(int(row.variation or 1), row.experiment or ""),
-        first={kind: at for kind, at in told.items() if at is not None},
+        categories=tuple((row.categories or "").split()),
+        first={event: at for event, at in told.items() if at is not None},
     )

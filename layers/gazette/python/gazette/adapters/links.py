@@ -20,16 +20,12 @@ class SignedLinks:
     def links(self, key: RunKey) -> Links:
         """The links for the reader of this run."""
         keys = self._keys()
-        run = sign(run_id(key), purpose=Purpose.RUN, keys=keys)
-        reader = {
-            purpose: sign(key.user_id, purpose=purpose, keys=keys)
-            for purpose in (Purpose.UNSUBSCRIBE, Purpose.PREFERENCES)
-        }
+        tokens = {purpose: sign(run_id(key), purpose=purpose, keys=keys) for purpose in Purpose}
         return Links(
-            unsubscribe=f"{self._base_url}/unsubscribe/{reader[Purpose.UNSUBSCRIBE]}",
-            preferences=f"{self._base_url}/preferences/{reader[Purpose.PREFERENCES]}",
-            email=f"{self._base_url}/email/{run}",
-            updates=f"{self._base_url}/updates/{run}",
+            unsubscribe=f"{self._base_url}/unsubscribe/{tokens[Purpose.UNSUBSCRIBE]}",
+            preferences=f"{self._base_url}/preferences/{tokens[Purpose.PREFERENCES]}",
+            email=f"{self._base_url}/email/{tokens[Purpose.RUN]}",
+            updates=f"{self._base_url}/updates/{tokens[Purpose.RUN]}",
         )
 
 
@@ -40,14 +36,10 @@ class LinkReader:
         self._keys = keys
         self._newer_keys = newer_keys
 
-    def reader(self, token: str, purpose: Purpose) -> str:
-        """The user id of a token for `purpose`. Raises InvalidToken."""
-        return self._payload(token, purpose)
-
-    def run(self, token: str) -> RunKey:
-        """The run of a token. Raises InvalidToken."""
+    def run(self, token: str, purpose: Purpose) -> RunKey:
+        """The run whose email holds the link with this token. Raises InvalidToken."""
         try:
-            return parse_run_id(self._payload(token, Purpose.RUN))
+            return parse_run_id(self._payload(token, purpose))
         except ValueError as err:
             raise InvalidToken("This link names no run.") from err
 

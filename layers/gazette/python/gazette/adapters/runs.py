@@ -163,6 +163,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         variation=run.variant.variation if run.variant.experiment else None,
         experiment=run.variant.experiment or None,
         locale=run.locale or None,
+        categories=" ".join(run.categories) or None,
         expires_at=run.check_at + retention,
     )
 
@@ -209,4 +210,5 @@ def _run(row: RunRow) -> Run:
         detail=row.detail or "",
         variant=Variant(int(row.variation or 1), row.experiment or ""),
         locale=row.locale or "",
+        categories=tuple((row.categories or "").split()),
     )

@@ -266,6 +266,7 @@ class RunRow(Model):
     variation = NumberAttribute(null=True)
     experiment = UnicodeAttribute(null=True)
     locale = UnicodeAttribute(null=True)
+    categories = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()
@@ -294,7 +295,7 @@ class BatchRow(Model):
 
 
 class EngagementRow(Model):
-    """Table `engagement`, one row a run of which anything was reported but that it was sent.
+    """Table `engagement`, one row a run of which anything was reported.
 
     `slot` is `slot#partition`, as in the index `batch` of the runs, also of what goes out at
     once; `run` is the id of the run. What ends in `_at` is the first instant of each event.
@@ -306,6 +307,7 @@ class EngagementRow(Model):
     slot = UnicodeAttribute(hash_key=True)
     run = UnicodeAttribute(range_key=True)
     due_in = InstantAttribute()
+    sent_at = InstantAttribute(null=True)
     delivered_at = InstantAttribute(null=True)
     delayed_at = InstantAttribute(null=True)
     bounced_at = InstantAttribute(null=True)
@@ -313,7 +315,9 @@ class EngagementRow(Model):
     rejected_at = InstantAttribute(null=True)
     opened_at = InstantAttribute(null=True)
     clicked_at = InstantAttribute(null=True)
+    unsubscribed_at = InstantAttribute(null=True)
     locale = UnicodeAttribute(null=True)
+    categories = UnicodeAttribute(null=True)
     variation = NumberAttribute(null=True)
     experiment = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()

@@ -8,6 +8,7 @@ from gazette.adapters.forms import read_form
 from gazette.adapters.rendering.centre import CentrePages, zones
 from gazette.domain.asking import asked
 from gazette.domain.errors import InvalidToken, UnreadableForm
+from gazette.domain.model import RunKey
 from gazette.domain.overview import Overview, Told
 from gazette.domain.ports import Bus
 from gazette.domain.stores import Suppressions
@@ -23,7 +24,7 @@ _STATUS = {
 
 
 def body_of(body: str | None, *, is_base64: bool) -> bytes:
-    """The bytes that a browser sent, as a function URL hands them over; none where they are not."""
+    """The bytes that a browser sent, as the edge hands them over; none where they are not."""
     try:
         return b64decode(body or "", validate=True) if is_base64 else (body or "").encode()
     except ValueError:
@@ -44,6 +45,7 @@ class Centre:
     """Raises InvalidToken for somebody of whom nothing is known: as for a link that is wrong.
 
     `announce` tells fan-out how many shards there are, before the first schedule is written.
+    `note_left_by` remembers that a reader left by a link of an email.
     """
 
     pages: CentrePages
@@ -51,13 +53,15 @@ class Centre:
     suppressions: Suppressions
     bus: Bus
     announce: Callable[[], None]
+    note_left_by: Callable[[RunKey], None]
 
     def show(self, user_id: str) -> Answer:
         """Change nothing."""
         return Answer(200, self.pages.page(self._look(user_id)))
 
-    def submit(self, user_id: str, body: bytes, content_type: str) -> Answer:
-        """Do what the form asks for, and show what follows from it."""
+    def submit(self, email: RunKey, body: bytes, content_type: str) -> Answer:
+        """Do what the form asks for, and show what follows from it; `email` led to the page."""
+        user_id = email.user_id
         overview = self._look(user_id)
         try:
             sent = read_form(body, content_type)
@@ -70,6 +74,8 @@ class Centre:
         if not wanted.problems:
             self.announce()
         told = do(user_id, wanted, bus=self.bus, suppressions=self.suppressions, places=self.places)
+        if told is Told.UNSUBSCRIBED:
+            self.note_left_by(email)
         if told is Told.WRONG:
             page = self.pages.page(overview, told=told, problems=wanted.problems, sent=sent)
         else:

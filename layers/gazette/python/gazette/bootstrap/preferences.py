@@ -12,6 +12,7 @@ from botocore.config import Config
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.bus import EventBridgeBus
+from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.links import LinkReader, SignedLinks
@@ -32,7 +33,7 @@ from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
 from gazette.settings import PreferencesSettings
 from gazette.steps.places import Places
-from gazette.steps.unsubscribe import unsubscribe
+from gazette.steps.unsubscribe import note_left_by, unsubscribe
 from gazette.steps.viewing import Viewing, view_email, view_updates
 
 _PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
@@ -41,7 +42,7 @@ _PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attemp
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """`leaver`, `chooser` and `run` return whom or what a token names, or raise InvalidToken.
+    """`leaver`, `chooser` and `run` return the run that a token names, or raise InvalidToken.
 
     `styles` and `images` are what a Content-Security-Policy has to let in for the pages.
     """
@@ -49,12 +50,12 @@ class Preferences:
     pages: Pages
     styles: str
     images: str
-    leaver: Callable[[str], str]
-    chooser: Callable[[str], str]
+    leaver: Callable[[str], RunKey]
+    chooser: Callable[[str], RunKey]
     run: Callable[[str], RunKey]
     email: Callable[[RunKey], str | None]
     updates: Callable[[RunKey], str | None]
-    unsubscribe: Callable[[str], bool]
+    unsubscribe: Callable[[RunKey], bool]
     centre: Centre
 
 
@@ -68,11 +69,27 @@ def build() -> Preferences:
     pages = JinjaPages(sheets)
     suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
     known = _places(settings)
-    batches = DynamoBatches(
-        settings.batches_table,
-        retention=timedelta(days=settings.run_retention_days),
+    retention = timedelta(days=settings.run_retention_days)
+    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
+    note_left = partial(
+        note_left_by,
+        runs=known.runs,
+        engagements=DynamoEngagements(settings.engagement_table, retention=retention),
         clock=now,
     )
+
+    def leave(email: RunKey) -> bool:
+        found = unsubscribe(
+            email.user_id,
+            subscribers=known.subscribers,
+            suppressions=suppressions,
+            schedules=known.schedules,
+            runs=known.runs,
+        )
+        if found:
+            note_left(email)
+        return found
+
     viewing = Viewing(
         runs=known.runs,
         subscribers=known.subscribers,
@@ -86,23 +103,18 @@ def build() -> Preferences:
         pages=pages,
         styles=sheets.styles,
         images=sheets.images,
-        leaver=partial(links.reader, purpose=Purpose.UNSUBSCRIBE),
-        chooser=partial(links.reader, purpose=Purpose.PREFERENCES),
-        run=links.run,
+        leaver=partial(links.run, purpose=Purpose.UNSUBSCRIBE),
+        chooser=partial(links.run, purpose=Purpose.PREFERENCES),
+        run=partial(links.run, purpose=Purpose.RUN),
         email=partial(view_email, by=viewing),
         updates=partial(view_updates, by=viewing),
-        unsubscribe=partial(
-            unsubscribe,
-            subscribers=known.subscribers,
-            suppressions=suppressions,
-            schedules=known.schedules,
-            runs=known.runs,
-        ),
+        unsubscribe=leave,
         centre=Centre(
             pages=CentrePages(sheets, templates()),
             places=known,
             suppressions=suppressions,
             announce=cache(partial(batches.announce, settings.shards)),
+            note_left_by=note_left,
             bus=EventBridgeBus(
                 boto3.client("events", config=_PROMPTLY),
                 settings.bus,

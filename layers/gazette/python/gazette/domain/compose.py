@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from gazette.domain.model import Actor, Event
 
+_CATEGORIES = 10
+"""Of one email that are remembered: the row of a run must stay below a write unit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -28,6 +31,11 @@ class Digest:
     events: int
     more_groups: int
     more_events: int
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Those of the groups shown, each once, in their order; ten at most."""
+        return tuple(dict.fromkeys(group.category for group in self.groups))[:_CATEGORIES]
 
     def shortened(self, groups: int) -> "Digest":
         """This with its first `groups` groups alone; the others are counted as left out."""

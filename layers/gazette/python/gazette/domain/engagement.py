@@ -3,35 +3,52 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from gazette.domain.experiment import Variant
-from gazette.domain.feedback import MailEvent
+from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.model import RunKey
 
-REMEMBERED = frozenset(
-    {
-        MailEvent.DELIVERED,
-        MailEvent.DELAYED,
-        MailEvent.BOUNCED,
-        MailEvent.COMPLAINED,
-        MailEvent.REJECTED,
-        MailEvent.OPENED,
-        MailEvent.CLICKED,
-    }
-)
-"""Of which the first instant is kept. That it was sent, the run says."""
+
+class EngagementEvent(StrEnum):
+    """What can become of an email; the first instant of each is kept.
+
+    All but one are events that the provider reports, by the same names (feedback.MailEvent).
+    `UNSUBSCRIBED`: the reader left by a link of this email.
+    """
+
+    SENT = "sent"
+    DELIVERED = "delivered"
+    DELAYED = "delayed"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+    REJECTED = "rejected"
+    OPENED = "opened"
+    CLICKED = "clicked"
+    UNSUBSCRIBED = "unsubscribed"
+
+
+_UNTOLD = {MailEvent.RENDERING_FAILED, MailEvent.SUBSCRIPTION}
+
+
+def what_became(report: MailReport) -> EngagementEvent | None:
+    """What the report tells of its email; None where it tells nothing that is remembered."""
+    if report.kind in _UNTOLD or report.is_of_a_scanner:
+        return None
+    return EngagementEvent(report.kind.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Engagement:
     """What became of the email of one run, with what reports tell emails apart by.
 
-    `first`: when each of `REMEMBERED` happened first, as far as it was reported. `locale` and
-    `variant` are those of the run: what was sent.
+    `first`: when each event happened first, as far as it was reported. `locale`, `variant` and
+    `categories` are those of the run: what was sent.
     """
 
     key: RunKey
     slot: datetime
     locale: str
     variant: Variant
-    first: Mapping[MailEvent, datetime]
+    categories: tuple[str, ...]
+    first: Mapping[EngagementEvent, datetime]

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from gazette.domain.batch import Batch, Counted
-from gazette.domain.engagement import Engagement
-from gazette.domain.feedback import MailEvent
+from gazette.domain.engagement import Engagement, EngagementEvent
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.run import Run
 
@@ -135,10 +134,10 @@ class Engagements(Protocol):
     """What became of emails, by run. Whatever comes in any order, any number of times, ends in
     the same rows."""
 
-    def note(self, run: Run, kind: MailEvent, at: datetime) -> None:
+    def note(self, run: Run, event: EngagementEvent, at: datetime) -> None:
         """Remember that it happened to the email of `run`, unless it did before `at` already.
 
-        `kind` is one of engagement.REMEMBERED. Kept with the locale and the variant of `run`.
+        Kept with the locale, the variant and the categories of `run`.
         """
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:

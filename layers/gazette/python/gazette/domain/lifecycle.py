@@ -95,6 +95,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         nonce=signal.nonce,
         variant=signal.variant,
         locale=signal.locale,
+        categories=signal.categories,
     )
 
 

@@ -155,11 +155,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """The rendered email of a run."""
+    """The rendered email of a run.
+
+    `categories`: those of the groups that it shows, the first ones by rank.
+    """
 
     subject: str
     html: str
     text: str
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,8 @@ class Run:
     instant before which nobody but the claimant may act. `check_at` is when the sweep looks;
     `retry_at` is before when a refused run is not sent again. `overtaken`: something that stops or
     changes it came after a claim, so too late for that. `detail` is the provider's own code for
-    the last refusal or doubt. `variant` and `locale` are what the last claim was about
-    to send.
+    the last refusal or doubt. `variant`, `locale` and `categories` are what the last claim was
+    about to send.
     """
 
     key: RunKey
@@ -104,6 +104,7 @@ class Run:
     detail: str = ""
     variant: Variant = EVERYBODYS
     locale: str = ""
+    categories: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:

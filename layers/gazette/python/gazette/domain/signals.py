@@ -19,13 +19,17 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A worker is about to call the provider."""
+    """A worker is about to call the provider.
+
+    `variant`, `locale` and `categories` tell what it is about to send (run.Run).
+    """
 
     window: Window
     deadline: datetime
     nonce: str
     variant: Variant = EVERYBODYS
     locale: str = ""
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,10 @@ _SIGNATURE_BYTES = 16
 
 
 class Purpose(StrEnum):
-    """What a link is for: a token of one never does for another."""
+    """What a link is for: a token of one never does for another.
+
+    Each names the run whose email holds it: so it is known which email a reader left by.
+    """
 
     UNSUBSCRIBE = "unsubscribe"
     PREFERENCES = "preferences"

@@ -20,6 +20,7 @@ class PreferencesSettings(Settings):
     runs_table: str
     batches_table: str
     events_table: str
+    engagement_table: str
     links_secret: str
     bus: str
     base_url: str

@@ -70,8 +70,14 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         if _is_cancelled(run, by.batches):
             return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs))
         deadline = by.clock() + time_left() + by.limits.clock_skew
-        locale = prepared.subscriber.locale
-        claim = Claim(prepared.window, deadline, by.draw_nonce(), prepared.variant, locale)
+        claim = Claim(
+            prepared.window,
+            deadline,
+            by.draw_nonce(),
+            variant=prepared.variant,
+            locale=prepared.subscriber.locale,
+            categories=prepared.edition.categories,
+        )
         claimed = make_claim(run, claim, prepared.older, runs=by.runs)
         if claimed:
             break

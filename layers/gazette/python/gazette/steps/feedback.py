@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from gazette.domain.commands import MarkActive
-from gazette.domain.engagement import REMEMBERED
+from gazette.domain.engagement import what_became
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.ledgers import Engagements, Runs
@@ -32,8 +32,9 @@ def take_note(
     if run and report.kind is not MailEvent.RENDERING_FAILED:
         run = apply(run, Evidence(report.message_id), runs=runs)
     evidence_log.note(report.sent_at)
-    if run and report.kind in REMEMBERED and not report.is_of_a_scanner:
-        engagements.note(run, report.kind, report.happened_at)
+    event = what_became(report)
+    if run and event:
+        engagements.note(run, event, report.happened_at)
         if report.kind in signs_of_life:
             _say_active(run, report, bus)
     return run

@@ -1,7 +1,13 @@
 """A reader leaves: the stop is written, and then made known to whoever is about to send."""
 
+from contextlib import suppress
+
+from gazette.domain.engagement import EngagementEvent
+from gazette.domain.errors import Unavailable
 from gazette.domain.identity import address_hash
-from gazette.domain.ledgers import Runs, Schedules
+from gazette.domain.ledgers import Engagements, Runs, Schedules
+from gazette.domain.model import RunKey
+from gazette.domain.ports import Clock
 from gazette.domain.stores import Subscribers, Suppressions
 from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
@@ -33,6 +39,14 @@ def unsubscribe(
     make_known(runs.of_user(user_id), runs=runs)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return True
+
+
+def note_left_by(email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock) -> None:
+    """Remember that a reader left by a link of this email. None has to wait for that, or fail."""
+    with suppress(Unavailable):
+        run = runs.get(email)
+        if run:
+            engagements.note(run, EngagementEvent.UNSUBSCRIBED, clock())
 
 
 def settle_suppression(

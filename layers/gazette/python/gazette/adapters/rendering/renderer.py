@@ -126,7 +126,12 @@ def _edition(
     )
     for part in (subject, html, text):
         part.encode()  # half a surrogate would fail only when it is sent
-    return Edition(subject=subject_line(subject, _LONGEST_SUBJECT), html=html, text=text)
+    return Edition(
+        subject=subject_line(subject, _LONGEST_SUBJECT),
+        html=html,
+        text=text,
+        categories=digest.categories,
+    )
 
 
 def _joined(fragments: list[Fragment], is_html: bool) -> str:
