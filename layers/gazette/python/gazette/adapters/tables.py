@@ -279,6 +279,8 @@ class BatchRow(Model):
     Of kind `shards`: one row for each number of shards that there ever was, and since when.
     Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
     Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
+    Of kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
+    `until` when; absent while it runs.
     """
 
     class Meta:
@@ -291,6 +293,7 @@ class BatchRow(Model):
     cancelled_at = InstantAttribute(null=True)
     name = UnicodeAttribute(null=True)
     weights = UnicodeAttribute(null=True)
+    until = InstantAttribute(null=True)
     expires_at = TTLAttribute(null=True)
 
 

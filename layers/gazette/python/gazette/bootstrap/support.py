@@ -119,7 +119,9 @@ def build_experiments(settings: SendingSettings) -> ExperimentDesk:
         experiments.start(wanted)
         return wanted
 
-    return ExperimentDesk(look=experiments.running, start=start, stop=experiments.stop)
+    return ExperimentDesk(
+        look=experiments.running, start=start, stop=lambda: experiments.stop(now())
+    )
 
 
 @dataclass(frozen=True, slots=True)
