@@ -2,13 +2,14 @@
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.bounces import DynamoBounces
+from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.experiments import DynamoExperiments
 from gazette.adapters.follows import DynamoFollows
@@ -21,13 +22,13 @@ from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
 from gazette.domain.brake import Brake
-from gazette.domain.experiment import Experiment, experiment
+from gazette.domain.experiment import Course, Experiment, experiment
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
-from gazette.domain.run import Run
+from gazette.domain.run import Run, Status
 from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
@@ -43,6 +44,8 @@ from gazette.steps.explain import explain
 from gazette.steps.fanout import shards_in_use
 from gazette.steps.link_keys import refuse_to_retire, retire, rotate
 from gazette.steps.rehearsing import Rehearsing
+from gazette.steps.report import ForEach as ForEachSlot
+from gazette.steps.report import Report, report
 from gazette.steps.waiting import Waiting, look_at_waiting
 
 
@@ -121,6 +124,32 @@ def build_experiments(settings: SendingSettings) -> ExperimentDesk:
 
     return ExperimentDesk(
         look=experiments.running, start=start, stop=lambda: experiments.stop(now())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDesk:
+    """`read` slots, of one experiment or (empty) of all emails; `courses`: of experiments by name;
+    `digests_sent` of the batch of a slot, whether anything was reported of them or not."""
+
+    read: Callable[[Iterable[datetime], str, ForEachSlot], Report]
+    courses: Callable[[], Mapping[str, Course]]
+    digests_sent: Callable[[datetime], int]
+
+
+def build_report(settings: FeedbackSettings, *, at_once: int) -> ReportDesk:
+    """What `gazette report` needs, which reads `at_once` slots, from the settings of feedback."""
+    retention = timedelta(days=settings.run_retention_days)
+    engagements = DynamoEngagements(
+        settings.engagement_table, retention=retention, connections=at_once
+    )
+    runs = DynamoRuns(settings.runs_table, retention=retention)
+    return ReportDesk(
+        read=lambda slots, name, each: report(
+            slots, engagements=engagements, experiment=name, each=each
+        ),
+        courses=DynamoExperiments(settings.batches_table).courses,
+        digests_sent=lambda slot: sum(each.status is Status.SENT for each in runs.of_batch(slot)),
     )
 
 
