@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ timetravel: setup ## Every zone and hour for three years, then 400 days of ticks
 
 prove: setup ## Every worker killed at every call: nothing lost, nothing twice (EVERY=… strikes fewer)
 	@$(BIN)/python -m tests.prove $(if $(EVERY),--every $(EVERY))
+
+experiments: setup ## Thousands of experiments of which the truth is known, reported (NUMBER=… chooses)
+	@$(BIN)/python -m tests.experiments $(if $(NUMBER),--number $(NUMBER))
 
 linear: setup ## Fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time of each
 	@$(BIN)/python -m benchmarks.linear

@@ -72,7 +72,7 @@ def report(
     if not told.counts:
         note("Nothing was reported of any. Where mail_provider is smtp, nothing ever is.")
     if unreported:
-        note(f"Of {unreported} more digests that were sent, nothing was reported yet.")
+        note(f"Digests that were sent, and of which nothing was reported yet: {unreported}.")
     if to_csv:
         write_csv("--csv", to_csv, table(told.counts))
         if told.arms:

@@ -53,6 +53,8 @@ ACTS = (Measure.COMPLAINED, Measure.OPENED, Measure.CLICKED, Measure.UNSUBSCRIBE
 TRACKED = (Measure.OPENED, Measure.CLICKED)
 """What is reported only while the stage asks for it."""
 
+_TELLS = {act: EngagementEvent(act.value) for act in ACTS}
+
 Counts = Counter[tuple[Dimension, str, Measure]]
 """Emails by dimension, its value, and measure. Those of several parts are added."""
 
@@ -66,7 +68,7 @@ def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
 def measures_of(email: Engagement) -> list[Measure]:
     """As what one email counts."""
     told = email.first
-    acts = [act for act in ACTS if EngagementEvent(act.value) in told]
+    acts = [act for act, event in _TELLS.items() if event in told]
     fate: list[Measure] = []
     if acts or EngagementEvent.DELIVERED in told:
         fate.append(Measure.DELIVERED)
