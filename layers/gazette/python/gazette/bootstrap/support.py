@@ -32,8 +32,8 @@ from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
     FeedbackSettings,
+    IngestSettings,
     PacingSettings,
-    PlacingSettings,
     PreferencesSettings,
     SendingSettings,
 )
@@ -195,12 +195,13 @@ def build_waiting(settings: SendingSettings) -> Callable[[str], Waiting | None]:
     )
 
 
-def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Explanation]:
+def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Explanation]:
     """Takes a user id and a date of the reader's own calendar, or None for now."""
     retention = timedelta(days=settings.event_retention_days)
     return partial(
         explain,
         subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
