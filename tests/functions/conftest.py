@@ -297,9 +297,9 @@ def logs() -> Iterator[io.StringIO]:
     handler = logger().registered_handler
     assert isinstance(handler, logging.StreamHandler)
     written = io.StringIO()
-    before = handler.setStream(written)
+    before, handler.stream = handler.stream, written  # not flushed: another test may have closed it
     yield written
-    handler.setStream(before)
+    handler.stream = before
 
 
 def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
