@@ -280,14 +280,17 @@ def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
     ("kind", "units"),
     [
         ("Sent", {}),
-        *[(kind, {"engagement": 1}) for kind in ("Delivered", "Bounced", "Opened")],
+        *[(kind, {"engagement": 1}) for kind in ("Delivered", "Rejected", "Opened")],
         ("Clicked", {}),
     ],
 )
 def test_a_report_of_what_is_known_to_be_sent_costs_one_read_and_at_most_one_write_unit(
     cloud: Cloud, message: str, kind: str, units: dict[str, int]
 ) -> None:
-    """And one twice a minute, that reports come in. The click is that of a scanner."""
+    """And one twice a minute, that reports come in. The click is that of a scanner.
+
+    What a bounce or a complaint costs is counted in test_suppressing.
+    """
     cloud.work("generate", message)
     cloud.work("feedback", report())
     for _ in range(2):
