@@ -92,7 +92,7 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "generate": (generate.build,),
     "resend": (resend.build,),
     "feedback": (feedback.build,),
-    "sweep": (sweep.build_begin, sweep.build_sweep),
+    "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_oldest_due_age),
     "preferences": (preferences.build,),
 }
 GRANTED = {

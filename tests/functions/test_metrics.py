@@ -1,13 +1,13 @@
 """What is counted and measured, exactly as it is written; and never whose it was."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
 import pytest
-from gazette.adapters.runs import DynamoRuns
-from gazette.bootstrap import sending
+from gazette.adapters.runs import PARTITIONS, DynamoRuns
+from gazette.bootstrap import fanout, sending, sweep
 from gazette.bootstrap.templates import renderer
 from gazette.domain.model import RunKey
 from gazette.observability import metrics
@@ -120,3 +120,20 @@ def test_an_email_at_once_has_no_slot_to_be_measured_from(
     found = counted(written(capsys))
     assert found["run_sent"] == [1]
     assert "slot_to_accepted" not in found
+
+
+def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each partition, also where nothing is due."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    monkeypatch.setattr(fanout, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
+    fan_out(cloud)
+    then = due_at(RunKey("ann", "daily", 1)) + timedelta(minutes=20)
+    monkeypatch.setattr(sweep, "now", lambda: then)
+    written(capsys)
+    for partition in range(PARTITIONS):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+    ages = counted(written(capsys))["oldest_due_age"]
+    assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]

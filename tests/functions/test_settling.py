@@ -338,13 +338,13 @@ def test_what_was_sent_is_kept_with_what_became_of_it(cloud: Cloud, message: str
     assert row["slot"] == run["batch"]
 
 
-def test_a_sweep_that_finds_nothing_costs_a_query_a_partition(cloud: Cloud) -> None:
+def test_a_sweep_that_finds_nothing_costs_two_queries_a_partition(cloud: Cloud) -> None:
     cloud.warm_up("sweep")
     cloud.invoke("sweep", {"time": now().isoformat()})
     assert cloud.meter.calls == calls(SendMessageBatch=2, Query=1)
     cloud.meter.clear()
     swept(cloud)
-    assert cloud.meter.calls == calls(Query=16)
+    assert cloud.meter.calls == calls(Query=32)
     assert cloud.meter.write_units == Counter()
 
 
@@ -352,7 +352,7 @@ def test_a_run_that_is_queued_again_costs_three_write_units(cloud: Cloud, messag
     become(check_at=now())
     cloud.warm_up("sweep")
     swept(cloud)
-    assert cloud.meter.calls == calls(Query=16, BatchGetItem=1, SendMessageBatch=1, PutItem=1)
+    assert cloud.meter.calls == calls(Query=32, BatchGetItem=1, SendMessageBatch=1, PutItem=1)
     assert cloud.meter.write_units == Counter(runs=1 + 2)
 
 
