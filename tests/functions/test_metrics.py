@@ -13,7 +13,17 @@ from gazette.domain.model import RunKey
 from gazette.observability import metrics
 
 from tests.functions.conftest import Cloud, due_shard, fan_out
-from tests.functions.messages import complaint, event, profile
+from tests.functions.messages import (
+    bounce,
+    complaint,
+    event,
+    follow,
+    happening,
+    http,
+    profile,
+    report,
+)
+from tests.unit.test_metrics_page import documented
 
 Written = list[dict[str, Any]]
 
@@ -137,3 +147,46 @@ def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
         cloud.work("sweep", json.dumps({"partition": partition}))
     ages = counted(written(capsys))["oldest_due_age"]
     assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]
+
+
+@pytest.mark.usefixtures("later")
+def test_no_metric_has_a_reader_in_it_whatever_function_writes_it(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither in its name, nor in a dimension, nor in a value; and each is on the page."""
+    reader = "zq9reader"
+    run = f"{reader}-daily-1"
+    cloud.say("subscriber.changed", profile(reader))
+    cloud.say("follow.created", follow(reader))
+    cloud.say("activity.created", happening(7))
+    cloud.say("event.created", event(1, user_id=reader), {"id": "wrong", "user_id": reader})
+    cloud.work_off_followers()
+    cloud.work("generate", *fan_out(cloud, reader))
+    cloud.work("resend", json.dumps({"user_id": reader, "schedule": "daily", "sequence": 1}))
+    cloud.work("feedback", report(run=run), bounce(run), report("Clicked", run, record="click"))
+    cloud.invoke("sweep", {"time": datetime.now(UTC).isoformat()})
+    for partition in range(PARTITIONS):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+    cloud.invoke("preferences", http("POST", cloud.unsubscribe_path()))
+    cloud.invoke("preferences", http("POST", cloud.preferences_path(reader)))
+    records = written(capsys)
+    assert {record["_aws"]["CloudWatchMetrics"][0]["Namespace"] for record in records} == {
+        "Gazette"
+    }
+    assert reader not in json.dumps(records)
+    for record in records:
+        assert record["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["service"]]
+        assert record["service"] == metrics().service
+    found = counted(records)
+    assert found.keys() <= documented()
+    assert found.keys() >= {
+        "ingest_stored",
+        "ingest_quarantined",
+        "due",
+        "run_sent",
+        "mail_bounced",
+        "suppressed_bounced",
+        "oldest_due_age",
+        "late_shards",
+        "unsubscribed",
+    }
