@@ -74,7 +74,7 @@ RUNS = Table(
     partition_key="user_id",
     sort_key="run",
     indexes=(
-        Index(name="open", partition_key="open", sort_key="check_at", holds=()),
+        Index(name="open", partition_key="open", sort_key="check_at", holds=("due_at",)),
         Index(name="batch", partition_key="batch", sort_key="user_id", holds=("state",)),
     ),
     ttl="expires_at",
