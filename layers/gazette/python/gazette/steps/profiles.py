@@ -43,7 +43,13 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
         is_new = current is None or isinstance(current, Early)
         set_schedules(merged, places=places, is_new=is_new, wakes=wakes)
         place_waiting(merged, places, only_arrived=is_new)
-        stop_if_suppressed(merged, suppressions=suppressions, places=places)
+        stop_if_suppressed(
+            merged,
+            suppressions=suppressions,
+            subscribers=places.subscribers,
+            schedules=places.schedules,
+            runs=places.runs,
+        )
         if is_still(merged, places):
             outdated = merged.changed_at > given.changed_at
             return Outcome.OUTDATED if outdated else Outcome.CHANGED

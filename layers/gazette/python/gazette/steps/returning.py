@@ -43,6 +43,10 @@ def come_back(user_id: str, *, suppressions: Suppressions, places: Places) -> bo
                 user_id, address, subscribers=places.subscribers, suppressions=suppressions
             )
             return is_active(now) and not stop_if_suppressed(
-                now, suppressions=suppressions, places=places
+                now,
+                suppressions=suppressions,
+                subscribers=places.subscribers,
+                schedules=places.schedules,
+                runs=places.runs,
             )
     raise NotYet(f"The profile of {user_id} kept changing.")

@@ -6,9 +6,8 @@ from gazette.domain.feedback import Fault, MailReport
 from gazette.domain.identity import address_hash
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.stores import Bounces, Subscribers, Suppressions
-from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause, SoftLimit
-from gazette.steps.places import Places
 from gazette.steps.unsubscribe import put_out
 
 _CAUSES = {Fault.HARD: Cause.BOUNCED, Fault.COMPLAINT: Cause.COMPLAINED}
@@ -52,21 +51,25 @@ def heed(report: MailReport, *, by: Suppressing) -> Cause | None:
     return cause
 
 
-def stop_if_suppressed(reader: Subscriber, *, suppressions: Suppressions, places: Places) -> bool:
-    """Stop a reader who was just stored, if their address was suppressed meanwhile; says if so.
+def stop_if_suppressed(
+    reader: Reader,
+    *,
+    suppressions: Suppressions,
+    subscribers: Subscribers,
+    schedules: Schedules,
+    runs: Runs,
+) -> bool:
+    """Stop a reader, as they were just read, whose address is suppressed all the same; says if so.
 
-    Whoever suppressed it looked for its reader, and may have found another address or nobody.
+    Whoever suppressed it looked for its reader, and may have found another address or nobody, as
+    where an operator names an address, or a complaint comes of who reads there under another id.
     """
-    address = address_hash(reader.email)
-    if reader.has_left or not suppressions.holds(address):
+    if not isinstance(reader, Subscriber) or reader.has_left:
         return False
-    stop_reader(
-        reader.user_id,
-        address,
-        subscribers=places.subscribers,
-        schedules=places.schedules,
-        runs=places.runs,
-    )
+    address = address_hash(reader.email)
+    if not suppressions.holds(address):
+        return False
+    stop_reader(reader.user_id, address, subscribers=subscribers, schedules=schedules, runs=runs)
     return True
 
 
