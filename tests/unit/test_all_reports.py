@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -19,16 +20,21 @@ from gazette.domain.ports import Said
 from gazette.domain.run import Run, Status
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.scheduling import withdraw
+from gazette.steps.sunset import mark_active
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import KEY, NOW, a_run, a_window
+from tests.builders import KEY, SettableClock, a_run, a_window
 from tests.state.batons import Order, Worker
 from tests.unit.test_ses_events import RECORDS, mail, notification
 from tests.world import SOFT_LIMIT, Around, World
 
 ANN = address_hash("ann@example.com")
 OPEN = a_run(2).key
+SUNSET = timedelta(days=45)
+HEARD = datetime(2026, 3, 1, 12, tzinfo=UTC)
+"""When all of it is heard: the day on which everything happened."""
+
 AT_ONCE = 3
 """Workers, at most."""
 
@@ -78,18 +84,24 @@ class Message:
 
 
 def a_world(run: Run, *, rests: bool, soft_bounces: int) -> World:
-    """Ann's email is `run`; another run of hers is open, other emails to her bounced."""
-    world = World()
-    world.choose(at=NOW, like=Frequency.WEEKLY)
+    """Ann's email is `run`; another run of hers is open, other emails to her bounced.
+
+    Where she rests, she was not seen for longer than the sunset until now.
+    """
+    world = World(clock=SettableClock(HEARD - 2 * SUNSET), sunset=SUNSET)
+    world.choose(like=Frequency.WEEKLY)
+    world.clock.now = HEARD
     world.runs.create(run)
     world.runs.create(a_run(2))
     for number in range(soft_bounces):
-        world.bounces.remember(ANN, f"before{number}", NOW)
+        world.bounces.remember(ANN, f"before{number}", HEARD)
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
     if rests:
-        reader = world.subscribers.get("ann")
-        assert isinstance(reader, Subscriber)
         assert world.subscribers.set_dormant(reader)
         withdraw("ann", subscribers=world.subscribers, schedules=world.schedules)
+    else:
+        mark_active("ann", HEARD - SUNSET / 2, places=world.places)
     return world
 
 
