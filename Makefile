@@ -7,6 +7,8 @@ CHROMIUM ?= chromium
 UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
@@ -17,7 +19,7 @@ demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it runni
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
 
 test: setup ## Every test that needs no browser, from nothing, on all cores
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 browser: setup chromium ## Readers in Chromium, on the deployed stacks: emails, pages, keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser

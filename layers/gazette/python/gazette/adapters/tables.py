@@ -209,12 +209,12 @@ class EventRow(Model):
 
 
 class OpenIndex(GlobalSecondaryIndex["RunRow"]):
-    """Sparse: runs on which somebody still has to act, for the sweep. Keys only, so that only a
-    change of `check_at` and the end of the run cost a write here."""
+    """Sparse: runs on which somebody still has to act, for the sweep. With `due_at`, which never
+    changes, so that only a change of `check_at` and the end of the run cost a write here."""
 
     class Meta:
         index_name = "open"
-        projection = KeysOnlyProjection()
+        projection = IncludeProjection(["due_at"])
 
     open = UnicodeAttribute(hash_key=True)
     check_at = InstantAttribute(range_key=True)

@@ -24,7 +24,7 @@ from gazette.bootstrap.pacing import pacer
 from gazette.domain.brake import Brake
 from gazette.domain.experiment import Course, Experiment, experiment
 from gazette.domain.explanation import Explanation
-from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.frequency import frequencies
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
@@ -33,8 +33,8 @@ from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
     FeedbackSettings,
+    IngestSettings,
     PacingSettings,
-    PlacingSettings,
     PreferencesSettings,
     SendingSettings,
 )
@@ -226,17 +226,17 @@ def build_waiting(settings: SendingSettings) -> Callable[[str], Waiting | None]:
     )
 
 
-def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Explanation]:
+def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Explanation]:
     """Takes a user id and a date of the reader's own calendar, or None for now."""
     retention = timedelta(days=settings.event_retention_days)
-    defaults = json.loads(settings.default_frequencies)
     return partial(
         explain,
         subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
         clock=now,
-        defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
+        defaults=frequencies(json.loads(settings.default_frequencies)),
     )

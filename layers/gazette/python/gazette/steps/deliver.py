@@ -13,6 +13,7 @@ from gazette.domain.ports import TimeLeft
 from gazette.domain.retries import pause_after
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
+    Accepted,
     Cancel,
     Claim,
     NotAttempted,
@@ -90,11 +91,12 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         claimed, prepared.edition, prepared.subscriber, prepared.links, list_id=by.list_id
     )
     outcome = by.mailer.send(mail, claimed.attempt)
+    accepted_at = by.clock() if isinstance(outcome, Accepted) else None
     try:
         run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
     finally:
         heed(outcome, turn, pacing=by.pacing)
-    return Delivery(run, *_again(run, by.clock()), outcome, prepared.set_aside)
+    return Delivery(run, *_again(run, by.clock()), outcome, prepared.set_aside, accepted_at)
 
 
 def _is_cancelled(run: Run, batches: Batches) -> bool:

@@ -50,7 +50,7 @@ class Delivery:
 
     `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
     is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
-    email can show.
+    email can show. `accepted_at`: when the provider had taken it, if it did in this attempt.
     """
 
     run: Run
@@ -58,6 +58,7 @@ class Delivery:
     awaited: Awaited | None = None
     outcome: SendOutcome | None = None
     set_aside: int = 0
+    accepted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
