@@ -32,14 +32,16 @@ _AT_ONCE = 32
 @one_line_errors()
 def report(
     batch: Annotated[
-        str, typer.Option("--batch", metavar="SLOT", help="A slot in UTC: 2026-11-22T06:10Z.")
-    ] = "",
+        str | None,
+        typer.Option("--batch", metavar="SLOT", help="A slot in UTC: 2026-11-22T06:10Z."),
+    ] = None,
     week: Annotated[
-        str, typer.Option("--week", metavar="WEEK", help="A week in UTC: 2026-W47.")
-    ] = "",
+        str | None, typer.Option("--week", metavar="WEEK", help="A week in UTC: 2026-W47.")
+    ] = None,
     experiment: Annotated[
-        str, typer.Option("--experiment", metavar="NAME", help="An experiment, and what it shows.")
-    ] = "",
+        str | None,
+        typer.Option("--experiment", metavar="NAME", help="An experiment, and what it shows."),
+    ] = None,
     stage: StageName = "prod",
     to_csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write it there as CSV too.")
@@ -54,19 +56,19 @@ def report(
     cadence, category, locale and variation.
     """
     given = {"--batch": batch, "--week": week, "--experiment": experiment}
-    if len(names := [name for name, value in given.items() if value]) > 1:
+    if len(names := [name for name, value in given.items() if value is not None]) > 1:
         raise NotPossible(f"{' and '.join(names)} are reports of their own: give one of them.")
     for option, file in (("--csv", to_csv), ("--html", to_html)):
         check_writable(option, file)
     began = now()
-    span = of_batch(batch) if batch else of_week(week, now=began)
+    span = of_week(week, now=began) if batch is None else of_batch(batch)
     settings = settings_of(stage, "feedback", FeedbackSettings)
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
         desk = build_report(settings, at_once=_AT_ONCE)
-        if experiment:
+        if experiment is not None:
             span = of_experiment(experiment, desk.courses(), now=began)
         found = desk.read(span.slots, span.experiment, _many_at_once)
-        unreported = _unreported(span, found, desk) if batch else 0
+        unreported = 0 if batch is None else _unreported(span, found, desk)
     told = answer(span, found)
     show(told)
     if not told.counts:

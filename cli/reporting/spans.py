@@ -35,30 +35,30 @@ def of_batch(text: str) -> Span:
     """The slot that an instant lies in; its zone must be there. Raises NotPossible."""
     try:
         instant = datetime.fromisoformat(text)
-    except ValueError:
+        slot = slot_of(instant)
+    except (ValueError, OverflowError):
         instant = None
     if instant is None or instant.tzinfo is None:
         raise NotPossible(
             f"--batch {printable(text)!r} is no batch: write its slot in UTC, such as "
             "2026-11-22T06:10Z, as `gazette batch list` does."
         )
-    slot = slot_of(instant)
     return Span(f"Emails due in the slot {slot_id(slot)}", slot, slot + SLOT)
 
 
-def of_week(text: str, *, now: datetime) -> Span:
-    """A week of ISO 8601 in UTC, up to now; empty: that of now. Raises NotPossible."""
+def of_week(text: str | None, *, now: datetime) -> Span:
+    """A week of ISO 8601 in UTC, up to now; None: that of now. Raises NotPossible."""
     this_week = "{:04d}-W{:02d}".format(*now.astimezone(UTC).isocalendar())
-    wanted = text or this_week
+    wanted = this_week if text is None else text
     monday = _monday(wanted)
     if monday is None:
         raise NotPossible(
-            f"--week {printable(text)!r} is no week: write it as ISO 8601 does, such as 2026-W47."
+            f"--week {printable(wanted)!r} is no week: write it as ISO 8601 does, such as 2026-W47."
         )
     since = datetime.combine(monday, time(), UTC)
     end = since + timedelta(days=7)
     if since > now:
-        raise NotPossible(f"--week {text} has not begun: choose one up to {this_week}.")
+        raise NotPossible(f"--week {wanted} has not begun: choose one up to {this_week}.")
     until = min(end, slot_of(now) + SLOT)
     so_far = " so far" if until < end else ""
     return Span(f"Emails due in the week {wanted}{so_far} (UTC)", since, until)

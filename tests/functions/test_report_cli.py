@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -177,6 +177,19 @@ def test_an_experiment_that_was_stopped_can_still_be_told(stage: Cloud, put: Put
     assert lines(told, "readers")[0]["readers"] == "1"
 
 
+def test_without_anything_it_is_this_week_so_far(
+    stage: Cloud, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monday = datetime(2026, 11, 23, tzinfo=UTC)
+    monkeypatch.setattr(command, "now", lambda: monday + timedelta(minutes=15))
+    put("ann", "delivered", due_at=monday - timedelta(minutes=1))
+    put("bo", "delivered", due_at=monday)
+    put("cy", "bounced", due_at=monday + timedelta(minutes=15))
+    total = line(run(stage), "total")
+    assert (total["sent"], total["delivered"], total["bounced"]) == ("2", "1", "1")
+    assert run(stage, "--week", "2026-W48").stdout == run(stage).stdout
+
+
 def test_a_page_is_written_too(stage: Cloud, put: Put, tmp_path: Path) -> None:
     put("ann", "delivered")
     file = tmp_path / "report.html"
@@ -210,7 +223,9 @@ def test_where_nothing_was_reported_that_is_said(stage: Cloud) -> None:
     ("arguments", "said"),
     [
         (("--batch", "tomorrow"), "--batch 'tomorrow' is no batch: write its slot in UTC"),
+        (("--batch", "0001-01-01T00:00+14:00"), "is no batch: write its slot in UTC"),
         (("--batch", "2026-11-22T06:10"), "--batch '2026-11-22T06:10' is no batch"),
+        (("--week", ""), "--week '' is no week: write it as ISO 8601 does, such as 2026-W47."),
         (("--week", "47"), "--week '47' is no week: write it as ISO 8601 does, such as 2026-W47."),
         (("--week", "2026-W54"), "--week '2026-W54' is no week"),
         (("--week", "2026-W48"), "--week 2026-W48 has not begun: choose one up to 2026-W47."),
