@@ -7,11 +7,18 @@ from pathlib import Path
 
 import botocore.session
 import pytest
+from hypothesis import HealthCheck, settings
 
 from infra.assets.templates import build_templates
 from tests.builders import SettableClock
 
 ROOT = Path(__file__).parents[1]
+
+settings.register_profile(
+    "whatever the time", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("whatever the time")
+"""How long an example takes says what else the machine does, and nothing of the code."""
 
 
 @pytest.fixture(scope="session", autouse=True)
