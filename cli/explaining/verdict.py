@@ -68,6 +68,11 @@ def _standing(found: Explanation) -> Iterator[str]:
             yield f"{found.user_id} has paused: no email is wanted before {found.paused_until}."
         if found.suppression and found.suppression.cause.value != found.status:
             yield _suppressed(found.suppression)
+        if found.status is SubscriberStatus.SUPPRESSED and not found.suppression:
+            yield (
+                "Their address is allowed again: subscriber.changed with a newer changed_at, even "
+                "one that says the same, brings them back."
+            )
         return
     if found.erased_at:
         yield (
@@ -89,7 +94,7 @@ def _suppressed(found: Suppression) -> str:
         "Only they can take that back, on their preference page."
         if found.cause is Cause.UNSUBSCRIBED
         else f"`gazette suppression remove {found.address}` allows it again; then put "
-        "subscriber.changed anew."
+        "subscriber.changed with a newer changed_at."
     )
     return f"Their address must not be written to since {utc(found.since)}: {why}. {back}"
 

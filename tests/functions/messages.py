@@ -162,7 +162,7 @@ def bounce(
     run: str = "ann-daily-1", *, kind: str = "Permanent", message_id: str = "0100-m1"
 ) -> str:
     """That an email bounced, as EventBridge puts it on the feedback queue."""
-    about = {"bounceType": kind, "bounceSubType": "General"}
+    about = {"bounceType": kind, "bounceSubType": "General", "reportingMTA": "dsn; mta.example.com"}
     return report("Bounced", run, message_id=message_id, bounce=about)
 
 

@@ -89,6 +89,15 @@ def test_a_request_without_a_body_is_answered(sent: Cloud) -> None:
     assert sent.invoke("preferences", request)["statusCode"] == 200
 
 
+def test_the_link_of_an_email_whose_run_has_expired_still_unsubscribes(sent: Cloud) -> None:
+    """A run is kept for half a year, an email for as long as its reader likes."""
+    path = path_of("unsubscribe", RunKey("ann", DAILY, 99))
+    for method in ("GET", "POST"):
+        assert sent.invoke("preferences", http(method, path))["statusCode"] == 200
+    assert status() is SubscriberStatus.UNSUBSCRIBED
+    assert not sent.rows("engagement")
+
+
 def assert_no_cookies_nor_redirect(answer: dict[str, Any]) -> None:
     names = {name.lower() for name in answer["headers"]} | answer.keys()
     assert not names & {"set-cookie", "location"}
@@ -194,10 +203,11 @@ def test_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
 
 
 def test_no_token_is_in_the_log(sent: Cloud, logs: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    paths = [path_of(name) for name in ("email", "updates", "unsubscribe")]
+    paths = [path_of(name) for name in ("email", "updates", "preferences", "unsubscribe")]
     for path in paths:
         sent.invoke("preferences", http("GET", path))
-    sent.invoke("preferences", http("POST", paths[2]))
+    for path in paths[2:]:
+        sent.invoke("preferences", http("POST", path))
     printed = logs.getvalue() + capsys.readouterr().out
     assert '"message":"reader unsubscribed"' in printed
     for path in paths:

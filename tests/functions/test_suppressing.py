@@ -69,6 +69,15 @@ def test_soft_bounces_suppress_at_the_fifth_message(cloud: Cloud) -> None:
     assert ann().status is SubscriberStatus.SUPPRESSED
 
 
+def test_a_reader_who_is_away_for_weeks_is_written_to_afterwards(cloud: Cloud) -> None:
+    """Their mailbox answers each email by itself, which SES reports as a bounce."""
+    cloud.say("subscriber.changed", profile())
+    about = {"bounceType": "Transient", "bounceSubType": "General"}
+    for number in range(1, 8):
+        cloud.work("feedback", report("Bounced", message_id=f"m{number}", bounce=about))
+    assert (cause(), ann().status) == (None, SubscriberStatus.ACTIVE)
+
+
 def test_who_was_suppressed_is_written_to_at_another_address(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.work("feedback", bounce())

@@ -261,8 +261,25 @@ def test_it_is_told_of_a_reader_whose_address_alone_is_suppressed(
     world.suppressions.add(hashed, cause)
     told = answer(world)
     assert f"must not be written to since {utc(NOW)}: {SUPPRESSED_FOR[cause]}." in told
-    assert f"`gazette suppression remove {hashed}` allows it again" in told
+    assert (
+        f"`gazette suppression remove {hashed}` allows it again; then put subscriber.changed with "
+        "a newer changed_at."
+    ) in told
     assert "ann@example.com" not in told
+
+
+def test_somebody_suppressed_whose_address_is_allowed_again_needs_no_other(world: World) -> None:
+    """The same profile again, dated as before, would change nothing."""
+    hashed = address_hash("ann@example.com")
+    world.suppressions.add(hashed, Cause.BOUNCED)
+    world.stop_if_suppressed()
+    world.suppressions.lift(hashed, Cause.BOUNCED)
+    assert "Their address is allowed again: subscriber.changed with a newer changed_at" in answer(
+        world
+    )
+    newer = replace(a_subscriber(email="ann@example.com"), changed_at=NOW + timedelta(minutes=1))
+    world.say(ChangeSubscriber(newer))
+    assert "allowed again" not in answer(world)
 
 
 def test_nothing_is_known_of_an_id(world: World) -> None:

@@ -9,7 +9,7 @@ from gazette.domain.commands import MarkActive
 from gazette.domain.engagement import EngagementEvent
 from gazette.domain.errors import Unavailable
 from gazette.domain.experiment import Variant
-from gazette.domain.feedback import MailEvent, MailReport
+from gazette.domain.feedback import Fault, MailEvent, MailReport
 from gazette.domain.run import Reason, Run, Status
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,9 +86,15 @@ SENT = replace(
     categories=("mention", "comment"),
 )
 CLICK = replace(REPORT, kind=MailEvent.CLICKED, at=NOW + timedelta(minutes=5))
+ACCUSING = [MailEvent.BOUNCED, MailEvent.COMPLAINED]
 A_MESSAGES_EVENTS = st.lists(
     st.builds(
-        lambda kind, seconds: replace(REPORT, kind=kind, at=NOW + timedelta(seconds=seconds)),
+        lambda kind, seconds: replace(
+            REPORT,
+            kind=kind,
+            at=NOW + timedelta(seconds=seconds),
+            fault=Fault.OF_MESSAGE if kind in ACCUSING else None,
+        ),
         st.sampled_from(MailEvent),
         st.integers(0, 200),
     ),
@@ -129,6 +135,16 @@ def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
     (row,) = told([REPORT]).engagements.rows.values()
     assert (row.variant, row.locale) == (Variant(2, "subject"), "de-AT")
     assert row.categories == ("mention", "comment")
+
+
+@pytest.mark.parametrize("kind", ACCUSING)
+def test_what_speaks_against_nobody_is_no_bounce_and_no_complaint(kind: MailEvent) -> None:
+    """An automatic reply, or a reader who says that it is no spam: the email arrived."""
+    world = having(replace(SENT, status=Status.UNKNOWN))
+    run = world.report(replace(REPORT, kind=kind))
+    assert run
+    assert run.status is Status.SENT
+    assert not world.engagements.rows
 
 
 def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -> None:

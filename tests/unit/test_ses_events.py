@@ -195,7 +195,8 @@ def body(detail_type: str = "Email Sent", *, source: str = "aws.ses", **detail: 
 
 
 def bounced(**about: Any) -> str:
-    given = {"bouncedRecipients": [{"emailAddress": READER}], **about}
+    recipient = {"emailAddress": READER, "action": "failed", "status": "5.0.0"}
+    given = {"bouncedRecipients": [recipient], **about}
     return body("Email Bounced", bounce=given)
 
 
@@ -271,6 +272,27 @@ def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> 
     assert (report.kind, report.fault) == (MailEvent.BOUNCED, fault)
     assert report.address == address_hash(READER)
     assert report.cause == (f"{type_} {subtype}" if type_ else "")
+
+
+@pytest.mark.parametrize(
+    ("type_", "subtype", "recipients"),
+    [
+        ("Transient", "General", [{"emailAddress": READER}]),
+        ("Undetermined", "Undetermined", []),
+        ("Undetermined", "Undetermined", None),
+    ],
+)
+def test_an_automatic_reply_speaks_against_nobody(
+    type_: str, subtype: str, recipients: object
+) -> None:
+    """Of a reader who is away: the email arrived. It has no delivery status notification."""
+    about = {"bounceType": type_, "bounceSubType": subtype, "bouncedRecipients": recipients}
+    report = decode_report(bounced(**about))
+    assert report is not None
+    assert (report.kind, report.fault, report.address) == (MailEvent.BOUNCED, None, "")
+    given_up = decode_report(bounced(**about, reportingMTA="dsn; mta.example.com"))
+    assert given_up is not None
+    assert given_up.fault in {Fault.SOFT, Fault.UNDETERMINED}
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,7 @@ def test_a_crash_leaves_whom_the_next_digest_stops_or_nobody() -> None:
         world.runs.create(a_run(3))
         world.generate(a_run(3).key)
         assert status(world) is SubscriberStatus.SUPPRESSED, where
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
         assert not world.emails(), where
 
 

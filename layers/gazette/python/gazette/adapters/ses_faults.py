@@ -11,6 +11,8 @@ from gazette.domain.identity import address_hash
 
 _BY_BOUNCE = {"Permanent": Fault.HARD, "Transient": Fault.SOFT}
 _OF_MESSAGE = {"MessageTooLarge", "ContentRejected", "AttachmentRejected"}
+_PERHAPS_REPLIES = {"Transient General", "Undetermined Undetermined"}
+_OF_STATUS = ("action", "status", "diagnosticCode")
 _NO_COMPLAINTS = {"not-spam", "auth-failure"}
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
@@ -32,6 +34,11 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
     another message may not meet speak against the message. A type that is not known here is
     undetermined.
 
+    An automatic reply of a reader who is away comes as a bounce as well, `Transient General` or
+    undetermined, though the email arrived; SES does not count it either. It is told by what it
+    lacks: a bounce has a delivery status notification (RFC 3464), of which SES gives the fields.
+    https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounce-types
+
     Of complaints, `not-spam` corrects one, and `auth-failure` is about signatures: a machine says
     so, of whoever signed. Without a type, as of mailbox providers that say no more, and where SES
     did not send because of an earlier one (`OnAccountSuppressionList`), it is a complaint.
@@ -48,8 +55,10 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
         fault = _BY_BOUNCE.get(str(said.get("bounceType")), Fault.UNDETERMINED)
         if fault is Fault.SOFT and said.get("bounceSubType") in _OF_MESSAGE:
             fault = Fault.OF_MESSAGE
-        names = (said.get("bounceType"), said.get("bounceSubType"))
-        return Accused(fault, _written_to(mail, said, "bouncedRecipients"), _cause(*names))
+        cause = _cause(said.get("bounceType"), said.get("bounceSubType"))
+        if cause in _PERHAPS_REPLIES and not _has_status(said):
+            return None
+        return Accused(fault, _written_to(mail, said, "bouncedRecipients"), cause)
     if kind is MailEvent.COMPLAINED:
         said = _about(record, "complaint")
         names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
@@ -58,6 +67,15 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
         address = _written_to(mail, said, "complainedRecipients")
         return Accused(Fault.COMPLAINT, address, _cause(*names))
     return None
+
+
+def _has_status(bounce: Mapping[str, Any]) -> bool:
+    """Whether the bounce came with a delivery status notification."""
+    given = bounce.get("bouncedRecipients")
+    listed = given if isinstance(given, list) else []
+    return "reportingMTA" in bounce or any(
+        name in each for each in listed if isinstance(each, dict) for name in _OF_STATUS
+    )
 
 
 def _about(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 
-import boto3
-
 from gazette.adapters.bounces import DynamoBounces
-from gazette.adapters.bus import EventBridgeBus
 from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.runs import DynamoRuns
@@ -16,6 +13,7 @@ from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.ses_events import decode_report
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.bus import bus
 from gazette.bootstrap.clock import now
 from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.run import Run
@@ -45,7 +43,7 @@ def build() -> Callable[[str], Taken | None]:
     runs = DynamoRuns(settings.runs_table, retention=retention)
     engagements = DynamoEngagements(settings.engagement_table, retention=retention)
     evidence_log = DynamoEvidenceLog(settings.batches_table)
-    bus = EventBridgeBus(boto3.client("events"), settings.bus, source="gazette.feedback")
+    said_on = bus(settings.bus, source="gazette.feedback")
     signs = {MailEvent.CLICKED: settings.track_clicks, MailEvent.OPENED: settings.opens_are_life}
     signs_of_life = frozenset(kind for kind, is_one in signs.items() if is_one)
     by = _suppressing(settings, runs)
@@ -59,7 +57,7 @@ def build() -> Callable[[str], Taken | None]:
             runs=runs,
             evidence_log=evidence_log,
             engagements=engagements,
-            bus=bus,
+            bus=said_on,
             signs_of_life=signs_of_life,
         )
         return Taken(report, noted, heed(report, by=by))

@@ -7,11 +7,7 @@ from datetime import timedelta
 from functools import cache, partial
 from typing import Any
 
-import boto3
-from botocore.config import Config
-
 from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.bus import EventBridgeBus
 from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.follows import DynamoFollows
@@ -23,6 +19,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap.bus import bus
 from gazette.bootstrap.centre import Centre
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import link_keys
@@ -35,9 +32,6 @@ from gazette.settings import PreferencesSettings
 from gazette.steps.places import Places
 from gazette.steps.unsubscribe import note_left_by, unsubscribe
 from gazette.steps.viewing import Viewing, view_email, view_updates
-
-_PROMPTLY = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
-"""Somebody waits in front of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +109,7 @@ def build() -> Preferences:
             suppressions=suppressions,
             announce=cache(partial(batches.announce, settings.shards)),
             note_left_by=note_left,
-            bus=EventBridgeBus(
-                boto3.client("events", config=_PROMPTLY),
-                settings.bus,
-                source="gazette.preferences",
-            ),
+            bus=bus(settings.bus, source="gazette.preferences"),
         ),
     )
 

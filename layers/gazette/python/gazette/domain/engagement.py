@@ -29,11 +29,18 @@ class EngagementEvent(StrEnum):
 
 
 _UNTOLD = {MailEvent.RENDERING_FAILED, MailEvent.SUBSCRIPTION}
+_ACCUSING = {MailEvent.BOUNCED, MailEvent.COMPLAINED}
 
 
 def what_became(report: MailReport) -> EngagementEvent | None:
-    """What the report tells of its email; None where it tells nothing that is remembered."""
+    """What the report tells of its email; None where it tells nothing that is remembered.
+
+    So a bounce that is an automatic reply, and a complaint that takes one back: such a report has
+    no fault.
+    """
     if report.kind in _UNTOLD or report.is_of_a_scanner:
+        return None
+    if report.kind in _ACCUSING and report.fault is None:
         return None
     return EngagementEvent(report.kind.value)
 

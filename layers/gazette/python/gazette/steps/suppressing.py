@@ -63,8 +63,9 @@ def stop_if_suppressed(
 
     Whoever suppressed it looked for its reader, and may have found another address or nobody, as
     where an operator names an address, or a complaint comes of who reads there under another id.
+    Who is stopped already is so once more: a crash may have left them in the due index.
     """
-    if not isinstance(reader, Subscriber) or reader.has_left:
+    if not isinstance(reader, Subscriber) or reader.status is SubscriberStatus.UNSUBSCRIBED:
         return False
     address = address_hash(reader.email)
     if not suppressions.holds(address):
