@@ -62,6 +62,7 @@ class Stage:
     `track_clicks` and `track_opens` let SES report clicks and opens, for which it leads links by a
     server of its own and puts a picture into each email; a click is a sign of life, and with
     `opens_are_life` an open too;
+    `category_brake` stops a category of which too many emails bounce or are complained of;
     `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
     instead of Lambda's.
     """
@@ -114,6 +115,7 @@ class Stage:
     track_clicks: bool = False
     track_opens: bool = False
     opens_are_life: bool = False
+    category_brake: bool = True
     default_frequencies: dict[str, str] = field(default_factory=dict)
 
     @property

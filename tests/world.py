@@ -52,6 +52,7 @@ from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.suppressing import Suppressing, heed
 from gazette.steps.sweep import sweep
 from gazette.steps.unsubscribe import note_left_by, unsubscribe
+from gazette.steps.watching import Watching, watch
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (
@@ -59,6 +60,7 @@ from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
     FakeBounces,
+    FakeCategoryBrakes,
     FakeEngagements,
     FakeEvents,
     FakeFollows,
@@ -67,6 +69,7 @@ from tests.fake_stores import (
     FakeSchedules,
     FakeSubscribers,
     FakeSuppressions,
+    FakeTallies,
 )
 from tests.fakes import (
     FakeBacklog,
@@ -118,6 +121,8 @@ PORTS = (
     "failed_runs",
     "evidence_log",
     "engagements",
+    "tallies",
+    "category_brakes",
     "backlog",
     "canary",
     "shelf",
@@ -178,6 +183,8 @@ class World:
     failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
     engagements: FakeEngagements = field(default_factory=FakeEngagements)
+    tallies: FakeTallies = field(default_factory=FakeTallies)
+    category_brakes: FakeCategoryBrakes = field(default_factory=FakeCategoryBrakes)
     signs_of_life: frozenset[MailEvent] = frozenset({MailEvent.CLICKED})
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
@@ -401,7 +408,7 @@ class World:
 
     def report(self, report: MailReport) -> Run | None:
         """One report of the provider."""
-        run = take_note(
+        noted = take_note(
             report,
             runs=self.runs,
             evidence_log=self.evidence_log,
@@ -409,6 +416,8 @@ class World:
             bus=self.bus,
             signs_of_life=self.signs_of_life,
         )
+        by = Watching(tallies=self.tallies, brakes=self.category_brakes, clock=self.clock)
+        watch(report, noted, by=by)
         heed(
             report,
             by=Suppressing(
@@ -420,7 +429,7 @@ class World:
                 soft_limit=SOFT_LIMIT,
             ),
         )
-        return run
+        return noted.run
 
     def deliver_queued(self) -> list[Run | None]:
         """Let the delays pass, then everything that is queued to be sent; NotYet stays queued."""

@@ -12,16 +12,21 @@ from gazette.domain.identity import address_hash
 _BY_BOUNCE = {"Permanent": Fault.HARD, "Transient": Fault.SOFT}
 _OF_MESSAGE = {"MessageTooLarge", "ContentRejected", "AttachmentRejected"}
 _NO_COMPLAINTS = {"not-spam", "auth-failure"}
+_OWN_LIST = "OnAccountSuppressionList"
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Accused:
-    """What is said against the address with a hash, and how SES calls it."""
+    """What is said against the address with a hash, and how SES calls it.
+
+    `unsent`: as in MailReport.
+    """
 
     fault: Fault
     address: str
     cause: str
+    unsent: bool
 
 
 def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any]) -> Accused | None:
@@ -49,14 +54,15 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
         if fault is Fault.SOFT and said.get("bounceSubType") in _OF_MESSAGE:
             fault = Fault.OF_MESSAGE
         names = (said.get("bounceType"), said.get("bounceSubType"))
-        return Accused(fault, _written_to(mail, said, "bouncedRecipients"), _cause(*names))
+        address = _written_to(mail, said, "bouncedRecipients")
+        return Accused(fault, address, _cause(*names), names[1] == _OWN_LIST)
     if kind is MailEvent.COMPLAINED:
         said = _about(record, "complaint")
         names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
         if names[0] in _NO_COMPLAINTS:
             return None
         address = _written_to(mail, said, "complainedRecipients")
-        return Accused(Fault.COMPLAINT, address, _cause(*names))
+        return Accused(Fault.COMPLAINT, address, _cause(*names), names[1] == _OWN_LIST)
     return None
 
 

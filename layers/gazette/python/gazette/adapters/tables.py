@@ -279,6 +279,7 @@ class BatchRow(Model):
     Of kind `shards`: one row for each number of shards that there ever was, and since when.
     Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
     Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
+    Of kind `brake`: one row a braked category, `id` its name, `slot` since when, and `why`.
     """
 
     class Meta:
@@ -291,7 +292,23 @@ class BatchRow(Model):
     cancelled_at = InstantAttribute(null=True)
     name = UnicodeAttribute(null=True)
     weights = UnicodeAttribute(null=True)
+    why = UnicodeAttribute(null=True)
+    by_hand = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)
+
+
+class TallyRow(Model):
+    """Table `tallies`, one row a category and hour in which an email that showed it was sent."""
+
+    class Meta:
+        table_name = ""
+
+    category = UnicodeAttribute(hash_key=True)
+    hour = InstantAttribute(range_key=True)
+    sent = NumberAttribute(null=True)
+    bounced = NumberAttribute(null=True)
+    complained = NumberAttribute(null=True)
+    expires_at = TTLAttribute()
 
 
 class EngagementRow(Model):
