@@ -179,11 +179,11 @@ GENERATE = Step(
     queue="generate",
     may_recurse=True,  # a run for which there is no turn is put off by a message of its own
     tables=(
-        ("runs", ("GetItem", "Query", "PutItem", "ConditionCheckItem")),
+        ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("subscribers", ("GetItem",)),
         ("suppressions", ("GetItem",)),
         ("events", ("Query", "UpdateItem")),
-        ("batches", ("GetItem",)),
+        ("batches", ("GetItem", "Query")),
         ("pace", ("UpdateItem",)),
     ),
 )

@@ -626,6 +626,20 @@ class FakeEvents:
         self.reasons[key] = why
         return True
 
+    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+        current = [self.rows.get((event.user_id, event.id)) for event in events]
+        placed = [row for row in current if isinstance(row, Placed)]
+        if any(row.schedule != run.key.schedule for row in placed) or len(placed) < len(events):
+            return None
+        guard = Guard(open_runs=[run])
+        if not self._holds(guard):
+            return None
+        self._do(guard)
+        for row in placed:
+            key = (row.event.user_id, row.event.id)
+            self.rows[key] = replace(row, stored_at=self.clock())
+        return self.runs.rows[run.key]
+
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         return any(True for _ in self.read(user_id, schedule, window))
 

@@ -28,7 +28,7 @@ from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
 from gazette.domain.overview import Overview
 from gazette.domain.pace import PacePlan
-from gazette.domain.ports import QueuedRun, Renderer, Shard
+from gazette.domain.ports import BrakedCategories, QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
@@ -202,6 +202,7 @@ class World:
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
         self.shelf: EventShelf = self.events
+        self.braked: BrakedCategories = self.category_brakes
         self.batches = FakeBatches(self.clock)
         self.places = Places(
             subscribers=self.subscribers,
@@ -303,6 +304,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
+            braked=self.braked,
             batches=self.batches,
             desk=Desk(
                 renderer=self.renderer,
@@ -340,6 +342,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
+            braked=self.braked,
             batches=self.batches,
             gauge=self.pacer,
             clock=self.clock,

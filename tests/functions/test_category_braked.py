@@ -11,7 +11,7 @@ from gazette.adapters.dynamo import bind
 from gazette.adapters.tables import TallyRow
 from gazette.adapters.tallies import DynamoTallies
 from gazette.bootstrap import feedback
-from gazette.domain.reputation import SPAN, CategoryBrake, Tally
+from gazette.domain.reputation import SPAN, CategoryBrake, Tally, category_brake
 
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import bounce, complaint, event, profile, report
@@ -78,6 +78,40 @@ def test_a_stage_that_does_not_want_it_counts_nothing(
     assert not braked()
 
 
+def due_with_likes(cloud: Cloud, comments: int, likes: int) -> str:
+    """A digest of so many comments and likes, which are braked; generate is warm."""
+    cloud.say("subscriber.changed", profile())
+    for number in range(comments + likes):
+        category = "comment" if number < comments else "like"
+        cloud.say("event.created", event(number) | {"category": category})
+    DynamoCategoryBrakes("batches").pull(category_brake("like", "complaints", datetime.now(UTC)))
+    (message,) = fan_out(cloud)
+    cloud.warm_up("generate")
+    return message
+
+
+def test_what_is_braked_waits_for_its_release(
+    cloud: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.work("generate", due_with_likes(cloud, 1, 2))
+    (mail,) = cloud.sent()
+    assert mail["Content"]["Simple"]["Subject"]["Data"] == "1 new comment from User 0"
+    assert '"put_off":2' in logs.getvalue()
+    assert '"events_put_off":[2.0]' in capsys.readouterr().out
+    assert DynamoCategoryBrakes("batches").release("like")
+    (run,) = cloud.rows("runs")
+    likes = [row for row in cloud.rows("events") if '"like"' in row["body"]]
+    assert len(likes) == 2
+    assert all(row["stored"] > f"daily#{run['until']}" for row in likes)
+
+
+def test_a_digest_of_nothing_else_is_skipped(cloud: Cloud) -> None:
+    cloud.work("generate", due_with_likes(cloud, 0, 1))
+    assert not cloud.sent()
+    (run,) = cloud.rows("runs")
+    assert (run["status"], run["reason"]) == ("skipped", "braked")
+
+
 # What it costs; docs/tables.md repeats the sums.
 
 
@@ -94,6 +128,25 @@ def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
     cloud.meter.clear()
     cloud.work("feedback", report())
     assert cloud.meter.write_units == Counter(engagement=1)
+
+
+@pytest.mark.parametrize("likes", [1, 3])
+def test_what_is_put_off_costs_four_write_units_an_event_and_two_a_digest(
+    cloud: Cloud, likes: int
+) -> None:
+    """A transaction: each row twice, and the local index under another key."""
+    message = due_with_likes(cloud, 1, likes)
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(pace=1, runs=1 + 3 + 2, events=likes * (2 + 2))
+    assert cloud.meter.calls == calls(
+        Query=2, GetItem=3, UpdateItem=1, TransactWriteItems=1, PutItem=2, SendEmail=1
+    )
+
+
+def test_a_digest_that_is_skipped_costs_three_write_units(cloud: Cloud) -> None:
+    message = due_with_likes(cloud, 0, 1)
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(runs=3)
 
 
 def test_a_complaint_costs_a_write_unit_and_a_query_for_each_category(sent: Cloud) -> None:

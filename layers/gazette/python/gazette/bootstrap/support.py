@@ -9,6 +9,7 @@ from functools import partial
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.bounces import DynamoBounces
+from gazette.adapters.category_brakes import DynamoCategoryBrakes, KeptBrakes
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.experiments import DynamoExperiments
 from gazette.adapters.follows import DynamoFollows
@@ -177,6 +178,7 @@ def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
+        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         gauge=pacer(settings),
         clock=now,
