@@ -18,6 +18,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.adapters.tallies import DynamoTallies
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
@@ -28,6 +29,7 @@ from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
+from gazette.domain.reputation import CategoryBrake, category_brake
 from gazette.domain.run import Run
 from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
@@ -83,21 +85,47 @@ def build_pace(settings: PacingSettings) -> Callable[[], PaceReading]:
 
 @dataclass(frozen=True, slots=True)
 class BrakeDesk:
-    """`look`: as it is, None where it is off; `pull` by hand, for a reason; `release` by hand."""
+    """`look`: as it is, None where it is off; `pull` by hand, for a reason; `release` by hand.
+
+    `categories`: those that are braked; `pull_category` by hand, for a reason, says whether it was
+    not braked before.
+    """
 
     look: Callable[[], Brake | None]
     pull: Callable[[str], Brake]
     release: Callable[[], None]
+    categories: Callable[[], Sequence[CategoryBrake]]
+    pull_category: Callable[[str, str], bool]
 
 
-def build_brake(settings: PacingSettings) -> BrakeDesk:
+def build_brake(settings: SendingSettings) -> BrakeDesk:
     """What the commands on the brake need, from the settings of generate."""
     lever = pacer(settings)
+    brakes = DynamoCategoryBrakes(settings.batches_table)
     return BrakeDesk(
         look=lambda: lever.read(now()).brake,
         pull=lambda why: lever.pull_by_hand(why, now()),
         release=lever.release_by_hand,
+        categories=brakes.pulled,
+        pull_category=lambda category, why: brakes.pull(
+            category_brake(category, why, now(), by_hand=True)
+        ),
     )
+
+
+def build_release(settings: FeedbackSettings) -> Callable[[str], bool]:
+    """Releases a category, from the settings of feedback; says whether it was braked.
+
+    What was counted is forgotten first: else the next complaint would brake it at once.
+    """
+    tallies = DynamoTallies(settings.tallies_table)
+    brakes = DynamoCategoryBrakes(settings.batches_table)
+
+    def release(category: str) -> bool:
+        tallies.forget(category)
+        return brakes.release(category)
+
+    return release
 
 
 @dataclass(frozen=True, slots=True)
