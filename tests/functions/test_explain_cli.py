@@ -30,6 +30,7 @@ READS = {
     ("events", "Query"),
     ("follows", "Query"),
     ("follows", "BatchGetItem"),
+    ("batches", "Query"),
 }
 
 

@@ -236,6 +236,7 @@ def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Exp
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
+        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         clock=now,
         defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
     )

@@ -99,6 +99,7 @@ class Explanation:
     `status` None: not known, or erased, which `erased_at` tells. `zone` is the reader's own, in
     which `on` is a date; UTC where `time_zone` is empty or not known here. `runs` are those due
     on the date, else the last ones of all schedules and whatever has not ended; newest first.
+    `braked`: those categories of what waits that are.
     """
 
     user_id: str
@@ -119,3 +120,4 @@ class Explanation:
     overrides: tuple[Override, ...] = ()
     runs: tuple[Story, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    braked: tuple[str, ...] = ()
