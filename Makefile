@@ -7,8 +7,10 @@ CHROMIUM ?= chromium
 UV_VERSION := 0.13.8
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,7 +19,7 @@ demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it runni
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
 
 test: setup ## Every test that needs no browser, from nothing, on all cores
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 browser: setup chromium ## Readers in Chromium, on the deployed stacks: emails, pages, keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
@@ -42,6 +44,9 @@ timetravel: setup ## Every zone and hour for three years, then 400 days of ticks
 
 prove: setup ## Every worker killed at every call: nothing lost, nothing twice (EVERY=… strikes fewer)
 	@$(BIN)/python -m tests.prove $(if $(EVERY),--every $(EVERY))
+
+experiments: setup ## Thousands of experiments of which the truth is known, reported (NUMBER=… chooses)
+	@$(BIN)/python -m tests.experiments $(if $(NUMBER),--number $(NUMBER))
 
 linear: setup ## Fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time of each
 	@$(BIN)/python -m benchmarks.linear

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from gazette.domain.batch import Batch
@@ -116,8 +115,16 @@ def _copies(values: Sequence[Any]) -> list[Any]:
 
 
 def _rebuilt(kind: type[Any]) -> Callable[[Any], Any]:
-    parts = attrgetter(*(part.name for part in fields(kind)))
-    return lambda value: kind(*_copies(parts(value)))
+    names = [part.name for part in fields(kind)]
+
+    def rebuild(value: Any) -> Any:
+        """Part by part: a tuple of all of them would lie in Python's free lists afterwards."""
+        made = object.__new__(kind)
+        for name in names:
+            object.__setattr__(made, name, _copy(getattr(value, name)))
+        return made
+
+    return rebuild
 
 
 _COPIES: dict[type[Any], Callable[[Any], Any]] = {

@@ -14,6 +14,7 @@ from cli.explaining.command import explain
 from cli.links import links
 from cli.preview.command import preview
 from cli.quarantine import quarantine
+from cli.reporting.command import report
 from cli.suppression import suppression
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.add_typer(quarantine, name="quarantine")
 app.add_typer(suppression, name="suppression")
 app.command("explain")(explain)
 app.command("preview")(preview)
+app.command("report")(report)
 
 
 def main() -> None:

@@ -21,7 +21,6 @@ from cli.suppression_lists import Unreadable, hash_of, instant_of, read_list, wr
 
 _MEANING = {
     Cause.UNSUBSCRIBED: "The reader left by their own hand: only they can come back.",
-    Cause.SUPPRESSED: "Somebody with this address was suppressed when they were erased.",
     Cause.BOUNCED: (
         "The provider could not deliver there. If the mailbox does not exist, the next email "
         "bounces again, and bounces cost the reputation of your domain."

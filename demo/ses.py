@@ -54,7 +54,8 @@ class Accepted:
 class Answer:
     """A scripted answer: an error of SES, or (`taken`) any answer to a message that was taken.
 
-    With `loss` it does not arrive whole. `body` is sent as it is, instead of the `message`.
+    One of a message that was taken answers no GetAccount. With `loss` it does not arrive whole.
+    `body` is sent as it is, instead of the `message`.
     """
 
     status: int
@@ -197,7 +198,8 @@ class StandIn:
         """
         with self._lock:
             self.requests += 1
-            answer = self.script.popleft() if self.script else None
+            is_for_messages = bool(self.script) and self.script[0].taken
+            answer = self.script.popleft() if self.script and not is_for_messages else None
             sent = float(len(self.accepted))
         if answer:
             return _scripted(answer)

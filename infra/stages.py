@@ -62,6 +62,7 @@ class Stage:
     `track_clicks` and `track_opens` let SES report clicks and opens, for which it leads links by a
     server of its own and puts a picture into each email; a click is a sign of life, and with
     `opens_are_life` an open too;
+    `reports_by_sns` lets SES report all of it by way of an SNS topic as well, beside EventBridge;
     `category_brake` stops a category of which too many emails bounce or are complained of;
     `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
     instead of Lambda's.
@@ -115,6 +116,7 @@ class Stage:
     track_clicks: bool = False
     track_opens: bool = False
     opens_are_life: bool = False
+    reports_by_sns: bool = False
     category_brake: bool = True
     default_frequencies: dict[str, str] = field(default_factory=dict)
 
@@ -192,10 +194,12 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"Stage {name!r} in cdk.json: mail_provider smtp needs unknown_policy carry_over or "
             "assume_sent: nothing reports what became of an email, and resend would wait for that."
         )
-    if stage.mail_provider == "smtp" and (stage.track_clicks or stage.track_opens):
+    if stage.mail_provider == "smtp" and (
+        stage.track_clicks or stage.track_opens or stage.reports_by_sns
+    ):
         raise StageError(
-            f"Stage {name!r} in cdk.json: track_clicks and track_opens need mail_provider ses: "
-            "nothing else reports what became of an email."
+            f"Stage {name!r} in cdk.json: track_clicks, track_opens and reports_by_sns need "
+            "mail_provider ses: nothing else reports what became of an email."
         )
     if stage.opens_are_life and not stage.track_opens:
         raise StageError(

@@ -74,7 +74,7 @@ RUNS = Table(
     partition_key="user_id",
     sort_key="run",
     indexes=(
-        Index(name="open", partition_key="open", sort_key="check_at", holds=()),
+        Index(name="open", partition_key="open", sort_key="check_at", holds=("due_at",)),
         Index(name="batch", partition_key="batch", sort_key="user_id", holds=("state",)),
     ),
     ttl="expires_at",
@@ -172,6 +172,13 @@ FANOUT = Step(
         ("pace", ("UpdateItem",)),
     ),
 )
+_SENDING = (
+    ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
+    ("suppressions", ("GetItem",)),
+    ("events", ("Query", "UpdateItem")),
+    ("batches", ("GetItem", "Query")),
+    ("pace", ("UpdateItem",)),
+)
 GENERATE = Step(
     name="generate",
     timeout=120,  # ten runs in a row, each at its send time-out, and the last commit
@@ -179,12 +186,9 @@ GENERATE = Step(
     queue="generate",
     may_recurse=True,  # a run for which there is no turn is put off by a message of its own
     tables=(
-        ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("subscribers", ("GetItem",)),
-        ("suppressions", ("GetItem",)),
-        ("events", ("Query", "UpdateItem")),
-        ("batches", ("GetItem", "Query")),
-        ("pace", ("UpdateItem",)),
+        *_SENDING,
+        ("subscribers", ("GetItem", "UpdateItem")),
+        ("schedules", ("Query", "UpdateItem")),
     ),
 )
 RESEND = Step(
@@ -194,7 +198,7 @@ RESEND = Step(
     queue="resend",
     max_receives=20,  # each attempt is one, and so is each time that a worker dies meanwhile
     may_recurse=True,
-    tables=GENERATE.tables,
+    tables=(*_SENDING, ("subscribers", ("GetItem",))),
 )
 FEEDBACK = Step(
     name="feedback",

@@ -2,14 +2,35 @@
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import botocore.session
 import pytest
+from hypothesis import HealthCheck, settings
 
 from infra.assets.templates import build_templates
 from tests.builders import SettableClock
 
 ROOT = Path(__file__).parents[1]
+
+settings.register_profile(
+    "whatever the time", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("whatever the time")
+"""How long an example takes says what else the machine does, and nothing of the code."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def aws_is_read_once() -> Iterator[None]:
+    """One loader for all of botocore's sessions: each would read megabytes of JSON for itself.
+
+    moto begins every test with a new session. What a session reads it shows to all of its clients
+    already, so nothing changes it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         user_id,
         on,
         subscribers=world.subscribers,
+        suppressions=world.suppressions,
         follows=world.follows,
         schedules=world.schedules,
         runs=world.runs,

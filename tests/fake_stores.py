@@ -343,6 +343,16 @@ class FakeRuns:
         ]
         return iter(sorted(found, key=lambda run: run.check_at))
 
+    def oldest_due(self, partition: int) -> datetime | None:
+        return min(
+            (
+                run.due_at
+                for run in self.rows.values()
+                if run.is_open and shard_of(run.key.user_id, PARTITIONS) == partition
+            ),
+            default=None,
+        )
+
     def swap(self, before: Run, after: Run) -> Run:
         if after.key not in self.rows:
             raise LookupError("There is no such run.")

@@ -2,13 +2,13 @@
 
 import html
 from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import GazetteError, Unavailable
-from gazette.domain.experiment import Experiment
+from gazette.domain.experiment import Course, Experiment
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import Quota
@@ -187,15 +187,24 @@ class FakeExperiments:
     """The ports `Experiments` and `RunningExperiment`."""
 
     current: Experiment | None = None
+    known: dict[str, Course] = field(default_factory=dict)
 
     def running(self) -> Experiment | None:
         return self.current
 
     def start(self, wanted: Experiment) -> None:
+        before = self.known.get(wanted.name, Course(wanted.since, None))
+        self.stop(wanted.since)
+        self.known[wanted.name] = Course(min(before.since, wanted.since), None)
         self.current = wanted
 
-    def stop(self) -> None:
+    def stop(self, at: datetime) -> None:
+        for name, course in self.known.items():
+            self.known[name] = replace(course, until=course.until or at)
         self.current = None
+
+    def courses(self) -> Mapping[str, Course]:
+        return self.known
 
 
 class FakeRenderer:

@@ -21,6 +21,8 @@ from typing import Any
 import boto3
 import pytest
 from botocore.client import BaseClient
+from moto.backends import get_backend
+from moto.core.models import DEFAULT_ACCOUNT_ID
 
 Item = dict[str, dict[str, Any]]
 
@@ -71,6 +73,7 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
     meter = Meter()
     original: Any = getattr(BaseClient, _CALL)
     unmetered = boto3.client("dynamodb")
+    region = unmetered.meta.region_name
 
     @cache
     def table_of(name: str) -> dict[str, Any]:
@@ -78,8 +81,8 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
 
     def stored(write: _Write) -> Item | None:
         key = _key(table_of(write.table), write.named)
-        item: Item | None = unmetered.get_item(TableName=write.table, Key=key).get("Item")
-        return item
+        found: Any = get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][region].get_item(write.table, key)
+        return None if found is None else dict(found.to_json()["Attributes"])
 
     @contextmanager
     def weighed(write: _Write) -> Iterator[None]:

@@ -49,7 +49,7 @@ from gazette.steps.rehearsing import Rehearsing
 from gazette.steps.resend import ResendMessage, resend
 from gazette.steps.returning import come_back
 from gazette.steps.starting import Departures, FanoutLimits
-from gazette.steps.suppressing import Suppressing, heed
+from gazette.steps.suppressing import Suppressing, heed, stop_if_suppressed
 from gazette.steps.sweep import sweep
 from gazette.steps.unsubscribe import note_left_by, unsubscribe
 from gazette.steps.watching import Watching, watch
@@ -358,11 +358,22 @@ class World:
         done = generate(
             key,
             deliver=self.deliver,
+            stop_suppressed=self.stop_if_suppressed,
             generate_queue=self.generate_queue,
             resend_queue=self.resend_queue,
             clock=self.clock,
         )
         return done.run if done else None
+
+    def stop_if_suppressed(self, user_id: str = "ann") -> bool:
+        """Look whether the address of a reader is suppressed."""
+        return stop_if_suppressed(
+            self.subscribers.get(user_id),
+            suppressions=self.suppressions,
+            subscribers=self.subscribers,
+            schedules=self.schedules,
+            runs=self.runs,
+        )
 
     def resend(
         self,

@@ -11,6 +11,7 @@ from gazette.domain.frequency import Frequency
 from gazette.domain.lifecycle import MAX_REFUSALS
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.subscriber import SubscriberStatus
+from gazette.domain.suppression import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,19 @@ STANDING: Mapping[SubscriberStatus, Words] = {
     ),
     SubscriberStatus.SUPPRESSED: Words(
         "suppressed: their address must not be written to, and what happens since is not kept",
-        "An email to it bounced for good, its reader complained or left, maybe under another id, "
-        "or somebody said so: `gazette suppression list` knows. Put subscriber.changed with "
-        "another address; or `gazette suppression remove` it, and put subscriber.changed anew.",
+        "Put subscriber.changed with another address.",
     ),
     SubscriberStatus.DORMANT: Words(
         "dormant: nothing was seen of them for long, so no email goes out; what happens is kept",
         "Their next sign of life (subscriber.active) brings the digests back.",
     ),
+}
+
+SUPPRESSED_FOR: Mapping[Cause, str] = {
+    Cause.UNSUBSCRIBED: "whoever reads there left by the link of an email",
+    Cause.BOUNCED: "an email to it bounced",
+    Cause.COMPLAINED: "whoever reads there marked an email as spam",
+    Cause.MANUAL: "somebody said so by `gazette suppression`",
 }
 
 STATUS: Mapping[Status, str] = {

@@ -8,9 +8,10 @@ from gazette.domain.identity import ASIDE
 from gazette.domain.model import Window
 from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.subscriber import SubscriberStatus
+from gazette.domain.suppression import Cause, Suppression
 
 from cli.explaining.expectations import expected, following, late
-from cli.explaining.reasons import STANDING, STATUS, words_for
+from cli.explaining.reasons import STANDING, STATUS, SUPPRESSED_FOR, words_for
 from cli.explaining.timetable import clock_time, counted, local, name_of, named, sentence, utc
 from cli.wording import listed
 
@@ -70,6 +71,8 @@ def _standing(found: Explanation) -> Iterator[str]:
             yield f"{found.user_id} is {words.why}. {words.todo}"
         elif found.paused_until:
             yield f"{found.user_id} has paused: no email is wanted before {found.paused_until}."
+        if found.suppression and found.suppression.cause.value != found.status:
+            yield _suppressed(found.suppression)
         return
     if found.erased_at:
         yield (
@@ -83,6 +86,17 @@ def _standing(found: Explanation) -> Iterator[str]:
     )
     if events := sum(each.count for each in found.waiting):
         yield f"{counted(events)} wait{'s' * (events == 1)} for the profile: put it, and they go."
+
+
+def _suppressed(found: Suppression) -> str:
+    why = SUPPRESSED_FOR[found.cause]
+    back = (
+        "Only they can take that back, on their preference page."
+        if found.cause is Cause.UNSUBSCRIBED
+        else f"`gazette suppression remove {found.address}` allows it again; then put "
+        "subscriber.changed anew."
+    )
+    return f"Their address must not be written to since {utc(found.since)}: {why}. {back}"
 
 
 def _lead(found: Explanation) -> Iterator[str]:

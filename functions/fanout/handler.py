@@ -10,6 +10,7 @@ from gazette.bootstrap.fanout import build_fan_out, build_tick
 from gazette.bootstrap.quota import build as build_learn_quota
 from gazette.domain.errors import Unavailable
 from gazette.observability import TimeLeft, count, each_message, logger, observed
+from gazette.reporting import report_skipped
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -37,5 +38,10 @@ def _learn_quota() -> None:
 
 def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:
     done = build_fan_out()(record.body, time_left)
-    count("due", done.queued + done.quiet)
+    count("due", done.due)
+    report_skipped("empty", done.quiet)
+    report_skipped("too_late", done.late)
+    report_skipped("dormant", done.dormant)
+    if done.cancelled:
+        count("run_cancelled", done.cancelled)
     logger().info("shard fanned out", shard=record.body, **asdict(done))

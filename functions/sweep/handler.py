@@ -6,9 +6,9 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from gazette.bootstrap.sweep import build_begin, build_sweep
+from gazette.bootstrap.sweep import build_begin, build_oldest_due_age, build_sweep
 from gazette.domain.identity import run_id
-from gazette.observability import TimeLeft, count, each_message, logger, observed
+from gazette.observability import TimeLeft, count, each_message, logger, measure_seconds, observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -30,4 +30,5 @@ def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
             logger().warning("doubt decided", correlation_id=run_id(key), decision=what)
     for name, number in swept.items():
         count(f"swept_{name}", number)
+    measure_seconds("oldest_due_age", build_oldest_due_age()(record.body))
     logger().info("partition swept", partition=record.body, swept=swept)

@@ -13,7 +13,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_scheduler_targets as scheduler_targets
 from aws_cdk import aws_secretsmanager as secretsmanager
-from aws_cdk import aws_ses as ses
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_destinations import SqsDestination
 from constructs import Construct
@@ -34,6 +33,7 @@ from infra.constructs.alarms import COUNTED, RATES, AlarmTopic, CountedAlarm, Ra
 from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
+from infra.constructs.reports import name_of_set, report_emails
 from infra.constructs.step import StepConstruct
 from infra.stages import Stage, Stream
 from infra.topology import (
@@ -49,19 +49,6 @@ from infra.topology import (
 )
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
-
-_REPORTED = (
-    ses.EmailSendingEvent.SEND,
-    ses.EmailSendingEvent.DELIVERY,
-    ses.EmailSendingEvent.DELIVERY_DELAY,
-    ses.EmailSendingEvent.BOUNCE,
-    ses.EmailSendingEvent.COMPLAINT,
-    ses.EmailSendingEvent.REJECT,
-)
-"""Neither opens nor clicks, unless the stage wants them: who asks for those lets SES put a picture
-into each email and lead each link by a server of its own.
-https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
-https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
 
 
 class ServiceStack(Stack):
@@ -116,7 +103,12 @@ class ServiceStack(Stack):
         bus = self._receive_events(self._queues["ingest"])
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
-        self._report_emails()
+        report_emails(
+            self,
+            stage,
+            queue=self._queues["feedback"],
+            undelivered=self._queues["reports_undelivered"],
+        )
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
             self._configure_sending(sending, kind, base_url=base_url)
         self._configure_feedback(feedback, bus)
@@ -170,54 +162,6 @@ class ServiceStack(Stack):
         if self._stage.mail_provider == "ses":
             fanout.function.add_to_role_policy(_may_ask_for_the_quota())
         fanout.configure(self._settings(FanoutSettings))
-
-    def _report_emails(self) -> None:
-        """What SES reports of this stage's emails, from the default bus, the only one that it
-        takes, to the feedback queue. Each stream has a configuration set of its own.
-
-        https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-ses-configurationseteventdestination-eventbridgedestination.html
-        """
-        default_bus = events.EventBus.from_event_bus_name(self, "DefaultBus", "default")
-        for stream in self._stage.streams:
-            built = self._configuration_set(stream)
-            if self._stage.mail_provider == "ses":
-                built.add_event_destination(
-                    "Reports",
-                    destination=ses.EventDestination.event_bus(default_bus),
-                    events=_reported(self._stage),
-                )
-        if self._stage.mail_provider != "ses":
-            return
-        names = [_name_of_set(self._stage, stream) for stream in self._stage.streams]
-        events.Rule(
-            self,
-            "ReportsOfEmails",
-            event_bus=default_bus,
-            event_pattern=events.EventPattern(
-                source=["aws.ses"],
-                detail_type=events.Match.prefix("Email "),
-                detail={"mail": {"tags": {"ses:configuration-set": names}}},
-            ),
-            targets=[
-                event_targets.SqsQueue(
-                    self._queues["feedback"], dead_letter_queue=self._queues["reports_undelivered"]
-                )
-            ],
-        )
-
-    def _configuration_set(self, stream: Stream) -> ses.ConfigurationSet:
-        name = stream.name.capitalize()
-        pool = (
-            ses.DedicatedIpPool.from_dedicated_ip_pool_name(self, f"{name}Pool", stream.pool)
-            if stream.pool
-            else None
-        )
-        return ses.ConfigurationSet(
-            self,
-            name,
-            configuration_set_name=_name_of_set(self._stage, stream),
-            dedicated_ip_pool=pool,
-        )
 
     def _configure_sending(
         self,
@@ -273,8 +217,8 @@ class ServiceStack(Stack):
             "default_frequencies": json.dumps(self._stage.default_frequencies),
             "links_secret": self._links_secret.secret_arn,
             "immediate_sender": immediate.sender,
-            "configuration_set": _name_of_set(self._stage, digest),
-            "immediate_configuration_set": _name_of_set(self._stage, immediate),
+            "configuration_set": name_of_set(self._stage, digest),
+            "immediate_configuration_set": name_of_set(self._stage, immediate),
             **{f"{name}_table": table.table_name for name, table in self._tables.items()},
             **{f"{name}_queue_url": queue.queue_url for name, queue in self._queues.items()},
             **given,
@@ -319,14 +263,6 @@ class ServiceStack(Stack):
         )
 
 
-def _reported(stage: Stage) -> list[ses.EmailSendingEvent]:
-    tracked = {
-        ses.EmailSendingEvent.CLICK: stage.track_clicks,
-        ses.EmailSendingEvent.OPEN: stage.track_opens,
-    }
-    return [*_REPORTED, *(event for event, is_tracked in tracked.items() if is_tracked)]
-
-
 def _may_ask_for_the_quota() -> iam.PolicyStatement:
     """The action has no resources to name.
 
@@ -343,10 +279,6 @@ def _may_ask_for_metrics() -> iam.PolicyStatement:
     return iam.PolicyStatement(actions=["cloudwatch:GetMetricData"], resources=["*"])
 
 
-def _name_of_set(stage: Stage, stream: Stream) -> str:
-    return f"gazette-{stage.name}-{stream.name}"
-
-
 def _may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
     """Send as the sender of a stream and nobody else, and by its configuration set alone.
 
@@ -359,7 +291,7 @@ def _may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement
             stack.format_arn(
                 service="ses",
                 resource="configuration-set",
-                resource_name=_name_of_set(stage, stream),
+                resource_name=name_of_set(stage, stream),
             ),
         ],
         conditions={"StringEquals": {"ses:FromAddress": stream.address}},

@@ -61,6 +61,10 @@ def _axe(page: Page) -> Iterator[str]:
 
 
 def _hides_its_contrast(node: dict[str, Any]) -> bool:
-    """Pictures or gradients behind text, say; of what is taller than the window axe never knows."""
+    """Pictures or gradients behind text, say.
+
+    Of what is larger than the window axe never knows, nor there of a single letter or digit.
+    """
     reasons = [check for check in node["any"] if check["id"] == "color-contrast"]
-    return any(check["data"]["messageKey"] != "elmPartiallyObscured" for check in reasons)
+    unknown = {"elmPartiallyObscured", "shortTextContent"}
+    return any(check["data"]["messageKey"] not in unknown for check in reasons)

@@ -1,12 +1,13 @@
 """Which experiment runs: our fake, and a row of DynamoDB on moto."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from gazette.adapters.experiments import KEPT_FOR, DynamoExperiments, KeptExperiment
 from gazette.adapters.tables import BatchRow
 from gazette.domain.errors import Unavailable
-from gazette.domain.experiment import experiment
+from gazette.domain.experiment import Course, experiment
 from gazette.domain.ports import Experiments
 
 from tests.builders import NOW, SettableClock
@@ -35,9 +36,30 @@ def test_one_runs_at_a_time(experiments: Experiments) -> None:
 
 def test_it_is_stopped_and_may_be_stopped_again(experiments: Experiments) -> None:
     experiments.start(SUBJECT)
-    experiments.stop()
-    experiments.stop()
+    experiments.stop(NOW)
+    experiments.stop(NOW)
     assert experiments.running() is None
+
+
+def test_of_each_it_is_known_from_when_to_when_it_ran(experiments: Experiments) -> None:
+    assert experiments.courses() == {}
+    experiments.stop(NOW)
+    experiments.start(SUBJECT)
+    experiments.start(replace(SUBJECT, weights=((1, 1), (2, 1))))
+    experiments.start(RANKING)
+    experiments.stop(RANKING.since + timedelta(days=1))
+    experiments.stop(RANKING.since + timedelta(days=2))
+    assert experiments.courses() == {
+        "subject": Course(NOW, RANKING.since),
+        "ranking": Course(RANKING.since, RANKING.since + timedelta(days=1)),
+    }
+
+
+def test_one_that_is_started_again_has_one_course(experiments: Experiments) -> None:
+    experiments.start(SUBJECT)
+    experiments.stop(NOW + timedelta(days=1))
+    experiments.start(replace(SUBJECT, since=NOW + timedelta(days=2)))
+    assert experiments.courses() == {"subject": Course(NOW, None)}
 
 
 def test_a_worker_looks_once_a_minute_and_fails_for_nothing(

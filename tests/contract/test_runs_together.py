@@ -150,3 +150,19 @@ def test_a_schedule_may_have_many_overdue(runs: Runs) -> None:
     for sequence in range(1, 131):
         runs.create(replace(a_run(), key=RunKey("ann", DAILY, sequence), check_at=NOW))
     assert len(overdue(runs)) == 130
+
+
+def test_of_what_is_open_the_oldest_is_told_by_when_it_was_due(runs: Runs) -> None:
+    """Not by when it is looked at next."""
+    partition = shard_of("ann", PARTITIONS)
+    assert runs.oldest_due(partition) is None
+    for sequence, ago in ((1, 3 * SECOND), (2, 9 * SECOND), (3, SECOND)):
+        run = replace(a_run(sequence), due_at=NOW - ago, check_at=NOW + ago)
+        assert runs.create(run) == run
+    assert runs.oldest_due(partition) == NOW - 9 * SECOND
+    oldest = runs.get(a_run(2).key)
+    assert oldest
+    runs.swap(oldest, replace(oldest, status=Status.SENT, reason=Reason.ACCEPTED))
+    assert runs.oldest_due(partition) == NOW - 3 * SECOND
+    others = set(range(PARTITIONS)) - {partition}
+    assert {runs.oldest_due(other) for other in others} == {None}

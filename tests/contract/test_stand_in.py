@@ -77,6 +77,14 @@ def test_it_reports_a_message_whose_answer_was_lost_and_none_that_it_refused() -
     }
 
 
+def test_what_is_scripted_for_a_message_that_was_taken_waits_for_one() -> None:
+    """Each tick asks for the quota, and would use it up."""
+    with StandIn() as stand_in:
+        stand_in.script.append(Answer(200, "", taken=True, loss=Loss.CLOSE))
+        assert stand_in.account().status == 200
+        assert [post(stand_in), post(stand_in)] == [0, 200]
+
+
 def test_chance_loses_the_answers_of_the_same_messages_whenever_the_seed_is_the_same() -> None:
     def lost(seed: int, order: Sequence[int]) -> set[int]:
         with StandIn(chances=Chances(close=0.5, seed=seed)) as stand_in:

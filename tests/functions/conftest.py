@@ -92,7 +92,7 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "generate": (generate.build,),
     "resend": (resend.build,),
     "feedback": (feedback.build,),
-    "sweep": (sweep.build_begin, sweep.build_sweep),
+    "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_oldest_due_age),
     "preferences": (preferences.build,),
 }
 GRANTED = {
@@ -297,9 +297,9 @@ def logs() -> Iterator[io.StringIO]:
     handler = logger().registered_handler
     assert isinstance(handler, logging.StreamHandler)
     written = io.StringIO()
-    before = handler.setStream(written)
+    before, handler.stream = handler.stream, written  # not flushed: another test may have closed it
     yield written
-    handler.setStream(before)
+    handler.stream = before
 
 
 def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:

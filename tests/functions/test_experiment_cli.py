@@ -48,7 +48,7 @@ def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: C
     assert run(stage, "stop").exit_code == 0
     assert "no experiment runs" in run(stage, "show").stdout
     assert stage.meter.actions["engineer"] == {
-        ("batches", action) for action in ("GetItem", "PutItem", "DeleteItem")
+        ("batches", action) for action in ("GetItem", "Query", "PutItem", "DeleteItem")
     }
 
 

@@ -25,6 +25,7 @@ from tests.moto_tables import NAMES
 BERLIN = ZoneInfo("Europe/Berlin")
 READS = {
     ("subscribers", "GetItem"),
+    ("suppressions", "GetItem"),
     ("schedules", "Query"),
     ("runs", "Query"),
     ("events", "Query"),

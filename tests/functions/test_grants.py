@@ -15,6 +15,7 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
+from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap import generate, resend
 from gazette.bootstrap.clock import now
 from gazette.domain.asking import follow_field
@@ -22,11 +23,13 @@ from gazette.domain.compose import Digest
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.following import Follow, FollowState
 from gazette.domain.frequency import Frequency
+from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Edition, RunKey
 from gazette.domain.ports import Links
 from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.suppression import Cause
 
 from tests.builders import a_run
 from tests.functions.conftest import GRANTED, Cloud, fan_out
@@ -312,6 +315,15 @@ def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> N
         cloud.work("sweep", json.dumps({"partition": partition}))
 
 
+def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile("noa"))
+    cloud.say("event.created", event(1, user_id="noa"))
+    with cloud.meter.acting("somebody else"):
+        hashed = address_hash("noa@example.com")
+        DynamoSuppressions("suppressions", clock=now).add(hashed, Cause.MANUAL)
+    cloud.work("generate", *fan_out(cloud, "noa"))
+
+
 @pytest.mark.usefixtures("later")
 def test_every_function_uses_exactly_what_it_may_do_to_tables(
     cloud: Cloud, meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch
@@ -324,6 +336,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_reader_whose_leaving_broke_off(cloud)
     a_reader_who_rests(cloud)
     a_reader_who_chooses(cloud, meanwhile)
+    a_reader_whose_address_was_suppressed_by_hand(cloud)
     a_doubt_that_is_carried(cloud, meanwhile, "generate", "lea")
     a_doubt_that_is_carried(cloud, meanwhile, "resend", "max")
     a_digest_without_what_is_braked(cloud, "generate", "ned")

@@ -16,11 +16,13 @@ HEAVY = {
     "jinja2",
     "lxml",
     "markupsafe",
+    "numpy",
     "premailer",
     "pydantic",
     "pynamodb",
     "requests",
     "smtplib",
+    "statsmodels",
     "tzdata",
 }
 

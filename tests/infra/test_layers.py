@@ -125,7 +125,8 @@ def test_the_dependencies_layer_holds_nothing_that_only_builds_or_tests(
 ) -> None:
     shipped = {entry.name for entry in dependencies.iterdir()}
     building = {"premailer", "lxml", "cssutils", "aws_cdk", "constructs", "jsii", "moto", "pytest"}
-    assert shipped & building == set()
+    reporting = {"numpy", "pandas", "scipy", "statsmodels", "rich", "typer"}
+    assert shipped & (building | reporting) == set()
     assert "gazette" not in shipped
 
 

@@ -29,6 +29,16 @@ _WILDCARDS = {
 }
 """Action, or the start of one, and resource, with the reason why a wildcard is right."""
 
+_BUS = str({"Service": "events.amazonaws.com"})
+_RULE = str({"ArnEquals": {"aws:SourceArn": "{AllEvents.Arn}"}})
+_REPORTS = str({"ArnEquals": {"aws:SourceArn": "{ReportsOfEmails.Arn}"}})
+_BY_THE_BUS = {
+    ("{IngestQueue.Arn}", _BUS, _RULE),
+    ("{Undelivered.Arn}", _BUS, _RULE),
+    ("{FeedbackQueue.Arn}", _BUS, _REPORTS),
+    ("{ReportsUndelivered.Arn}", _BUS, _REPORTS),
+}
+
 
 def test_no_action_is_a_wildcard(prod: Synthesis) -> None:
     assert [grant for grant in _all(prod) if "*" in grant.action] == []
@@ -222,21 +232,45 @@ def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: S
 
 
 def test_only_the_bus_puts_messages_on_a_queue_from_outside(prod: Synthesis) -> None:
-    allowed = {
+    assert _let_in(prod) == _BY_THE_BUS
+
+
+def test_a_topic_puts_reports_on_a_queue_too_where_the_stage_asks_for_it(
+    tracking: Synthesis,
+) -> None:
+    sns = str({"Service": "sns.amazonaws.com"})
+    topic = str({"ArnEquals": {"aws:SourceArn": "{Reports}"}})
+    assert _let_in(tracking) == _BY_THE_BUS | {
+        ("{FeedbackQueue.Arn}", sns, topic),
+        ("{ReportsUndelivered.Arn}", sns, topic),
+    }
+
+
+def _let_in(synthesis: Synthesis) -> set[tuple[str, str, str]]:
+    """Queue, principal and condition of each policy of a queue that allows something."""
+    return {
         (statement["Resource"], str(statement["Principal"]), str(statement["Condition"]))
-        for policy in prod.service.of_type("AWS::SQS::QueuePolicy").values()
+        for policy in synthesis.service.of_type("AWS::SQS::QueuePolicy").values()
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Effect"] == "Allow"
     }
-    bus = str({"Service": "events.amazonaws.com"})
-    rule = str({"ArnEquals": {"aws:SourceArn": "{AllEvents.Arn}"}})
-    reports = str({"ArnEquals": {"aws:SourceArn": "{ReportsOfEmails.Arn}"}})
-    assert allowed == {
-        ("{IngestQueue.Arn}", bus, rule),
-        ("{Undelivered.Arn}", bus, rule),
-        ("{FeedbackQueue.Arn}", bus, reports),
-        ("{ReportsUndelivered.Arn}", bus, reports),
-    }
+
+
+def test_only_ses_publishes_reports_and_only_of_this_stages_emails(tracking: Synthesis) -> None:
+    """https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html"""
+    refused, *allowed = tracking.service.of_type("AWS::SNS::TopicPolicy")["ReportsPolicy"][
+        "PolicyDocument"
+    ]["Statement"]
+    assert refused["Effect"] == "Deny"
+    assert refused["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    for statement, name in zip(allowed, ("Digest", "Immediate"), strict=True):
+        assert statement["Effect"] == "Allow"
+        assert statement["Principal"] == {"Service": "ses.amazonaws.com"}
+        assert (statement["Action"], statement["Resource"]) == ("sns:Publish", "{Reports}")
+        named = statement["Condition"]["StringEquals"]
+        assert named.keys() == {"AWS:SourceAccount", "AWS:SourceArn"}
+        assert named["AWS:SourceAccount"] == "{AWS::AccountId}"
+        assert named["AWS:SourceArn"].endswith(f":configuration-set/{{{name}}}")
 
 
 def test_alarms_may_publish_to_their_topic(prod: Synthesis) -> None:

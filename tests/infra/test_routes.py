@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.infra.synthesis import Synthesis
+from tests.infra.synthesis import Synthesis, without_hash
 
 _SETS = ["gazette-prod-digest", "gazette-prod-immediate"]
 _REPORTED = {"send", "delivery", "deliveryDelay", "bounce", "complaint", "reject"}
@@ -50,27 +50,65 @@ def test_what_ses_reports_of_this_stages_emails_goes_to_feedback_or_where_it_is_
     assert len(prod.service.of_type("AWS::Events::Rule")) == 2
 
 
-def told(synthesis: Synthesis) -> dict[str, set[str]]:
-    """The events that SES puts on the default bus, by configuration set."""
+def told(synthesis: Synthesis, path: str) -> dict[str, set[str]]:
+    """The events that SES reports on a path, by configuration set."""
     found = {}
     for destination in synthesis.service.of_type(
         "AWS::SES::ConfigurationSetEventDestination"
     ).values():
         asked = destination["EventDestination"]
         assert asked["Enabled"] is True
-        assert asked["EventBridgeDestination"]["EventBusArn"].endswith(":event-bus/default")
-        found[destination["ConfigurationSetName"]] = set(asked["MatchingEventTypes"])
+        if path in asked:
+            found[destination["ConfigurationSetName"]] = set(asked["MatchingEventTypes"])
     return found
 
 
 def test_ses_puts_every_event_of_this_stages_emails_on_the_default_bus(prod: Synthesis) -> None:
     """But opens and clicks: those would rewrite every link."""
-    assert told(prod) == {"{Digest}": _REPORTED, "{Immediate}": _REPORTED}
+    expected = {"{Digest}": _REPORTED, "{Immediate}": _REPORTED}
+    assert told(prod, "EventBridgeDestination") == expected
+    for destination in prod.service.of_type("AWS::SES::ConfigurationSetEventDestination").values():
+        bus = destination["EventDestination"]["EventBridgeDestination"]
+        assert bus["EventBusArn"].endswith(":event-bus/default")
 
 
-def test_a_stage_that_tracks_is_told_of_opens_and_clicks_too(tracking: Synthesis) -> None:
+@pytest.mark.parametrize("path", ["EventBridgeDestination", "SnsDestination"])
+def test_a_stage_that_tracks_is_told_of_opens_and_clicks_too(
+    tracking: Synthesis, path: str
+) -> None:
     everything = _REPORTED | {"open", "click"}
-    assert told(tracking) == {"{Digest}": everything, "{Immediate}": everything}
+    assert told(tracking, path) == {"{Digest}": everything, "{Immediate}": everything}
+
+
+def test_a_stage_has_no_second_path_of_reports_unless_it_asks_for_one(prod: Synthesis) -> None:
+    assert not told(prod, "SnsDestination")
+    assert not prod.service.of_type("AWS::SNS::Subscription")
+    assert set(prod.service.of_type("AWS::SNS::Topic")) == {"Alarms"}
+
+
+def test_by_sns_a_report_goes_to_feedback_too_or_where_it_is_seen(tracking: Synthesis) -> None:
+    (subscription,) = tracking.service.of_type("AWS::SNS::Subscription").values()
+    undelivered = f"{{{tracking.queue('reports-undelivered')[0]}.Arn}}"
+    assert subscription == {
+        "Endpoint": f"{{{tracking.queue('feedback')[0]}.Arn}}",
+        "Protocol": "sqs",
+        "RawMessageDelivery": True,
+        "RedrivePolicy": {"deadLetterTargetArn": undelivered},
+        "TopicArn": "{Reports}",
+    }
+
+
+def test_ses_may_publish_before_it_is_told_to(tracking: Synthesis) -> None:
+    """It tries the topic at once, and the deployment would fail."""
+    by_sns = [
+        resource
+        for resource in tracking.service.resources.values()
+        if "SnsDestination" in resource.get("Properties", {}).get("EventDestination", {})
+    ]
+    assert len(by_sns) == 2
+    for resource in by_sns:
+        (policy,) = resource["DependsOn"]
+        assert without_hash(policy) == "ReportsPolicy"
 
 
 def test_each_stream_has_a_configuration_set_and_where_given_a_pool(

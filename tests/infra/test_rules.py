@@ -44,9 +44,10 @@ _NAG_ACKNOWLEDGED = {
 """Rule, with the reason why what it found is right here."""
 
 
-def test_cfn_lint_finds_nothing(prod: Synthesis, tmp_path: Path) -> None:
+def test_cfn_lint_finds_nothing(prod: Synthesis, tracking: Synthesis, tmp_path: Path) -> None:
     paths = []
-    for name, template in (("data", prod.data), ("service", prod.service)):
+    templates = {"data": prod.data, "service": prod.service, "tracking": tracking.service}
+    for name, template in templates.items():
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(template.raw))
         paths.append(str(path))

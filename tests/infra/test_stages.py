@@ -109,6 +109,16 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
             },
             "mail_provider smtp needs emails_per_second",
         ),
+        (
+            {
+                **_VALID,
+                "mail_provider": "smtp",
+                "smtp_host": "mail.example.com",
+                "unknown_policy": "carry_over",
+                "reports_by_sns": True,
+            },
+            "reports_by_sns need mail_provider ses",
+        ),
     ],
 )
 def test_a_wrong_stage_is_refused_with_its_name_and_the_field(

@@ -122,7 +122,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         },
         "Events": {"stored": ({"HASH": "user_id", "RANGE": "stored"}, "ALL")},
         "Runs": {
-            "open": ({"HASH": "open", "RANGE": "check_at"}, "KEYS_ONLY"),
+            "open": ({"HASH": "open", "RANGE": "check_at"}, ("INCLUDE", "due_at")),
             "batch": ({"HASH": "batch", "RANGE": "user_id"}, ("INCLUDE", "state")),
         },
         "Batches": {},

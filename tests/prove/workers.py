@@ -114,6 +114,7 @@ class Workers:
         done = generate(
             _body(message),
             deliver=self._deliver,
+            stop_suppressed=world.stop_if_suppressed,
             generate_queue=world.generate_queue,
             resend_queue=world.resend_queue,
             clock=world.clock,

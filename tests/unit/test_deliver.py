@@ -80,6 +80,7 @@ class World:
             deliver=partial(
                 deliver, by=self.delivering(), time_left=time_left or (lambda: self.left)
             ),
+            stop_suppressed=lambda _: False,
             generate_queue=self.generate_queue,
             resend_queue=self.resend_queue,
             clock=self.clock,

@@ -406,6 +406,7 @@ def test_looking_writes_nothing(world: World) -> None:
         explained(world, date(2026, 11, 23))
     assert set(called) == {
         "subscribers.get",
+        "suppressions.get",
         "schedules.of_user",
         "runs.of_user",
         "events.of_user",

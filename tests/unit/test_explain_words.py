@@ -10,13 +10,24 @@ from gazette.domain.cadence import EVERY_DAY, Cadence, Days, DigestTimes
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.explanation import Due, Story
 from gazette.domain.frequency import Frequency
+from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
 from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Status
 from gazette.domain.signals import RefusedForGood, Uncertain
 from gazette.domain.subscriber import SubscriberStatus
+from gazette.domain.suppression import Cause
 
-from cli.explaining.reasons import DUE, OFTEN, REASON, STANDING, STATUS, Words, words_for
+from cli.explaining.reasons import (
+    DUE,
+    OFTEN,
+    REASON,
+    STANDING,
+    STATUS,
+    SUPPRESSED_FOR,
+    Words,
+    words_for,
+)
 from cli.explaining.sections import Section, sections
 from cli.explaining.timetable import local, recurring, utc
 from cli.explaining.verdict import verdict
@@ -58,6 +69,7 @@ def column(found: Section, name: str) -> list[str]:
         (STANDING, SubscriberStatus),
         (DUE, Due),
         (OFTEN, Frequency),
+        (SUPPRESSED_FOR, Cause),
     ],
 )
 def test_every_one_has_its_words(words: dict[StrEnum, object], every: type[StrEnum]) -> None:
@@ -235,8 +247,23 @@ def test_somebody_suppressed_is_told_how_to_come_back(world: World) -> None:
     world.say(ChangeSubscriber(profile))
     assert answer(world, user_id="bo") == (
         f"bo is {STANDING[SubscriberStatus.SUPPRESSED].why}. "
-        f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Nothing has been due yet."
+        f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Their address must not be written to since "
+        f"{utc(NOW)}: whoever reads there left by the link of an email. Only they can take that "
+        "back, on their preference page. Nothing has been due yet."
     )
+
+
+@pytest.mark.parametrize("cause", [Cause.MANUAL, Cause.BOUNCED, Cause.COMPLAINED])
+def test_it_is_told_of_a_reader_whose_address_alone_is_suppressed(
+    world: World, cause: Cause
+) -> None:
+    """They are active until somebody looks: an operator names an address, and no reader."""
+    hashed = address_hash("ann@example.com")
+    world.suppressions.add(hashed, cause)
+    told = answer(world)
+    assert f"must not be written to since {utc(NOW)}: {SUPPRESSED_FOR[cause]}." in told
+    assert f"`gazette suppression remove {hashed}` allows it again" in told
+    assert "ann@example.com" not in told
 
 
 def test_nothing_is_known_of_an_id(world: World) -> None:

@@ -309,18 +309,26 @@ def test_an_erasure_that_broke_off_anywhere_leaves_nothing_after_its_redelivery(
         gone(world)
 
 
-@pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
-def test_of_an_address_that_must_not_be_written_to_the_hash_stays(status: SubscriberStatus) -> None:
+def test_of_who_left_the_hash_of_the_address_stays() -> None:
+    """Also of one to which they moved after they had left."""
+
     def make() -> World:
         world = a_full_life()
-        world.subscribers.set_status("ann", status)
+        world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
         return world
 
     for world, where in crashes(make, World.erase):
         world.erase()
-        assert world.suppressions.rows == {ANN: status.value}, where
+        assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
         change(world, a_subscriber(changed_at=NOW + A_MINUTE))
         assert ann(world).status is SubscriberStatus.SUPPRESSED, where
+
+
+def test_an_erasure_does_not_take_back_that_an_operator_allowed_an_address_again() -> None:
+    world = a_full_life()
+    world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+    world.erase()
+    assert not world.suppressions.rows
 
 
 def test_what_was_sent_stays_sent() -> None:

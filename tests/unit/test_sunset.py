@@ -301,6 +301,29 @@ def test_a_sign_of_life_of_somebody_who_left_brings_nothing_back(status: Subscri
     assert set(world.schedules.rows) == world.schedules.withdrawn
 
 
+@pytest.mark.parametrize("sunset", [None, SUNSET])
+def test_a_sign_of_life_that_is_told_days_later_wakes_as_well(sunset: timedelta | None) -> None:
+    world = dormant()
+    allow(world, sunset)
+    sign = MarkActive("ann", world.clock() - timedelta(days=3))
+    for _ in range(2):
+        assert world.say(sign) == [Outcome.ACTIVE]
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert not world.schedules.withdrawn
+
+
+def test_waking_up_where_nobody_rests_any_more_is_whole_after_its_repetition() -> None:
+    def make() -> World:
+        world = dormant()
+        allow(world, None)
+        return world
+
+    for world, where in crashes(make, show_life):
+        show_life(world)
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.schedules.withdrawn, where
+
+
 def test_waking_up_broken_off_anywhere_is_whole_after_its_repetition() -> None:
     for world, where in crashes(dormant, show_life):
         show_life(world)

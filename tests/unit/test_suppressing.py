@@ -142,6 +142,31 @@ def test_a_profile_put_again_reaches_a_reader_of_an_address_that_was_suppressed_
     assert set(world.schedules.rows) == world.schedules.withdrawn
 
 
+def test_who_is_found_at_a_suppressed_address_is_not_visited_again(world: World) -> None:
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.suppressions.add(ANN, Cause.MANUAL)
+    world.generate(a_run(2).key)
+    assert status(world) is SubscriberStatus.SUPPRESSED
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+def test_a_crash_leaves_whom_the_next_digest_stops_or_nobody() -> None:
+    def make() -> World:
+        world = a_reader()
+        world.create(an_event())
+        world.clock.pass_time(minutes=5)
+        world.suppressions.add(ANN, Cause.MANUAL)
+        return world
+
+    for world, where in crashes(make, lambda world: world.generate(a_run(2).key)):
+        world.generate(a_run(2).key)
+        world.runs.create(a_run(3))
+        world.generate(a_run(3).key)
+        assert status(world) is SubscriberStatus.SUPPRESSED, where
+        assert not world.emails(), where
+
+
 def test_nothing_goes_to_an_address_that_was_suppressed_without_its_reader(world: World) -> None:
     """By an operator, or for another reader of the same address; what happens meanwhile waits."""
     world.create(an_event())

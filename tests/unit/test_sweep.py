@@ -8,13 +8,13 @@ import pytest
 from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback import MailEvent, MailReport
-from gazette.domain.identity import immediate_schedule
+from gazette.domain.identity import immediate_schedule, shard_of
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports import QueuedRun
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Policy, RefusedForNow, Uncertain
 from gazette.steps.doubts import Swept
-from gazette.steps.sweep import begin_sweep, sweep
+from gazette.steps.sweep import begin_sweep, oldest_due_age, sweep
 
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
 from tests.fake_stores import PARTITIONS, FakeBatches
@@ -386,3 +386,18 @@ def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
     world.clock.pass_time(days=1)
     assert world.sweep()[Swept.FAILED] == 1
     assert world.runs.rows[other].is_open
+
+
+def test_the_oldest_run_that_nobody_has_ended_is_as_old_as_it_was_due() -> None:
+    world = World()
+    partition = shard_of("ann", PARTITIONS)
+
+    def age() -> timedelta:
+        return oldest_due_age(partition, runs=world.runs, clock=world.clock)
+
+    assert age() == timedelta(0)
+    due_at = world.clock() + 5 * MINUTE
+    world.runs.create(Run(KEY, due_at=due_at, check_at=due_at + HOUR))
+    assert age() == timedelta(0), "due later in its slot"
+    world.clock.pass_time(minutes=7)
+    assert age() == 2 * MINUTE

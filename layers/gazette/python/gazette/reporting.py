@@ -1,9 +1,13 @@
-"""What `generate` and `resend` say of a delivery, in the log and in metrics."""
+"""What is said of a run, in the log and in metrics: docs/metrics.md has them all."""
 
+from datetime import timedelta
+
+from gazette.domain.batch import batch_of
 from gazette.domain.identity import run_id
 from gazette.domain.ports import CacheCount
+from gazette.domain.run import Status
 from gazette.domain.signals import RefusedAccount, Uncertain
-from gazette.observability import count, logger
+from gazette.observability import count, logger, measure_milliseconds, measure_seconds
 from gazette.steps.delivery import Delivery
 
 
@@ -17,18 +21,36 @@ def report_fragments(shared: CacheCount) -> None:
         count("fragments_made", shared.made)
 
 
+def report_rendering(took: timedelta) -> None:
+    """`render_time`: how long it took to make an email, in milliseconds."""
+    measure_milliseconds("render_time", took)
+
+
+def report_skipped(reason: str, number: int = 1) -> None:
+    """Runs that ended without an email: `run_skipped`, and the same again by the reason."""
+    if number:
+        count("run_skipped", number)
+        count(f"skipped_{reason}", number)
+
+
 def report_delivery(done: Delivery | None, message_id: str) -> None:
     """One line and one counter; None where the message names no run.
 
     Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
     which the provider refused the whole account. `events_set_aside`: which no template can show;
     `events_put_off`: whose category is braked.
+    `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
     """
     if done is None:
         logger().warning("message names no run", message_id=message_id)
         return
     run = done.run
-    count(f"run_{run.status}" if run.status.is_final else "run_put_off")
+    if run.status is Status.SKIPPED:
+        report_skipped(run.reason)
+    else:
+        count(f"run_{run.status}" if run.status.is_final else "run_put_off")
+    if done.accepted_at and batch_of(run):
+        measure_seconds("slot_to_accepted", done.accepted_at - run.due_at)
     if isinstance(done.outcome, Uncertain):
         count("run_unknown")
     if isinstance(done.outcome, RefusedAccount):

@@ -69,8 +69,12 @@ def bind(
     attempts: int = 3,
     connect_timeout: float = 0.5,
     read_timeout: float = 1.0,
+    connections: int = 10,
 ) -> None:
     """Point `model` at a table. Times in seconds; `attempts` counts the first one.
+
+    `connections` are kept open: of more threads than that, some connect anew for each request.
+    https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
 
     PynamoDB keeps one connection a model and does not look at its Meta again: a new binding has
     to drop it, and the last binding of a process holds. The client is made here, because what
@@ -81,6 +85,7 @@ def bind(
     meta.max_retry_attempts = attempts - 1
     meta.connect_timeout_seconds = connect_timeout
     meta.read_timeout_seconds = read_timeout
+    meta.max_pool_connections = connections
     model._connection = None
     connection: Any = model._get_connection().connection
     connection._local.session = _session()

@@ -17,10 +17,13 @@ _FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEv
 
 
 class DynamoEngagements:
-    """The port `Engagements` on the table `engagement`. Rows are kept as long as runs are."""
+    """The port `Engagements` on the table `engagement`. Rows are kept as long as runs are.
 
-    def __init__(self, table_name: str, *, retention: timedelta) -> None:
-        bind(EngagementRow, table_name)
+    `connections`: how many threads may read at the same time, each with a connection to keep.
+    """
+
+    def __init__(self, table_name: str, *, retention: timedelta, connections: int = 10) -> None:
+        bind(EngagementRow, table_name, connections=connections)
         self._retention = retention
 
     def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:

@@ -1,16 +1,18 @@
-"""The experiment that runs: one row that all workers look at now and then."""
+"""The experiment that runs: one row that all workers look at now and then; and all that ran."""
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from gazette.adapters.dynamo import bind, translated
 from gazette.adapters.tables import BatchRow
 from gazette.domain.errors import Unavailable
-from gazette.domain.experiment import Experiment, experiment
+from gazette.domain.experiment import Course, Experiment, experiment
 from gazette.domain.ports import Clock, Experiments
 
 _KEY = ("experiment", "email")
+_COURSE = "course"
 
 KEPT_FOR = timedelta(minutes=1)
 """How long a worker goes by what it has read: so long after a change some get what was before."""
@@ -37,8 +39,12 @@ class DynamoExperiments:
             raise Unavailable(f"The experiment in the table `batches` is not valid: {err}") from err
 
     def start(self, wanted: Experiment) -> None:
-        """One PutItem."""
+        """One Query and two PutItem, one more where another ran: none runs without a course."""
+        known = self.courses()
+        before = known.get(wanted.name, Course(wanted.since, None))
+        self._end(known, wanted.since, but=wanted.name)
         with translated():
+            BatchRow(_COURSE, wanted.name, slot=min(before.since, wanted.since)).save()
             BatchRow(
                 *_KEY,
                 slot=wanted.since,
@@ -46,10 +52,24 @@ class DynamoExperiments:
                 weights=json.dumps(dict(wanted.weights)),
             ).save()
 
-    def stop(self) -> None:
-        """One DeleteItem."""
+    def stop(self, at: datetime) -> None:
+        """One Query, one PutItem where one ran, and one DeleteItem, which comes first."""
         with translated():
             BatchRow(*_KEY).delete()
+        self._end(self.courses(), at)
+
+    def courses(self) -> Mapping[str, Course]:
+        """One strongly consistent Query."""
+        with translated():
+            rows = BatchRow.query(_COURSE, consistent_read=True)
+            return {row.id: Course(row.slot, row.until) for row in rows}
+
+    @staticmethod
+    def _end(courses: Mapping[str, Course], at: datetime, *, but: str = "") -> None:
+        for name, course in courses.items():
+            if course.until is None and name != but:
+                with translated():
+                    BatchRow(_COURSE, name, slot=course.since, until=at).save()
 
 
 class KeptExperiment:

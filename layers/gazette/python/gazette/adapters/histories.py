@@ -19,10 +19,7 @@ def write_choices(choices: History[Frequencies]) -> str:
 
 def read_choices(text: str) -> History[Frequencies]:
     """The choices that `write_choices` wrote."""
-    return _read(
-        text,
-        lambda chosen: frequencies({name: Frequency(value) for name, value in chosen.items()}),
-    )
+    return _read(text, frequencies)
 
 
 def write_changes(changes: History[FollowState]) -> str:

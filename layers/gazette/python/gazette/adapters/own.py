@@ -7,7 +7,7 @@ from typing import Any
 from gazette.adapters.days import read_days, write_days
 from gazette.domain.cadence import DigestTimes
 from gazette.domain.choosing import Own, Preferences
-from gazette.domain.frequency import Frequencies, Frequency, frequencies
+from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.history import History
 
 
@@ -67,11 +67,7 @@ def _read_preferences(
 ) -> Preferences:
     until = date.fromisoformat(paused_until) if paused_until else None
     times = DigestTimes(hour, minute, weekly_on, read_days(custom_on), until)
-    return Preferences(_read_frequencies(chosen), times, time_zone)
-
-
-def _read_frequencies(chosen: dict[str, str]) -> Frequencies:
-    return frequencies({name: Frequency(value) for name, value in chosen.items()})
+    return Preferences(frequencies(chosen), times, time_zone)
 
 
 def _write_instant(at: datetime) -> str:
@@ -95,7 +91,7 @@ _WRITE: dict[str, Any] = {
 }
 _READ: dict[str, Any] = {
     "cadence": Frequency,
-    "frequencies": _read_frequencies,
+    "frequencies": frequencies,
     "clock": _read_clock,
     "weekly_on": int,
     "custom_on": read_days,

@@ -124,6 +124,12 @@ class DynamoRuns:
                     if run.is_open and run.check_at <= at:
                         yield run
 
+    def oldest_due(self, partition: int) -> datetime | None:
+        """One Query of the index per megabyte: some seven thousand open runs."""
+        with translated():
+            open_runs = RunRow.open_index.query(f"{partition:02d}")
+            return min((row.due_at for row in open_runs), default=None)
+
 
 def slot_partition(slot: datetime, partition: int) -> str:
     """The key that what is due in a slot shares with a sixteenth of it."""

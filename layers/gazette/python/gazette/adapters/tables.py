@@ -209,12 +209,12 @@ class EventRow(Model):
 
 
 class OpenIndex(GlobalSecondaryIndex["RunRow"]):
-    """Sparse: runs on which somebody still has to act, for the sweep. Keys only, so that only a
-    change of `check_at` and the end of the run cost a write here."""
+    """Sparse: runs on which somebody still has to act, for the sweep. With `due_at`, which never
+    changes, so that only a change of `check_at` and the end of the run cost a write here."""
 
     class Meta:
         index_name = "open"
-        projection = KeysOnlyProjection()
+        projection = IncludeProjection(["due_at"])
 
     open = UnicodeAttribute(hash_key=True)
     check_at = InstantAttribute(range_key=True)
@@ -279,6 +279,8 @@ class BatchRow(Model):
     Of kind `shards`: one row for each number of shards that there ever was, and since when.
     Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
     Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
+    Of kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
+    `until` when; absent while it runs.
     Of kind `brake`: one row a braked category, `id` its name, `slot` since when, and `why`.
     """
 
@@ -292,6 +294,7 @@ class BatchRow(Model):
     cancelled_at = InstantAttribute(null=True)
     name = UnicodeAttribute(null=True)
     weights = UnicodeAttribute(null=True)
+    until = InstantAttribute(null=True)
     why = UnicodeAttribute(null=True)
     by_hand = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)

@@ -6,6 +6,7 @@ from functools import cache, partial
 import boto3
 
 from gazette.adapters.queues import SqsRunQueue, decode_run_key
+from gazette.adapters.schedules import DynamoSchedules
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.sending import delivering
 from gazette.domain.ports import TimeLeft
@@ -13,6 +14,7 @@ from gazette.settings import GenerateSettings
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivery
 from gazette.steps.generate import generate
+from gazette.steps.suppressing import stop_if_suppressed
 
 
 @cache
@@ -23,11 +25,19 @@ def build() -> Callable[[str, TimeLeft], Delivery | None]:
     sqs = boto3.client("sqs")
     generate_queue = SqsRunQueue(sqs, settings.generate_queue_url)
     resend_queue = SqsRunQueue(sqs, settings.resend_queue_url)
+    stop = partial(
+        stop_if_suppressed,
+        suppressions=by.suppressions,
+        subscribers=by.subscribers,
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=by.runs,
+    )
 
     def run(body: str, time_left: TimeLeft) -> Delivery | None:
         return generate(
             decode_run_key(body),
             deliver=partial(deliver, by=by, time_left=time_left),
+            stop_suppressed=lambda user_id: stop(by.subscribers.get(user_id)),
             generate_queue=generate_queue,
             resend_queue=resend_queue,
             clock=now,

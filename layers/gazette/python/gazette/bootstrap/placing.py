@@ -13,7 +13,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
-from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.frequency import frequencies
 from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacingSettings
 from gazette.steps.places import Places
 
@@ -32,7 +32,6 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
     run_retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.batches_table, retention=run_retention, clock=now)
     batches.announce(settings.shards)
-    defaults = json.loads(settings.default_frequencies)
     return Places(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
@@ -47,7 +46,7 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
         runs=DynamoRuns(settings.runs_table, retention=run_retention),
         generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
         clock=now,
-        defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
+        defaults=frequencies(json.loads(settings.default_frequencies)),
         collapse=timedelta(seconds=settings.collapse),
         hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
         check_after=timedelta(seconds=settings.check_after),

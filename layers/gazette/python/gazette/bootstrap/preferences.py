@@ -27,7 +27,7 @@ from gazette.bootstrap.centre import Centre
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import link_keys
 from gazette.bootstrap.templates import renderer, templates
-from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.frequency import frequencies
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
@@ -133,7 +133,6 @@ class _Elsewhere:
 
 def _places(settings: PreferencesSettings) -> Places:
     elsewhere: Any = _Elsewhere()
-    defaults = json.loads(settings.default_frequencies)
     return Places(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         follows=DynamoFollows(
@@ -146,7 +145,7 @@ def _places(settings: PreferencesSettings) -> Places:
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         generate_queue=elsewhere,
         clock=now,
-        defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
+        defaults=frequencies(json.loads(settings.default_frequencies)),
         collapse=elsewhere,
         hold=elsewhere,
         check_after=elsewhere,

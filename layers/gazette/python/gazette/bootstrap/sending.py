@@ -13,6 +13,7 @@ from gazette.adapters.category_brakes import DynamoCategoryBrakes, KeptBrakes
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.experiments import DynamoExperiments, KeptExperiment
 from gazette.adapters.links import SignedLinks
+from gazette.adapters.rendering.timed import TimedRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf
@@ -20,12 +21,13 @@ from gazette.adapters.smtp import SmtpMailer, SmtpServer
 from gazette.adapters.streams import StreamedMailer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
-from gazette.bootstrap.clock import now
+from gazette.bootstrap.clock import now, stopwatch
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
 from gazette.bootstrap.secrets import link_keys
 from gazette.bootstrap.templates import renderer
 from gazette.domain.ports import Mailer
+from gazette.reporting import report_rendering
 from gazette.settings import SendingSettings
 from gazette.steps.delivery import Delivering
 from gazette.steps.editing import Desk
@@ -44,7 +46,11 @@ def delivering(settings: SendingSettings) -> Delivering:
         braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(
-            renderer=renderer().tracking_clicks() if settings.track_clicks else renderer(),
+            renderer=TimedRenderer(
+                renderer=renderer().tracking_clicks() if settings.track_clicks else renderer(),
+                stopwatch=stopwatch,
+                tell=report_rendering,
+            ),
             experiment=KeptExperiment(DynamoExperiments(settings.batches_table), clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,

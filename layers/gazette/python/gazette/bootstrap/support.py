@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -10,6 +10,7 @@ from functools import partial
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.bounces import DynamoBounces
 from gazette.adapters.category_brakes import DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.experiments import DynamoExperiments
 from gazette.adapters.follows import DynamoFollows
@@ -23,20 +24,20 @@ from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
 from gazette.domain.brake import Brake
-from gazette.domain.experiment import Experiment, experiment
+from gazette.domain.experiment import Course, Experiment, experiment
 from gazette.domain.explanation import Explanation
-from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.frequency import frequencies
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
 from gazette.domain.reputation import CategoryBrake, category_brake
-from gazette.domain.run import Run
+from gazette.domain.run import Run, Status
 from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
     FeedbackSettings,
+    IngestSettings,
     PacingSettings,
-    PlacingSettings,
     PreferencesSettings,
     SendingSettings,
 )
@@ -46,6 +47,8 @@ from gazette.steps.explain import explain
 from gazette.steps.fanout import shards_in_use
 from gazette.steps.link_keys import refuse_to_retire, retire, rotate
 from gazette.steps.rehearsing import Rehearsing
+from gazette.steps.report import ForEach as ForEachSlot
+from gazette.steps.report import Report, report
 from gazette.steps.waiting import Waiting, look_at_waiting
 
 
@@ -148,7 +151,35 @@ def build_experiments(settings: SendingSettings) -> ExperimentDesk:
         experiments.start(wanted)
         return wanted
 
-    return ExperimentDesk(look=experiments.running, start=start, stop=experiments.stop)
+    return ExperimentDesk(
+        look=experiments.running, start=start, stop=lambda: experiments.stop(now())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDesk:
+    """`read` slots, of one experiment or (empty) of all emails; `courses`: of experiments by name;
+    `digests_sent` of the batch of a slot, whether anything was reported of them or not."""
+
+    read: Callable[[Iterable[datetime], str, ForEachSlot], Report]
+    courses: Callable[[], Mapping[str, Course]]
+    digests_sent: Callable[[datetime], int]
+
+
+def build_report(settings: FeedbackSettings, *, at_once: int) -> ReportDesk:
+    """What `gazette report` needs, which reads `at_once` slots, from the settings of feedback."""
+    retention = timedelta(days=settings.run_retention_days)
+    engagements = DynamoEngagements(
+        settings.engagement_table, retention=retention, connections=at_once
+    )
+    runs = DynamoRuns(settings.runs_table, retention=retention)
+    return ReportDesk(
+        read=lambda slots, name, each: report(
+            slots, engagements=engagements, experiment=name, each=each
+        ),
+        courses=DynamoExperiments(settings.batches_table).courses,
+        digests_sent=lambda slot: sum(each.status is Status.SENT for each in runs.of_batch(slot)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,18 +256,18 @@ def build_waiting(settings: SendingSettings) -> Callable[[str], Waiting | None]:
     )
 
 
-def build_explain(settings: PlacingSettings) -> Callable[[str, date | None], Explanation]:
+def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Explanation]:
     """Takes a user id and a date of the reader's own calendar, or None for now."""
     retention = timedelta(days=settings.event_retention_days)
-    defaults = json.loads(settings.default_frequencies)
     return partial(
         explain,
         subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
         braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         clock=now,
-        defaults=frequencies({name: Frequency(value) for name, value in defaults.items()}),
+        defaults=frequencies(json.loads(settings.default_frequencies)),
     )

@@ -19,7 +19,7 @@ from gazette.domain.ports import Canary, TimeLeft
 from gazette.domain.signals import Policy
 from gazette.settings import SweepSettings
 from gazette.steps.doubts import Sweeping, SweepLimits, Swept
-from gazette.steps.sweep import begin_sweep, sweep
+from gazette.steps.sweep import begin_sweep, oldest_due_age, sweep
 
 _TIMEOUT = timedelta(seconds=5)
 
@@ -55,7 +55,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey, Swept]]]:
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
     by = Sweeping(
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        runs=_runs(settings),
         generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
         resend_queue=SqsRunQueue(sqs, settings.resend_queue_url),
         evidence_log=DynamoEvidenceLog(settings.batches_table),
@@ -84,6 +84,22 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey, Swept]]]:
         return sweep(decode_partition(body), by=by, time_left=time_left)
 
     return run
+
+
+@cache
+def build_oldest_due_age() -> Callable[[str], timedelta]:
+    """Takes the body of a message. Built once per process."""
+    settings = SweepSettings.from_env()
+    runs = _runs(settings)
+
+    def run(body: str) -> timedelta:
+        return oldest_due_age(decode_partition(body), runs=runs, clock=now)
+
+    return run
+
+
+def _runs(settings: SweepSettings) -> DynamoRuns:
+    return DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
 
 
 def _canary(settings: SweepSettings) -> Canary | None:

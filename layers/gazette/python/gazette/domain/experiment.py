@@ -28,6 +28,17 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
+class Course:
+    """From when to when an experiment ran, in UTC; `until` is None while it does.
+
+    One that was stopped and started again under its name has one course, with the pause in it.
+    """
+
+    since: datetime
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """What one reader gets, and in which experiment; empty where there is none."""
 

@@ -14,6 +14,7 @@ from gazette.domain.frequency import Frequency
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
 from gazette.domain.subscriber import SubscriberStatus
+from gazette.domain.suppression import Suppression
 
 
 class EventHistory(Protocol):
@@ -96,10 +97,11 @@ class Waiting:
 class Explanation:
     """What is known of a user id at `now`, without their address and name.
 
-    `status` None: not known, or erased, which `erased_at` tells. `zone` is the reader's own, in
-    which `on` is a date; UTC where `time_zone` is empty or not known here. `runs` are those due
-    on the date, else the last ones of all schedules and whatever has not ended; newest first.
-    `braked`: those categories of what waits that are.
+    `status` None: not known, or erased, which `erased_at` tells. `suppression` is that of their
+    address. `zone` is the reader's own, in which `on` is a date; UTC where `time_zone` is empty or
+    not known here. `runs` are those due on the date, else the last ones of all schedules and
+    whatever has not ended; newest first. `braked`: those
+    categories of what waits that are.
     """
 
     user_id: str
@@ -108,6 +110,7 @@ class Explanation:
     zone: ZoneInfo
     time_zone: str = ""
     status: SubscriberStatus | None = None
+    suppression: Suppression | None = None
     erased_at: datetime | None = None
     changed_at: datetime | None = None
     chosen_at: datetime | None = None

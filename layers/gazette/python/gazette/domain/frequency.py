@@ -24,9 +24,9 @@ Frequencies = tuple[tuple[str, Frequency], ...]
 """What was chosen by category, sorted by category; a category that is not there has a default."""
 
 
-def frequencies(chosen: Mapping[str, Frequency]) -> Frequencies:
-    """`chosen` in its one canonical order."""
-    return tuple(sorted(chosen.items()))
+def frequencies(chosen: Mapping[str, str]) -> Frequencies:
+    """`chosen`, category to frequency, in its one canonical order. Raises ValueError."""
+    return tuple(sorted((category, Frequency(often)) for category, often in chosen.items()))
 
 
 def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) -> Frequency:

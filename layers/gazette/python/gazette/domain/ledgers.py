@@ -99,6 +99,12 @@ class Runs(Protocol):
         Found by an index that is eventually consistent; each is then as it is stored now.
         """
 
+    def oldest_due(self, partition: int) -> datetime | None:
+        """When the open run of a partition was due that was due first; None where none is open.
+
+        Eventually consistent.
+        """
+
 
 class Batches(Protocol):
     """What is said of the runs of a slot as a whole, and how far each shard has come."""

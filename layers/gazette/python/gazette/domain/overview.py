@@ -46,6 +46,10 @@ class Overview:
         pause = self.subscriber.pause
         return pause is not None and pause.holds_at(self.now)
 
+    def wanted(self, categories: Iterable[str]) -> set[Frequency]:
+        """How often anything is wanted: of these categories, and of those known besides."""
+        return _wanted(categories, self.subscriber, self.follows, self.defaults)
+
 
 def next_digest(
     subscriber: Subscriber,
@@ -59,12 +63,7 @@ def next_digest(
 
     A digest that nothing goes into any more may still be scheduled: it is no promise.
     """
-    categories = {EVERYTHING, *dict(defaults), *dict(subscriber.chosen)}
-    wanted = {
-        frequency_for(category, chosen=subscriber.chosen, defaults=defaults)
-        for category in categories
-    }
-    wanted |= {follow.latest.frequency for follow in follows if follow.latest.frequency}
+    wanted = _wanted((), subscriber, follows, defaults)
     pause = subscriber.pause
     if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
         wanted.add(Frequency.DAILY)
@@ -72,3 +71,18 @@ def next_digest(
         (each.next_due_at for each in schedules if each.listed and Frequency(each.name) in wanted),
         default=None,
     )
+
+
+def _wanted(
+    categories: Iterable[str],
+    subscriber: Subscriber,
+    follows: Iterable[Follow],
+    defaults: Frequencies,
+) -> set[Frequency]:
+    chosen = subscriber.chosen
+    by_category = {
+        frequency_for(category, chosen=chosen, defaults=defaults)
+        for category in {EVERYTHING, *dict(defaults), *dict(chosen), *categories}
+    }
+    own = {follow.latest.frequency for follow in follows}
+    return by_category | {often for often in own if often}

@@ -5,7 +5,7 @@ cannot know whether a write was made, and does the same again. All instants are 
 UTC.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -13,7 +13,7 @@ from typing import Protocol
 from gazette.domain.brake import Brake
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 from gazette.domain.compose import Digest, Ranking
-from gazette.domain.experiment import Experiment
+from gazette.domain.experiment import Course, Experiment
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.pace import NoTurn, PaceReading, Quota, Turn
@@ -159,8 +159,11 @@ class Experiments(Protocol):
     def start(self, wanted: Experiment) -> None:
         """Let this one run, in the place of any other. May be repeated."""
 
-    def stop(self) -> None:
+    def stop(self, at: datetime) -> None:
         """Let none run: everybody gets variation 1. May be repeated."""
+
+    def courses(self) -> Mapping[str, Course]:
+        """From when to when each experiment ran, by name."""
 
 
 class Renderer(Protocol):

@@ -9,12 +9,10 @@ from enum import StrEnum
 class Cause(StrEnum):
     """Why an address must not be written to, from what counts least to what counts most.
 
-    `UNSUBSCRIBED` is the reader's own, and theirs to take back. `SUPPRESSED` is of somebody who
-    was suppressed when they were erased. `MANUAL` is what an operator said.
+    `UNSUBSCRIBED` is the reader's own, and theirs to take back. `MANUAL` is what an operator said.
     """
 
     UNSUBSCRIBED = "unsubscribed"
-    SUPPRESSED = "suppressed"
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     MANUAL = "manual"

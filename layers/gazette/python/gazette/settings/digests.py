@@ -171,7 +171,9 @@ class SendingSettings(PacingSettings):
 class GenerateSettings(SendingSettings):
     """What `generate` needs."""
 
+    schedules_table: str
     generate_queue_url: str
+    shards: int
 
 
 @dataclass(frozen=True, kw_only=True)

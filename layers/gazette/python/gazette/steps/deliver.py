@@ -13,6 +13,7 @@ from gazette.domain.ports import TimeLeft
 from gazette.domain.retries import pause_after
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import (
+    Accepted,
     Cancel,
     Claim,
     NotAttempted,
@@ -95,6 +96,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         claimed, prepared.edition, prepared.subscriber, prepared.links, list_id=by.list_id
     )
     outcome = by.mailer.send(mail, claimed.attempt)
+    accepted_at = by.clock() if isinstance(outcome, Accepted) else None
     try:
         run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
     finally:
@@ -105,6 +107,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         outcome,
         set_aside=prepared.set_aside,
         put_off=len(prepared.held),
+        accepted_at=accepted_at,
     )
 
 

@@ -50,7 +50,8 @@ class Delivery:
 
     `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
     is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
-    email can show; `put_off`: how many wait because their category is braked.
+    email can show; `put_off`: how many wait because their category is braked. `accepted_at`: when
+    the provider had taken it, if it did in this attempt.
     """
 
     run: Run
@@ -59,6 +60,7 @@ class Delivery:
     outcome: SendOutcome | None = None
     set_aside: int = 0
     put_off: int = 0
+    accepted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

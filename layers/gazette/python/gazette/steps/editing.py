@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gazette.domain.compose import Digest, compose
+from gazette.domain.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.experiment import Variant
 from gazette.domain.identity import is_immediate, run_id
@@ -52,10 +52,15 @@ def edit(
     """
 
     def show(some: Iterable[Event]) -> Edition:
-        variation = variant.variation
-        ranking = desk.renderer.ranking(variation)
-        digest: Digest = compose(some, max_groups=desk.max_groups, ranking=ranking)
-        return desk.renderer.render(digest, subscriber, links, key.schedule, variation=variation)
+        return make_edition(
+            key,
+            some,
+            subscriber,
+            links,
+            variation=variant.variation,
+            renderer=desk.renderer,
+            max_groups=desk.max_groups,
+        )
 
     try:
         return show(events)
@@ -71,6 +76,21 @@ def edit(
         if not poison:
             raise
         return poison
+
+
+def make_edition(
+    key: RunKey,
+    events: Iterable[Event],
+    subscriber: Subscriber,
+    links: Links,
+    *,
+    variation: int,
+    renderer: Renderer,
+    max_groups: int,
+) -> Edition:
+    """The email that shows `events`, ranked as the variation has it. Raises RenderingFailed."""
+    digest = compose(events, max_groups=max_groups, ranking=renderer.ranking(variation))
+    return renderer.render(digest, subscriber, links, key.schedule, variation=variation)
 
 
 def address(

@@ -8,7 +8,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason
 from gazette.domain.signals import Stop
 from gazette.domain.stores import Suppressions
-from gazette.domain.subscriber import Erased, Reader, Subscriber
+from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
 from gazette.steps.applying import apply, cancel
 from gazette.steps.places import Places
@@ -18,15 +18,17 @@ from gazette.steps.scheduling import remove_schedules
 def erase_subscriber(
     user_id: str, at: datetime, *, suppressions: Suppressions, places: Places
 ) -> Outcome:
-    """Leave nothing of a subscriber but the instant, and that the address is suppressed.
+    """Leave nothing of a subscriber but the instant, and that their address is suppressed.
 
+    Whoever has unsubscribed may have moved to another address since: it is suppressed too. That of
+    who was suppressed was so before they were, unless an operator has allowed it again.
     First the stop, then the runs, then everything else: what is written meanwhile by somebody
     who did not see the stop is taken back by them. Where they have come back already, only
     what is dated up to `at` goes; runs that they may need are told to look again. Safe to repeat.
     """
     reader = places.subscribers.get(user_id)
-    if isinstance(reader, Subscriber) and reader.has_left:
-        suppressions.add(address_hash(reader.email), Cause(reader.status.value))
+    if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
+        suppressions.add(address_hash(reader.email), Cause.UNSUBSCRIBED)
     before = {run.key for run in places.runs.of_user(user_id) if not is_immediate(run.key.schedule)}
     erased = places.subscribers.erase(user_id, at)
     if not erased and not _was_erased(places.subscribers.get(user_id), at):

@@ -20,12 +20,12 @@ from gazette.domain.explanation import (
     Waiting,
 )
 from gazette.domain.frequency import EVERYTHING, Frequencies, frequency_for
-from gazette.domain.identity import is_immediate
+from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import BrakedCategories, Clock
 from gazette.domain.run import Run, sent_until
-from gazette.domain.stores import Follows, Subscribers
+from gazette.domain.stores import Follows, Subscribers, Suppressions
 from gazette.domain.subscriber import Reader, Subscriber
 from gazette.domain.zone import zone_of
 from gazette.steps.scheduling import is_active
@@ -41,6 +41,7 @@ def explain(
     on: date | None,
     *,
     subscribers: Subscribers,
+    suppressions: Suppressions,
     follows: Follows,
     schedules: Schedules,
     runs: Runs,
@@ -72,6 +73,7 @@ def explain(
         zone=zone,
         time_zone=profile.time_zone if profile else "",
         status=profile.status if profile else None,
+        suppression=suppressions.get(address_hash(profile.email)) if profile else None,
         erased_at=reader.erased_at if reader else None,
         changed_at=profile.changed_at if profile else None,
         chosen_at=profile.choices[-1][0] if profile and chosen else None,

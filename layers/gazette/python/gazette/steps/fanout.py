@@ -35,6 +35,11 @@ class FannedOut:
     not_advanced: int = 0
     handed_on: int = 0
 
+    @property
+    def due(self) -> int:
+        """How many occurrences there were, whatever became of each."""
+        return self.queued + self.quiet + self.late + self.cancelled + self.dormant
+
 
 _ENDED_AS = {
     Reason.EMPTY: "quiet",

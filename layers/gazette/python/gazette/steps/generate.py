@@ -13,6 +13,7 @@ def generate(
     key: RunKey,
     *,
     deliver: Callable[[RunKey], Delivery | None],
+    stop_suppressed: Callable[[str], object],
     generate_queue: RunQueue,
     resend_queue: RunQueue,
     clock: Clock,
@@ -21,7 +22,8 @@ def generate(
 
     What has to wait gets a fresh message before this one ends: one that is given back would use
     up its receives, and a long wait end among the dead letters. Raises NotYet where this message
-    itself must be kept.
+    itself must be kept. `stop_suppressed` is told of a reader whose address was found suppressed,
+    so that they are not visited again.
     """
     done = deliver(key)
     if done is None:
@@ -31,6 +33,8 @@ def generate(
         put_off(done, queue=resend_queue if was_refused else generate_queue, clock=clock)
     elif done.run.reason is Reason.ATTEMPTS_EXHAUSTED:
         resend_queue.send([QueuedRun(key, timedelta(0))])
+    elif done.run.reason is Reason.SUPPRESSED:
+        stop_suppressed(key.user_id)
     return done
 
 

@@ -15,7 +15,7 @@ from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, Subscri
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
 from gazette.steps.scheduling import set_schedules, withdraw_if_left
-from gazette.steps.suppressing import stop_reader
+from gazette.steps.suppressing import stop_if_suppressed
 
 _CONFLICTS = 5
 
@@ -43,7 +43,13 @@ def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: 
         is_new = current is None or isinstance(current, Early)
         set_schedules(merged, places=places, is_new=is_new, wakes=wakes)
         place_waiting(merged, places, only_arrived=is_new)
-        _stop_if_suppressed(merged, suppressions, places)
+        stop_if_suppressed(
+            merged,
+            suppressions=suppressions,
+            subscribers=places.subscribers,
+            schedules=places.schedules,
+            runs=places.runs,
+        )
         if is_still(merged, places):
             outdated = merged.changed_at > given.changed_at
             return Outcome.OUTDATED if outdated else Outcome.CHANGED
@@ -54,22 +60,6 @@ def is_still(merged: Subscriber, places: Places) -> bool:
     """Whether nobody has changed the profile, or left, since it was stored."""
     latest = withdraw_if_left(merged.user_id, places=places)
     return isinstance(latest, Subscriber) and latest.is_unchanged_since(merged)
-
-
-def _stop_if_suppressed(stored: Subscriber, suppressions: Suppressions, places: Places) -> None:
-    """Who suppresses an address looks for its reader afterwards, and found another address.
-
-    Or found nobody, as with an address that an operator added.
-    """
-    address = address_hash(stored.email)
-    if not stored.has_left and suppressions.holds(address):
-        stop_reader(
-            stored.user_id,
-            address,
-            subscribers=places.subscribers,
-            schedules=places.schedules,
-            runs=places.runs,
-        )
 
 
 def latest_of(*dates: date | None) -> date | None:

@@ -106,6 +106,9 @@ class _Runs:
     def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
         return self.stored.overdue(partition, at)
 
+    def oldest_due(self, partition: int) -> datetime | None:
+        return self.stored.oldest_due(partition)
+
     def swap(self, before: Run, after: Run) -> Run:
         return self._write(after)
 

@@ -9,7 +9,7 @@ from gazette.domain.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
 from gazette.steps.places import Places
 from gazette.steps.scheduling import is_active, set_schedules, withdraw_if_left
-from gazette.steps.suppressing import stop_reader
+from gazette.steps.suppressing import stop_if_suppressed
 from gazette.steps.unsubscribe import settle_suppression
 
 _CONFLICTS = 5
@@ -42,14 +42,11 @@ def come_back(user_id: str, *, suppressions: Suppressions, places: Places) -> bo
             now = settle_suppression(
                 user_id, address, subscribers=places.subscribers, suppressions=suppressions
             )
-            if is_active(now) and suppressions.holds(address):  # a bounce or complaint meanwhile
-                stop_reader(
-                    user_id,
-                    address,
-                    subscribers=places.subscribers,
-                    schedules=places.schedules,
-                    runs=places.runs,
-                )
-                return False
-            return is_active(now)
+            return is_active(now) and not stop_if_suppressed(
+                now,
+                suppressions=suppressions,
+                subscribers=places.subscribers,
+                schedules=places.schedules,
+                runs=places.runs,
+            )
     raise NotYet(f"The profile of {user_id} kept changing.")

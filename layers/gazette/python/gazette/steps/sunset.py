@@ -69,7 +69,18 @@ def _may_rest(reader: Subscriber, at: datetime, places: Places) -> bool:
     if reader.has_left or (sunset and at < places.clock() - sunset):
         return False
     is_overdue = sunset is not None and reader.rests_at(sunset) <= at
-    return reader.status is SubscriberStatus.DORMANT or is_overdue
+    return reader.status is SubscriberStatus.DORMANT or is_overdue or _is_waking(reader, at)
+
+
+def _is_waking(reader: Subscriber, at: datetime) -> bool:
+    """Whether a rest has ended and no day since was remembered: what ended it may have broken off.
+
+    Also of a sign of life from before the rest ended, which its report brought late.
+    """
+    if reader.awake_since is None:
+        return False
+    ended_on = min(reader.awake_since.date(), at.date())
+    return reader.active_on is None or reader.active_on < ended_on
 
 
 def _wake(reader: Subscriber, places: Places) -> bool:

@@ -6,10 +6,9 @@ from gazette.domain.feedback import Fault, MailReport
 from gazette.domain.identity import address_hash
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.stores import Bounces, Subscribers, Suppressions
-from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause, SoftLimit
-from gazette.steps.applying import make_known
-from gazette.steps.scheduling import withdraw
+from gazette.steps.unsubscribe import put_out
 
 _CAUSES = {Fault.HARD: Cause.BOUNCED, Fault.COMPLAINT: Cause.COMPLAINED}
 _COUNTED = {Fault.SOFT, Fault.UNDETERMINED}
@@ -52,13 +51,34 @@ def heed(report: MailReport, *, by: Suppressing) -> Cause | None:
     return cause
 
 
+def stop_if_suppressed(
+    reader: Reader,
+    *,
+    suppressions: Suppressions,
+    subscribers: Subscribers,
+    schedules: Schedules,
+    runs: Runs,
+) -> bool:
+    """Stop a reader, as they were just read, whose address is suppressed all the same; says if so.
+
+    Whoever suppressed it looked for its reader, and may have found another address or nobody, as
+    where an operator names an address, or a complaint comes of who reads there under another id.
+    """
+    if not isinstance(reader, Subscriber) or reader.has_left:
+        return False
+    address = address_hash(reader.email)
+    if not suppressions.holds(address):
+        return False
+    stop_reader(reader.user_id, address, subscribers=subscribers, schedules=schedules, runs=runs)
+    return True
+
+
 def stop_reader(
     user_id: str, address: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs
 ) -> None:
     """Stop all email to a reader whose address is suppressed, if it still is theirs.
 
-    Status, due index, epoch of the open runs, as for who leaves: a worker that read the status
-    before it changed fails at its claim (rule 11). Who has unsubscribed stays so: no other address
+    Status first, then as for who leaves (rule 11). Who has unsubscribed stays so: no other address
     brings them back. After a crash, done again by whoever suppresses again.
     """
     while True:
@@ -70,5 +90,4 @@ def stop_reader(
         stopped = replace(reader, status=SubscriberStatus.SUPPRESSED, revision=reader.revision + 1)
         if subscribers.put(stopped, replacing=reader):
             break
-    withdraw(user_id, subscribers=subscribers, schedules=schedules)
-    make_known(runs.of_user(user_id), runs=runs)
+    put_out(user_id, subscribers=subscribers, schedules=schedules, runs=runs)

@@ -6,10 +6,11 @@ from functools import cache, partial
 
 from gazette.domain.calendar import SLOT, slot_of
 from gazette.domain.errors import Unavailable
-from gazette.domain.ledgers import Batches
+from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import RunKey
 from gazette.domain.ports import (
     LONGEST_DELAY,
+    Clock,
     QueuedRun,
     RunQueue,
     ShardQueue,
@@ -70,6 +71,15 @@ def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> list[tuple[Ru
             swept = Swept.FAILED
         done.append((run.key, swept))
     return done
+
+
+def oldest_due_age(partition: int, *, runs: Runs, clock: Clock) -> timedelta:
+    """For how long the run has been due that nobody has ended and that was due first.
+
+    Nothing where there is none, or it is due only later in its slot.
+    """
+    due_at = runs.oldest_due(partition)
+    return max(clock() - due_at, timedelta(0)) if due_at else timedelta(0)
 
 
 def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Swept:

@@ -25,8 +25,7 @@ def unsubscribe(
 ) -> bool:
     """Stop all email to `user_id`. Safe to repeat. False where there is no such subscriber.
 
-    Status and suppression of the address, then due index, then the epoch of the open runs: a
-    worker that read the status before it changed fails at its claim (rule 11).
+    Suppression of the address and status first, then what follows from them (rule 11).
     """
     reader = subscribers.get(user_id)
     if not isinstance(reader, Subscriber):
@@ -35,10 +34,18 @@ def unsubscribe(
     suppressions.add(address, Cause.UNSUBSCRIBED)
     if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
         return False
-    withdraw(user_id, subscribers=subscribers, schedules=schedules)
-    make_known(runs.of_user(user_id), runs=runs)
+    put_out(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return True
+
+
+def put_out(user_id: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs) -> None:
+    """Once the status says that a reader is not written to: due index, then the open runs' epoch.
+
+    A worker that read the status before it changed fails at its claim (rule 11).
+    """
+    withdraw(user_id, subscribers=subscribers, schedules=schedules)
+    make_known(runs.of_user(user_id), runs=runs)
 
 
 def note_left_by(email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock) -> None:

@@ -10,6 +10,7 @@ from gazette.domain.ports import LinkMaker, Pages, Renderer
 from gazette.domain.run import Run
 from gazette.domain.stores import EventReader, Subscribers
 from gazette.domain.subscriber import Subscriber
+from gazette.steps.editing import make_edition
 
 _Show = Callable[[Run, Sequence[Event], Subscriber], str]
 
@@ -35,11 +36,14 @@ def view_email(key: RunKey, *, by: Viewing) -> str | None:
     """
 
     def show(run: Run, events: Sequence[Event], reader: Subscriber) -> str:
-        variation = run.variant.variation
-        ranking = by.renderer.ranking(variation)
-        digest = compose(events, max_groups=by.max_groups, ranking=ranking)
-        return by.renderer.render(
-            digest, reader, by.link_maker.links(key), key.schedule, variation=variation
+        return make_edition(
+            key,
+            events,
+            reader,
+            by.link_maker.links(key),
+            variation=run.variant.variation,
+            renderer=by.renderer,
+            max_groups=by.max_groups,
         ).html
 
     return _view(key, show, by)

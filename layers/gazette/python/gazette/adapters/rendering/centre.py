@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import available_timezones
 
-from jinja2 import TemplateNotFound
-
 from gazette.adapters.rendering.language import Language
+from gazette.adapters.rendering.lines import OTHER, template_of
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.showing import one_line
 from gazette.domain.asking import Fields, Problem, follow_field
 from gazette.domain.cadence import LONGEST_PAUSE
 from gazette.domain.following import Follow
-from gazette.domain.frequency import EVERYTHING, Frequency, frequency_for
+from gazette.domain.frequency import EVERYTHING, Frequency
 from gazette.domain.overview import Overview, Told
 from gazette.domain.zone import zone_of
 
@@ -27,7 +26,6 @@ _REGIONS = {
 _CADENCES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
 """What may be chosen for everything: who wants none of it leaves."""
 
-_OTHER = "other"
 _TITLE = 120
 
 
@@ -46,7 +44,7 @@ class CentrePages:
         self._sheets = sheets
         self._categories = frozenset(
             folder.name for folder in (templates / "categories").iterdir() if folder.is_dir()
-        ) - {_OTHER, "__pycache__"}
+        ) - {OTHER, "__pycache__"}
 
     def categories(self, overview: Overview) -> frozenset[str]:
         """Those with a sentence of their own, with a default, and that were chosen."""
@@ -77,21 +75,12 @@ class CentrePages:
             "form": form,
             "labels": {name: label for name, label, _ in (*form["categories"], *form["follows"])},
             "pause": pause,
-            "hears_at_once": Frequency.IMMEDIATE in self._wanted(overview),
+            "hears_at_once": Frequency.IMMEDIATE in overview.wanted(self._categories),
             "last_day": today + LONGEST_PAUSE,
             "first": (today + timedelta(days=1)).isoformat(),
             "last": (today + LONGEST_PAUSE).isoformat(),
         }
         return self._sheets.render("centre.html", language, **values)
-
-    def _wanted(self, overview: Overview) -> set[Frequency]:
-        chosen, defaults = overview.subscriber.chosen, overview.defaults
-        wanted = {
-            frequency_for(category, chosen=chosen, defaults=defaults)
-            for category in {EVERYTHING, *self.categories(overview)}
-        }
-        own = {follow.latest.frequency for follow in overview.follows}
-        return wanted | {often for often in own if often}
 
     def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
         """The value of each field: as it was sent, else as it counts.
@@ -140,10 +129,7 @@ class CentrePages:
 
     def _name(self, category: str, language: Language) -> str:
         """What readers call a category."""
-        try:
-            template = self._sheets.environment.get_template(f"categories/{category}/name.txt")
-        except TemplateNotFound:
-            template = self._sheets.environment.get_template(f"categories/{_OTHER}/name.txt")
+        template = template_of(category, "name.txt", self._sheets.environment)
         said = template.render({**language.values(), "category": category})
         return " ".join(said.split())
 

@@ -1,0 +1,143 @@
+"""What SES reports of a stage's emails, and how it comes to the feedback queue."""
+
+from collections.abc import Iterable, Mapping
+
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as event_targets
+from aws_cdk import aws_ses as ses
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.stages import Stage, Stream
+
+_REPORTED = (
+    ses.EmailSendingEvent.SEND,
+    ses.EmailSendingEvent.DELIVERY,
+    ses.EmailSendingEvent.DELIVERY_DELAY,
+    ses.EmailSendingEvent.BOUNCE,
+    ses.EmailSendingEvent.COMPLAINT,
+    ses.EmailSendingEvent.REJECT,
+)
+"""Neither opens nor clicks, unless the stage wants them: who asks for those lets SES put a picture
+into each email and lead each link by a server of its own.
+https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
+https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
+
+
+def report_emails(
+    scope: Construct, stage: Stage, *, queue: sqs.IQueue, undelivered: sqs.IQueue
+) -> None:
+    """A configuration set for each stream; where SES sends, what it reports of both on `queue`.
+
+    By way of the default bus and, with `reports_by_sns`, of a topic as well. Whoever of them cannot
+    deliver puts it on `undelivered`.
+    """
+    sets = {
+        name_of_set(stage, stream): _configuration_set(scope, stage, stream)
+        for stream in stage.streams
+    }
+    if stage.mail_provider != "ses":
+        return
+    _report_by_bus(scope, stage, sets, queue=queue, undelivered=undelivered)
+    if stage.reports_by_sns:
+        _report_by_sns(scope, stage, sets.values(), queue=queue, undelivered=undelivered)
+
+
+def _report_by_bus(
+    scope: Construct,
+    stage: Stage,
+    sets: Mapping[str, ses.ConfigurationSet],
+    *,
+    queue: sqs.IQueue,
+    undelivered: sqs.IQueue,
+) -> None:
+    """The default bus is the only one that SES takes.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-ses-configurationseteventdestination-eventbridgedestination.html
+    """
+    default_bus = events.EventBus.from_event_bus_name(scope, "DefaultBus", "default")
+    for built in sets.values():
+        built.add_event_destination(
+            "Reports",
+            destination=ses.EventDestination.event_bus(default_bus),
+            events=_reported(stage),
+        )
+    events.Rule(
+        scope,
+        "ReportsOfEmails",
+        event_bus=default_bus,
+        event_pattern=events.EventPattern(
+            source=["aws.ses"],
+            detail_type=events.Match.prefix("Email "),
+            detail={"mail": {"tags": {"ses:configuration-set": list(sets)}}},
+        ),
+        targets=[event_targets.SqsQueue(queue, dead_letter_queue=undelivered)],
+    )
+
+
+def _report_by_sns(
+    scope: Construct,
+    stage: Stage,
+    sets: Iterable[ses.ConfigurationSet],
+    *,
+    queue: sqs.IQueue,
+    undelivered: sqs.IQueue,
+) -> None:
+    """A topic on which SES publishes, for these sets of this account and nobody else.
+
+    The CDK writes that policy, and makes the destination wait for it: SES tries the topic at once.
+    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html
+    Messages are raw: the record of SES, without SNS's envelope.
+    https://docs.aws.amazon.com/sns/latest/dg/sns-large-payload-raw-message-delivery.html
+    What SNS cannot deliver it would drop, but for the dead-letter queue of the subscription.
+    https://docs.aws.amazon.com/sns/latest/dg/sns-dead-letter-queues.html
+
+    It has TLS, and no KMS key: SES cannot publish to a topic with the key that AWS manages, and one
+    of one's own is paid for, by the month and the request, for what SNS holds for seconds. The
+    queue, where reports wait, is encrypted by SQS.
+    https://docs.aws.amazon.com/ses/latest/dg/receiving-email-action-sns.html
+    https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-server-side-encryption.html
+    """
+    topic = sns.Topic(scope, "Reports", enforce_ssl=True)
+    topic.add_subscription(
+        subscriptions.SqsSubscription(
+            queue, raw_message_delivery=True, dead_letter_queue=undelivered
+        )
+    )
+    for built in sets:
+        built.add_event_destination(
+            "ReportsBySns",
+            destination=ses.EventDestination.sns_topic(topic),
+            events=_reported(stage),
+        )
+
+
+def name_of_set(stage: Stage, stream: Stream) -> str:
+    """The configuration set of a stream: SES counts by it what becomes of emails."""
+    return f"gazette-{stage.name}-{stream.name}"
+
+
+def _configuration_set(scope: Construct, stage: Stage, stream: Stream) -> ses.ConfigurationSet:
+    name = stream.name.capitalize()
+    pool = (
+        ses.DedicatedIpPool.from_dedicated_ip_pool_name(scope, f"{name}Pool", stream.pool)
+        if stream.pool
+        else None
+    )
+    return ses.ConfigurationSet(
+        scope,
+        name,
+        configuration_set_name=name_of_set(stage, stream),
+        dedicated_ip_pool=pool,
+    )
+
+
+def _reported(stage: Stage) -> list[ses.EmailSendingEvent]:
+    tracked = {
+        ses.EmailSendingEvent.CLICK: stage.track_clicks,
+        ses.EmailSendingEvent.OPEN: stage.track_opens,
+    }
+    return [*_REPORTED, *(event for event, is_tracked in tracked.items() if is_tracked)]

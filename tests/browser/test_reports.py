@@ -1,0 +1,21 @@
+"""The page of a report: it can be read by everybody, and asks nothing of anybody."""
+
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from cli.reporting.page import page
+from tests.browser.accessibility import inspected, problems
+from tests.builders import NOW
+from tests.unit.test_report_page import an_answer
+
+
+def test_a_report_can_be_read_by_everybody(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page(an_answer(), made_at=NOW), encoding="utf-8")
+    with inspected(browser) as tab:
+        asked: list[str] = []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(file.as_uri())
+        assert problems(tab) == []
+        assert asked == [file.as_uri()]

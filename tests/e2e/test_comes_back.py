@@ -1,0 +1,204 @@
+"""What SES reports, put on the default bus of the embedded engine as SES puts it, and what follows.
+
+The engine has no events of SES: demo/engine_start.py lets its PutEvents take `aws.ses`, as only
+AWS itself may. From there on the way is the deployed one: rule, queue, function, tables. Shapes:
+https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from gazette.domain.calendar import slot_of
+from gazette.domain.identity import address_hash
+
+from demo.engine import deploy, running
+from demo.service import Service
+from demo.ses import Accepted, Answer, StandIn
+from demo.ses_events import default_bus
+from demo.ses_http import Loss
+from tests.stage import Deployed, a_comment, a_profile, next_due
+
+pytestmark = pytest.mark.enable_socket
+
+DAY = timedelta(days=1)
+TRACKED = {"track_clicks": True, "reports_by_sns": True}
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    folder = tmp_path_factory.mktemp("engine")
+    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
+        outputs = deploy(engine, folder, base_url=ses.url, **TRACKED)
+        yield Deployed(engine, Service.at(engine, outputs), ses)
+
+
+@pytest.fixture(autouse=True)
+def _begins_today(deployed: Deployed) -> None:
+    """Each test has its days for itself."""
+    deployed.service.turn_back(slot_of(datetime.now(UTC)))
+
+
+def a_digest(deployed: Deployed, user: str) -> tuple[Accepted, datetime]:
+    """The first email of a new reader, and when it was due."""
+    deployed.service.put_events("subscriber.changed", [a_profile(user)])
+    deployed.service.put_events("event.created", [a_comment(user, 1)])
+    deployed.settle()
+    due = next_due()
+    deployed.tick(due)
+    (mail,) = deployed.inbox(user)
+    return mail, due
+
+
+def record(event_type: str, mail: Accepted, about: Mapping[str, Any]) -> dict[str, Any]:
+    """What SES says of an email that it took ten minutes ago."""
+    return {
+        "eventType": event_type,
+        "mail": {
+            "timestamp": now(minutes=10),
+            "source": "digest@campus.example",
+            "sendingAccountId": "000000000000",
+            "messageId": mail.message_id,
+            "destination": [mail.to],
+            "headersTruncated": False,
+            "tags": {
+                "ses:configuration-set": [mail.configuration_set],
+                "ses:caller-identity": ["gazette-local-generate"],
+                **{name: [value] for name, value in mail.tags.items()},
+            },
+        },
+        **about,
+    }
+
+
+def now(*, minutes: int = 0) -> str:
+    """This instant, or so many minutes before it, as SES writes it."""
+    return f"{datetime.now(UTC) - timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%S.000Z}"
+
+
+def delivery(mail: Accepted) -> dict[str, Any]:
+    told = {"timestamp": now(), "recipients": [mail.to], "smtpResponse": "250 2.6.0 received"}
+    return record("Delivery", mail, {"delivery": told})
+
+
+def put(deployed: Deployed, detail_type: str, detail: Mapping[str, Any]) -> None:
+    """On the default bus, twice; and wait until feedback has heard of it."""
+    entry = {"Source": "aws.ses", "DetailType": detail_type, "Detail": json.dumps(detail)}
+    default_bus(deployed.service.events)([entry, entry])
+    deployed.service.wait_until_drained("feedback")
+
+
+def row(deployed: Deployed, table: str, **key: str) -> dict[str, Any]:
+    """A row of a table, its texts alone; empty where there is none."""
+    name = deployed.service.settings("feedback")[f"GAZETTE_{table.upper()}_TABLE"]
+    found = deployed.service.tables.get_item(
+        TableName=name, Key={each: {"S": value} for each, value in key.items()}, ConsistentRead=True
+    )
+    return {each: value.get("S") for each, value in found.get("Item", {}).items()}
+
+
+def run_of(deployed: Deployed, user: str, sequence: int = 1) -> tuple[str | None, str | None]:
+    found = row(deployed, "runs", user_id=user, run=f"daily#{sequence:010d}")
+    return found.get("status"), found.get("reason")
+
+
+def in_doubt(deployed: Deployed, user: str) -> Accepted:
+    """An email that SES took, and the worker that sent it never learned so."""
+    deployed.ses.script.append(Answer(200, "", taken=True, loss=Loss.CLOSE))
+    mail, _ = a_digest(deployed, user)
+    assert run_of(deployed, user) == ("unknown", "uncertain")
+    return mail
+
+
+def test_a_report_settles_a_run_that_nobody_was_sure_of(deployed: Deployed) -> None:
+    mail = in_doubt(deployed, "ann")
+    put(deployed, "Email Delivered", delivery(mail))
+    assert run_of(deployed, "ann") == ("sent", "evidence")
+    assert len(deployed.inbox("ann")) == 1
+
+
+def test_a_report_by_sns_does_the_same(deployed: Deployed) -> None:
+    """On the topic of the stack, as SES publishes there."""
+    mail = in_doubt(deployed, "sue")
+    with_keys = boto3.Session("test", "test", region_name=deployed.engine.environment["AWS_REGION"])
+    topics = with_keys.client("sns", endpoint_url=deployed.engine.url)
+    (topic,) = (
+        each["TopicArn"] for each in topics.list_topics()["Topics"] if "Reports" in each["TopicArn"]
+    )
+    topics.publish(TopicArn=topic, Message="Successfully validated SNS topic for Amazon SES.")
+    topics.publish(TopicArn=topic, Message=json.dumps(delivery(mail)))
+    topics.close()
+    deployed.service.wait_until_drained("feedback")
+    assert run_of(deployed, "sue") == ("sent", "evidence")
+
+
+def test_after_a_hard_bounce_nobody_visits_the_reader_any_more(deployed: Deployed) -> None:
+    mail, due = a_digest(deployed, "bo")
+    told = {
+        "timestamp": now(),
+        "bounceType": "Permanent",
+        "bounceSubType": "General",
+        "bouncedRecipients": [{"emailAddress": mail.to, "action": "failed", "status": "5.1.1"}],
+        "feedbackId": "0100018f0a1b-f",
+        "reportingMTA": "dsn; mta.example.com",
+    }
+    put(deployed, "Email Bounced", record("Bounce", mail, {"bounce": told}))
+    listed = deployed.gazette("suppression", "list")
+    assert f"{address_hash(mail.to)}\tbounced\t" in listed
+    assert row(deployed, "subscribers", user_id="bo")["status"] == "suppressed"
+    assert "due" not in row(deployed, "schedules", user_id="bo", name="daily")
+
+    deployed.service.put_events("event.created", [a_comment("bo", 2)])
+    deployed.settle()
+    deployed.tick(due + DAY)
+    assert run_of(deployed, "bo", 2) == (None, None)
+    assert len(deployed.inbox("bo")) == 1
+
+
+def test_a_click_brings_back_a_reader_who_rests(deployed: Deployed) -> None:
+    mail, due = a_digest(deployed, "kim")
+    unseen_for(deployed, "kim", days=60)
+    deployed.service.put_events("event.created", [a_comment("kim", 2)])
+    deployed.settle()
+    deployed.tick(due + DAY)
+    assert run_of(deployed, "kim", 2) == ("skipped", "dormant")
+    assert row(deployed, "subscribers", user_id="kim")["status"] == "dormant"
+
+    told = {
+        "timestamp": now(),
+        "link": "https://example.com/p1",
+        "linkTags": None,
+        "ipAddress": "192.0.2.1",
+        "userAgent": "Mozilla/5.0",
+    }
+    put(deployed, "Email Clicked", record("Click", mail, {"click": told}))
+    deployed.settle()
+    assert row(deployed, "subscribers", user_id="kim")["status"] == "active"
+    deployed.tick(due + 2 * DAY)
+    _, back = deployed.inbox("kim")
+    assert "Reader 2" in back.message["Subject"]
+
+
+def unseen_for(deployed: Deployed, user: str, *, days: int) -> None:
+    """As if the reader had come that long ago: only the rows say otherwise."""
+    feedback = deployed.service.settings("feedback")
+    then = f"{datetime.now(UTC) - timedelta(days=days):%Y-%m-%d}"
+    deployed.service.tables.update_item(
+        TableName=feedback["GAZETTE_SUBSCRIBERS_TABLE"],
+        Key={"user_id": {"S": user}},
+        UpdateExpression="SET active_on = :then, registered_on = :then",
+        ExpressionAttributeValues={":then": {"S": then}},
+    )
+    deployed.service.tables.update_item(
+        TableName=feedback["GAZETTE_SCHEDULES_TABLE"],
+        Key={"user_id": {"S": user}, "name": {"S": "daily"}},
+        UpdateExpression="REMOVE active_until",
+    )
+
+
+def test_every_report_could_be_read(deployed: Deployed) -> None:
+    for queue in ("feedback-dead", "reports-undelivered"):
+        assert deployed.service.messages_in(queue) == 0

@@ -1,0 +1,1 @@
+"""Experiments of which the truth is known, reported as real ones are."""

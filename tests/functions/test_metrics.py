@@ -1,0 +1,192 @@
+"""What is counted and measured, exactly as it is written; and never whose it was."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from gazette.adapters.runs import PARTITIONS, DynamoRuns
+from gazette.bootstrap import fanout, sending, sweep
+from gazette.bootstrap.templates import renderer
+from gazette.domain.model import RunKey
+from gazette.observability import metrics
+
+from tests.functions.conftest import Cloud, due_shard, fan_out
+from tests.functions.messages import (
+    bounce,
+    complaint,
+    event,
+    follow,
+    happening,
+    http,
+    profile,
+    report,
+)
+from tests.unit.test_metrics_page import documented
+
+Written = list[dict[str, Any]]
+
+
+def written(capsys: pytest.CaptureFixture[str]) -> Written:
+    """The records in EMF since this was asked last, without their own time.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+    """
+    lines = capsys.readouterr().out.splitlines()
+    records = [json.loads(line) for line in lines if '"_aws"' in line]
+    for record in records:
+        assert isinstance(record["_aws"].pop("Timestamp"), int)
+    return records
+
+
+def due_at(key: RunKey) -> datetime:
+    run = DynamoRuns("runs", retention=timedelta(days=180)).get(key)
+    assert run
+    return run.due_at
+
+
+@pytest.mark.usefixtures("later")
+def test_one_digest_is_counted_and_measured_exactly_so(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1), event(2))
+    (message,) = fan_out(cloud)
+    renderer.cache_clear()  # with the groups that other tests made
+    accepted_at = due_at(RunKey("ann", "daily", 1)) + timedelta(minutes=2, milliseconds=500)
+    ticks = count(100, 0.0125)
+    monkeypatch.setattr(sending, "now", lambda: accepted_at)
+    monkeypatch.setattr(sending, "stopwatch", lambda: next(ticks))
+    written(capsys)
+    cloud.work("generate", message)
+    assert written(capsys) == [
+        {
+            "_aws": {
+                "CloudWatchMetrics": [
+                    {
+                        "Namespace": "Gazette",
+                        "Dimensions": [["service"]],
+                        "Metrics": [
+                            {"Name": "render_time", "Unit": "Milliseconds"},
+                            {"Name": "run_sent", "Unit": "Count"},
+                            {"Name": "slot_to_accepted", "Unit": "Seconds"},
+                            {"Name": "fragments_made", "Unit": "Count"},
+                        ],
+                    }
+                ]
+            },
+            "service": metrics().service,
+            "render_time": [12.5],
+            "run_sent": [1.0],
+            "slot_to_accepted": [120.5],
+            "fragments_made": [1.0],
+        }
+    ]
+
+
+def counted(records: Written) -> dict[str, list[float]]:
+    """The values of each metric, of all records together."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        for metric in record["_aws"]["CloudWatchMetrics"][0]["Metrics"]:
+            found.setdefault(metric["Name"], []).extend(record[metric["Name"]])
+    return found
+
+
+@pytest.mark.usefixtures("later")
+def test_a_shard_tells_what_was_due_and_what_became_of_what_is_not_sent(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.say("subscriber.changed", profile())
+    shard = due_shard(cloud)
+    written(capsys)
+    cloud.work("fanout", shard)
+    assert counted(written(capsys)) == {"due": [1], "run_skipped": [1], "skipped_empty": [1]}
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_that_is_skipped_when_its_turn_comes_is_counted_by_the_reason(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.work("feedback", complaint("ann-weekly-9"))
+    written(capsys)
+    cloud.work("generate", message)
+    assert counted(written(capsys)) == {"run_skipped": [1], "skipped_suppressed": [1]}
+
+
+@pytest.mark.usefixtures("later")
+def test_an_email_at_once_has_no_slot_to_be_measured_from(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    cloud.say("event.created", event(1))
+    (entry,) = cloud.queued("generate")
+    written(capsys)
+    cloud.work("generate", entry["MessageBody"])
+    found = counted(written(capsys))
+    assert found["run_sent"] == [1]
+    assert "slot_to_accepted" not in found
+
+
+def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each partition, also where nothing is due."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    monkeypatch.setattr(fanout, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
+    fan_out(cloud)
+    then = due_at(RunKey("ann", "daily", 1)) + timedelta(minutes=20)
+    monkeypatch.setattr(sweep, "now", lambda: then)
+    written(capsys)
+    for partition in range(PARTITIONS):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+    ages = counted(written(capsys))["oldest_due_age"]
+    assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]
+
+
+@pytest.mark.usefixtures("later")
+def test_no_metric_has_a_reader_in_it_whatever_function_writes_it(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither in its name, nor in a dimension, nor in a value; and each is on the page."""
+    reader = "zq9reader"
+    run = f"{reader}-daily-1"
+    cloud.say("subscriber.changed", profile(reader))
+    cloud.say("follow.created", follow(reader))
+    cloud.say("activity.created", happening(7))
+    cloud.say("event.created", event(1, user_id=reader), {"id": "wrong", "user_id": reader})
+    cloud.work_off_followers()
+    cloud.work("generate", *fan_out(cloud, reader))
+    cloud.work("resend", json.dumps({"user_id": reader, "schedule": "daily", "sequence": 1}))
+    cloud.work("feedback", report(run=run), bounce(run), report("Clicked", run, record="click"))
+    cloud.invoke("sweep", {"time": datetime.now(UTC).isoformat()})
+    for partition in range(PARTITIONS):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+    cloud.invoke("preferences", http("POST", cloud.unsubscribe_path()))
+    cloud.invoke("preferences", http("POST", cloud.preferences_path(reader)))
+    records = written(capsys)
+    assert {record["_aws"]["CloudWatchMetrics"][0]["Namespace"] for record in records} == {
+        "Gazette"
+    }
+    assert reader not in json.dumps(records)
+    for record in records:
+        assert record["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["service"]]
+        assert record["service"] == metrics().service
+    found = counted(records)
+    assert found.keys() <= documented()
+    assert found.keys() >= {
+        "ingest_stored",
+        "ingest_quarantined",
+        "due",
+        "run_sent",
+        "mail_bounced",
+        "suppressed_bounced",
+        "oldest_due_age",
+        "late_shards",
+        "unsubscribed",
+    }
