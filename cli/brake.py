@@ -1,4 +1,4 @@
-"""`gazette brake`: whether all email is stopped, and why; stop it, and let it go."""
+"""`gazette brake`: whether all email, or a category, is stopped, and why; stop it, let it go."""
 
 from contextlib import AbstractContextManager
 from typing import Annotated
@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.categories import pull_category, refuse_what_is_no_category, release_category, row
 from cli.console import NotPossible, note, one_line_errors, printable, say
 from cli.deployed import StageName, settings_of
 from cli.refusals import refusals_in_words
@@ -18,8 +19,13 @@ from cli.sight import moment, next_try
 
 _COMMANDS = ("pull", "release")
 
+Category = Annotated[
+    str,
+    typer.Option("--category", metavar="NAME", help="Of this category alone, not of all email."),
+]
+
 brake = typer.Typer(
-    help="Whether all email is stopped, and why; stop it, and let it go.",
+    help="Whether all email, or a category, is stopped, and why; stop it, and let it go.",
     invoke_without_command=True,
 )
 
@@ -27,15 +33,19 @@ brake = typer.Typer(
 @brake.callback()
 @one_line_errors()
 def show(context: typer.Context, stage: StageName = "prod") -> None:
-    """Show whether the brake is on, why, since when, and when it is tried next."""
+    """Show whether the brake is on, why, since when, and when it is tried next; and of which
+    categories nothing is sent."""
     if context.invoked_subcommand:
         context.default_map = {command: {"stage": stage} for command in _COMMANDS}
         return
     with _refusals(stage):
-        found = _desk(stage).look()
-    _show(rows(found))
+        desk = _desk(stage)
+        found, categories = desk.look(), desk.categories()
+    _show([*rows(found), *map(row, categories)])
     if found:
         note(f"`gazette brake release --stage {stage}` lets all email go at once.")
+    if categories:
+        note(f"`gazette brake release --category NAME --stage {stage}` lets a category go.")
 
 
 @brake.command("pull")
@@ -43,13 +53,20 @@ def show(context: typer.Context, stage: StageName = "prod") -> None:
 def pull(
     reason: Annotated[str, typer.Argument(metavar="REASON", help="Why: others will read it.")],
     stage: StageName = "prod",
+    category: Category = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Stop all email of the stage until somebody releases it; nothing is lost."""
+    """Stop all email of the stage, or one category, until somebody releases it; nothing is lost."""
     if not reason.strip():
         raise NotPossible("REASON is empty: say in a few words why, others will read it.")
+    if category:
+        refuse_what_is_no_category(category)
     with _refusals(stage):
         desk = _desk(stage)
+        if category:
+            why = printable(reason.strip())
+            pull_category(desk, category, why, stage=stage, yes=yes)
+            return
         if not yes:
             typer.confirm(
                 f"Stop all email of stage {stage} until somebody runs "
@@ -63,8 +80,13 @@ def pull(
 
 @brake.command("release")
 @one_line_errors()
-def release(stage: StageName = "prod") -> None:
-    """Let all email go, whoever pulled the brake."""
+def release(stage: StageName = "prod", category: Category = "") -> None:
+    """Let all email go, or one category, whoever pulled the brake."""
+    if category:
+        refuse_what_is_no_category(category)
+        with _refusals(stage):
+            release_category(category, stage=stage)
+        return
     with _refusals(stage):
         desk = _desk(stage)
         found = desk.look()

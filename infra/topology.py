@@ -97,6 +97,7 @@ BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expire
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
 BOUNCES = Table(name="bounces", partition_key="address_hash", ttl="expires_at")
 ENGAGEMENT = Table(name="engagement", partition_key="slot", sort_key="run", ttl="expires_at")
+TALLIES = Table(name="tallies", partition_key="category", sort_key="hour", ttl="expires_at")
 PACE = Table(name="pace", partition_key="name")
 TABLES = (
     SUBSCRIBERS,
@@ -108,6 +109,7 @@ TABLES = (
     BATCHES,
     PACE,
     ENGAGEMENT,
+    TALLIES,
     SUPPRESSIONS,
     BOUNCES,
 )
@@ -171,10 +173,10 @@ FANOUT = Step(
     ),
 )
 _SENDING = (
-    ("runs", ("GetItem", "Query", "PutItem", "ConditionCheckItem")),
+    ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ("suppressions", ("GetItem",)),
     ("events", ("Query", "UpdateItem")),
-    ("batches", ("GetItem",)),
+    ("batches", ("GetItem", "Query")),
     ("pace", ("UpdateItem",)),
 )
 GENERATE = Step(
@@ -212,6 +214,7 @@ FEEDBACK = Step(
         ("suppressions", ("PutItem",)),
         ("bounces", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),
+        ("tallies", ("Query", "UpdateItem")),
     ),
 )
 SWEEP = Step(

@@ -19,6 +19,7 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         schedules=world.schedules,
         runs=world.runs,
         events=world.events,
+        braked=world.braked,
         clock=world.clock,
         defaults=world.defaults,
     )

@@ -1,5 +1,6 @@
 """Our own tables behind the ports. tests/contract holds each against the real adapter."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -13,6 +14,7 @@ from gazette.domain.identity import ASIDE, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, Turn, read, take
 from gazette.domain.ports import Clock
+from gazette.domain.reputation import CategoryBrake, Mark, Tally
 from gazette.domain.run import BEGINNING, Reason, Run, Status
 from gazette.domain.stores import Guard
 from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
@@ -367,16 +369,60 @@ class FakeEngagements:
 
     rows: dict[RunKey, Engagement] = field(default_factory=dict)
 
-    def note(self, run: Run, event: EngagementEvent, at: datetime) -> None:
+    def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         row = self.rows.get(run.key)
         first = dict(row.first) if row else {}
+        is_news = event not in first
         first[event] = min(at, first.get(event, at))
         self.rows[run.key] = Engagement(
             run.key, slot_of(run.due_at), run.locale, run.variant, run.categories, first
         )
+        return is_news
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:
         yield from (row for row in self.rows.values() if row.slot == slot)
+
+
+@dataclass
+class FakeTallies:
+    """The port `Tallies` in memory."""
+
+    rows: dict[tuple[str, datetime], Counter[Mark]] = field(default_factory=dict)
+
+    def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
+        key = (category, sent_at.replace(minute=0, second=0, microsecond=0))
+        if mark is Mark.SENT or key in self.rows:
+            self.rows.setdefault(key, Counter())[mark] += 1
+
+    def since(self, category: str, instant: datetime) -> Tally:
+        hour = instant.replace(minute=0, second=0, microsecond=0)
+        total: Counter[Mark] = Counter()
+        for (name, begun), row in self.rows.items():
+            if name == category and begun >= hour:
+                total.update(row)
+        return Tally(**{mark.value: total[mark] for mark in Mark})
+
+    def forget(self, category: str) -> None:
+        self.rows = {key: row for key, row in self.rows.items() if key[0] != category}
+
+
+@dataclass
+class FakeCategoryBrakes:
+    """The ports `CategoryBrakes` and `BrakedCategories` in memory."""
+
+    rows: dict[str, CategoryBrake] = field(default_factory=dict)
+
+    def pulled(self) -> Sequence[CategoryBrake]:
+        return [self.rows[name] for name in sorted(self.rows)]
+
+    def pull(self, brake: CategoryBrake) -> bool:
+        return self.rows.setdefault(brake.category, brake) is brake
+
+    def release(self, category: str) -> bool:
+        return self.rows.pop(category, None) is not None
+
+    def names(self) -> Collection[str]:
+        return set(self.rows)
 
 
 @dataclass
@@ -589,6 +635,20 @@ class FakeEvents:
         self.rows[key] = Placed(current.event, ASIDE, self.clock())
         self.reasons[key] = why
         return True
+
+    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+        current = [self.rows.get((event.user_id, event.id)) for event in events]
+        placed = [row for row in current if isinstance(row, Placed)]
+        if any(row.schedule != run.key.schedule for row in placed) or len(placed) < len(events):
+            return None
+        guard = Guard(open_runs=[run])
+        if not self._holds(guard):
+            return None
+        self._do(guard)
+        for row in placed:
+            key = (row.event.user_id, row.event.id)
+            self.rows[key] = replace(row, stored_at=self.clock())
+        return self.runs.rows[run.key]
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         return any(True for _ in self.read(user_id, schedule, window))

@@ -15,6 +15,7 @@ from gazette.adapters.tables import (
     ScheduleRow,
     SubscriberRow,
     SuppressionRow,
+    TallyRow,
 )
 
 NAMES = {
@@ -29,6 +30,7 @@ NAMES = {
     BounceRow: "bounces",
     PaceRow: "pace",
     EngagementRow: "engagement",
+    TallyRow: "tallies",
 }
 
 

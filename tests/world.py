@@ -28,7 +28,7 @@ from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
 from gazette.domain.overview import Overview
 from gazette.domain.pace import PacePlan
-from gazette.domain.ports import QueuedRun, Renderer, Shard
+from gazette.domain.ports import BrakedCategories, QueuedRun, Renderer, Shard
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
@@ -52,6 +52,7 @@ from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.suppressing import Suppressing, heed, stop_if_suppressed
 from gazette.steps.sweep import sweep
 from gazette.steps.unsubscribe import note_left_by, unsubscribe
+from gazette.steps.watching import Watching, watch
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (
@@ -59,6 +60,7 @@ from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
     FakeBounces,
+    FakeCategoryBrakes,
     FakeEngagements,
     FakeEvents,
     FakeFollows,
@@ -67,6 +69,7 @@ from tests.fake_stores import (
     FakeSchedules,
     FakeSubscribers,
     FakeSuppressions,
+    FakeTallies,
 )
 from tests.fakes import (
     FakeBacklog,
@@ -118,6 +121,8 @@ PORTS = (
     "failed_runs",
     "evidence_log",
     "engagements",
+    "tallies",
+    "category_brakes",
     "backlog",
     "canary",
     "shelf",
@@ -178,6 +183,8 @@ class World:
     failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
     engagements: FakeEngagements = field(default_factory=FakeEngagements)
+    tallies: FakeTallies = field(default_factory=FakeTallies)
+    category_brakes: FakeCategoryBrakes = field(default_factory=FakeCategoryBrakes)
     signs_of_life: frozenset[MailEvent] = frozenset({MailEvent.CLICKED})
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
@@ -195,6 +202,7 @@ class World:
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
         self.shelf: EventShelf = self.events
+        self.braked: BrakedCategories = self.category_brakes
         self.batches = FakeBatches(self.clock)
         self.places = Places(
             subscribers=self.subscribers,
@@ -296,6 +304,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
+            braked=self.braked,
             batches=self.batches,
             desk=Desk(
                 renderer=self.renderer,
@@ -333,6 +342,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
+            braked=self.braked,
             batches=self.batches,
             gauge=self.pacer,
             clock=self.clock,
@@ -412,7 +422,7 @@ class World:
 
     def report(self, report: MailReport) -> Run | None:
         """One report of the provider."""
-        run = take_note(
+        noted = take_note(
             report,
             runs=self.runs,
             evidence_log=self.evidence_log,
@@ -420,6 +430,8 @@ class World:
             bus=self.bus,
             signs_of_life=self.signs_of_life,
         )
+        by = Watching(tallies=self.tallies, brakes=self.category_brakes, clock=self.clock)
+        watch(report, noted, by=by)
         heed(
             report,
             by=Suppressing(
@@ -431,7 +443,7 @@ class World:
                 soft_limit=SOFT_LIMIT,
             ),
         )
-        return run
+        return noted.run
 
     def deliver_queued(self) -> list[Run | None]:
         """Let the delays pass, then everything that is queued to be sent; NotYet stays queued."""

@@ -144,6 +144,10 @@ REASON: Mapping[Reason, Words] = {
         "If something should have: was it put on the right bus, does `gazette quarantine list` "
         "show it, is its category or follow muted?",
     ),
+    Reason.BRAKED: Words(
+        "everything that waited is of categories that are braked",
+        "Its events go with the next once that is over: `gazette brake` says which ones, and why.",
+    ),
     Reason.TOO_LATE: Words(
         "its turn came later than this installation allows (max_lateness)",
         "Its events go with the next. Find out why fan-out was late.",

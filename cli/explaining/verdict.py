@@ -43,6 +43,11 @@ def _now(found: Explanation) -> Iterator[str]:
     yield from following(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
         yield f"What waits: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+    if found.braked:
+        yield (
+            f"Nothing of {listed([*map(named, found.braked)])} is sent to anybody now: "
+            "`gazette brake` says why; it comes once that is released."
+        )
 
 
 def _on_date(found: Explanation) -> Iterator[str]:

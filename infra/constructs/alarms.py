@@ -74,6 +74,19 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="category-braked",
+        metric="category_braked",
+        minutes=5,
+        bad=1,
+        meaning=(
+            "So many emails that showed a category bounced, or were complained of, that SES would "
+            "review the account for it; nothing of that category is sent any more, and what comes "
+            "waits. `gazette brake --stage {stage}` says which one and why, `gazette report "
+            "--stage {stage}` who got what. Mend what readers or addresses have against it; then "
+            "`gazette brake release --category NAME --stage {stage}` sends what has waited."
+        ),
+    ),
+    Counted(
         name="pages-failing",
         metric="page_failed",
         minutes=5,

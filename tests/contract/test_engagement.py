@@ -33,6 +33,13 @@ def test_the_first_instant_counts_in_whatever_order_they_come(
     ]
 
 
+def test_it_is_told_whether_anything_was_known_of_an_event(engagements: Engagements) -> None:
+    for event in (EngagementEvent.SENT, EngagementEvent.BOUNCED):
+        assert engagements.note(RUN, event, NOW)
+        for seconds in (0, 5, -5):
+            assert not engagements.note(RUN, event, NOW + seconds * SECOND)
+
+
 def test_all_that_became_of_an_email_is_told_together_with_what_was_sent(
     engagements: Engagements,
 ) -> None:

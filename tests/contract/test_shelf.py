@@ -1,12 +1,18 @@
 """What `EventShelf` promises, held against our fake and the real adapter on moto."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from gazette.adapters.shelf import DynamoEventShelf
 from gazette.domain.identity import ASIDE
-from gazette.domain.model import DAILY, Placed
+from gazette.domain.ledgers import Runs
+from gazette.domain.model import DAILY, Event, Placed
+from gazette.domain.run import Run, Status
 from gazette.domain.stores import EventReader, Events, EventShelf, Guard
 
-from tests.builders import NOW, SettableClock, a_window, an_event
+from tests.builders import NOW, SettableClock, a_run, a_window, an_event
 from tests.fake_stores import FakeEvents
 
 
@@ -48,3 +54,84 @@ def test_what_was_set_aside_can_be_moved_to_where_it_belongs(
     assert isinstance(found, Placed)
     assert events.move(found, DAILY, Guard())
     assert [event.id for event in reader.read("ann", DAILY, a_window())] == ["e1"]
+
+
+def stored(events: Events, number: int) -> list[Event]:
+    """So many, under the daily digest."""
+    some = [an_event(f"e{each}") for each in range(number)]
+    for event in some:
+        events.store(event, DAILY)
+    return some
+
+
+def where(events: Events, some: Sequence[Event]) -> set[tuple[str, timedelta]]:
+    """The schedule of each, and how long after now it was stored."""
+    found = [events.get("ann", event.id) for event in some]
+    return {(each.schedule, each.stored_at - NOW) for each in found if isinstance(each, Placed)}
+
+
+@pytest.mark.parametrize("number", [1, 49, 50, 120])
+def test_what_is_put_off_lies_behind_the_window_and_who_had_read_it_does_not_claim(
+    events: Events,
+    shelf: EventShelf,
+    runs: Runs,
+    reader: EventReader,
+    clock: SettableClock,
+    number: int,
+) -> None:
+    some = stored(events, number)
+    run = runs.create(a_run())
+    clock.pass_time(minutes=1)
+    after = shelf.put_off(some, run)
+    assert after == runs.get(run.key)
+    assert after
+    assert after == replace(run, epoch=after.epoch)
+    assert after.epoch > run.epoch
+    assert where(events, some) == {(DAILY, timedelta(minutes=1))}
+    assert list(reader.read("ann", DAILY, a_window())) == []
+    claimed = replace(run, status=Status.SENDING, attempt=1)
+    assert runs.swap(run, claimed) == after
+    assert runs.swap(after, replace(claimed, epoch=after.epoch)).status is Status.SENDING
+
+
+@pytest.mark.parametrize(
+    "changes", [{"status": Status.SENDING, "attempt": 1}, {"status": Status.SENT}, {"epoch": 1}]
+)
+def test_nothing_is_put_off_once_somebody_has_changed_the_run(
+    events: Events, shelf: EventShelf, runs: Runs, clock: SettableClock, changes: dict[str, object]
+) -> None:
+    some = stored(events, 2)
+    run = runs.create(a_run())
+    changed: Run = runs.swap(run, replace(run, **changes))  # type: ignore[arg-type]
+    clock.pass_time(minutes=1)
+    assert shelf.put_off(some, run) is None
+    assert where(events, some) == {(DAILY, timedelta(0))}
+    assert runs.get(run.key) == changed
+
+
+def test_what_was_retracted_or_moved_meanwhile_is_not_put_off_and_nothing_with_it(
+    events: Events, shelf: EventShelf, runs: Runs, clock: SettableClock
+) -> None:
+    some = stored(events, 3)
+    run = runs.create(a_run())
+    events.retract("ann", "e1", early=False)
+    found = events.get("ann", "e2")
+    assert isinstance(found, Placed)
+    events.move(found, "weekly", Guard())
+    clock.pass_time(minutes=1)
+    for gone in some[1:]:
+        assert shelf.put_off([some[0], gone], run) is None
+    assert where(events, some) == {(DAILY, timedelta(0)), ("weekly", timedelta(0))}
+    assert runs.get(run.key) == run
+
+
+def test_what_was_put_off_can_be_put_off_again(
+    events: Events, shelf: EventShelf, runs: Runs, clock: SettableClock
+) -> None:
+    some = stored(events, 2)
+    run: Run | None = runs.create(a_run())
+    for _ in range(2):
+        assert run
+        clock.pass_time(minutes=1)
+        run = shelf.put_off(some, run)
+    assert where(events, some) == {(DAILY, timedelta(minutes=2))}

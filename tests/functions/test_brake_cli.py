@@ -48,7 +48,7 @@ def stored() -> Brake | None:
 def test_a_brake_that_is_off_is_told_in_one_line(stage: Cloud) -> None:
     shown = run(stage)
     assert (shown.exit_code, shown.stdout, shown.stderr) == (0, "brake\toff\n", "")
-    assert stage.meter.actions["support"] == {("pace", "GetItem")}
+    assert stage.meter.actions["support"] == {("pace", "GetItem"), ("batches", "Query")}
 
 
 def test_a_brake_that_is_on_is_told_with_why_since_when_and_when_it_is_tried(stage: Cloud) -> None:
@@ -92,7 +92,11 @@ def test_what_is_pulled_by_hand_stops_all_email_until_it_is_released(stage: Clou
     assert released.stdout.startswith("the brake of stage prod is off; it was on since 20")
     stage.work("generate", entry["MessageBody"])
     assert len(stage.sent()) == 1
-    assert stage.meter.actions["support"] == {("pace", "GetItem"), ("pace", "UpdateItem")}
+    assert stage.meter.actions["support"] == {
+        ("pace", "GetItem"),
+        ("pace", "UpdateItem"),
+        ("batches", "Query"),
+    }
 
 
 @pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])

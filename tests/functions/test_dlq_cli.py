@@ -37,6 +37,7 @@ READS = {
     ("suppressions", "GetItem"),
     ("events", "Query"),
     ("batches", "GetItem"),
+    ("batches", "Query"),
     ("pace", "GetItem"),
 }
 SHARD = {"shard": 3, "since": "2026-11-22T06:10:00+00:00", "until": "2026-11-22T06:20:00+00:00"}

@@ -31,6 +31,7 @@ READS = {
     ("events", "Query"),
     ("follows", "Query"),
     ("follows", "BatchGetItem"),
+    ("batches", "Query"),
 }
 
 

@@ -9,12 +9,14 @@ from urllib.parse import urlencode
 
 import pytest
 from botocore.client import BaseClient
+from gazette.adapters.category_brakes import DynamoCategoryBrakes
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.bootstrap import generate, resend
 from gazette.bootstrap.clock import now
 from gazette.domain.asking import follow_field
 from gazette.domain.compose import Digest
@@ -24,6 +26,7 @@ from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Edition, RunKey
 from gazette.domain.ports import Links
+from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
@@ -33,6 +36,7 @@ from tests.functions.conftest import GRANTED, Cloud, fan_out
 from tests.functions.messages import (
     ago,
     bounce,
+    complaint,
     event,
     follow,
     happening,
@@ -239,6 +243,27 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
     assert sent.status is Status.SENT
 
 
+def a_digest_without_what_is_braked(cloud: Cloud, step: str, user_id: str) -> None:
+    """One event is put off, the other goes out."""
+    brakes = DynamoCategoryBrakes("batches")
+    cloud.say("subscriber.changed", profile(user_id))
+    like = event(2, user_id=user_id) | {"category": "like"}
+    cloud.say("event.created", event(1, user_id=user_id), like)
+    message = next(body for body in fan_out(cloud, user_id) if user_id in body)
+    with cloud.meter.acting("somebody else"):
+        brakes.pull(category_brake("like", "complaints", now()))
+    build = generate.build if step == "generate" else resend.build
+    build.cache_clear()
+    with cloud.meter.acting(step):
+        build()
+    cloud.work(step, message)
+    with cloud.meter.acting("somebody else"):
+        brakes.release("like")
+    build.cache_clear()
+    (mail,) = cloud.sent()[-1:]
+    assert mail["Destination"]["ToAddresses"] == [f"{user_id}@example.com"]
+
+
 def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     """Who leaves, starts again, and is erased while choosing."""
     cloud.say("subscriber.changed", profile("nia"))
@@ -269,6 +294,7 @@ def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> N
     long_ago = now() - timedelta(days=1)
     doubt = replace(
         a_run(7),
+        categories=("comment",),
         status=Status.UNKNOWN,
         attempt=1,
         uncertain=frozenset({1}),
@@ -280,9 +306,10 @@ def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> N
             key = RunKey(user_id, DAILY, 7)
             before = runs.create(replace(a_run(7), key=key))
             runs.swap(before, replace(doubt, key=key))
-    cloud.work("feedback", report(run="jo-daily-7"))
+    cloud.work("feedback", report("Sent", "jo-daily-7"))
     cloud.say("subscriber.changed", profile("jo"))
     cloud.work("feedback", bounce("jo-daily-7", kind="Transient"), bounce("jo-daily-7"))
+    cloud.work("feedback", complaint("jo-daily-7"))
     cloud.invoke("sweep", {"time": now().isoformat()})
     for partition in range(16):
         cloud.work("sweep", json.dumps({"partition": partition}))
@@ -312,6 +339,8 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_reader_whose_address_was_suppressed_by_hand(cloud)
     a_doubt_that_is_carried(cloud, meanwhile, "generate", "lea")
     a_doubt_that_is_carried(cloud, meanwhile, "resend", "max")
+    a_digest_without_what_is_braked(cloud, "generate", "ned")
+    a_digest_without_what_is_braked(cloud, "resend", "oli")
     a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions

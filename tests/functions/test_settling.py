@@ -281,7 +281,7 @@ def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
 @pytest.mark.parametrize(
     ("kind", "units"),
     [
-        *[(kind, {"engagement": 1}) for kind in ("Sent", "Delivered", "Rejected", "Opened")],
+        *[(kind, {"engagement": 1}) for kind in ("Delivered", "Rejected", "Opened")],
         ("Clicked", {}),
     ],
 )

@@ -16,6 +16,7 @@ from gazette.adapters.tables import (
     ScheduleRow,
     SubscriberRow,
     SuppressionRow,
+    TallyRow,
 )
 from pynamodb.attributes import TTLAttribute
 from pynamodb.models import Model
@@ -34,6 +35,7 @@ _MODELS: dict[str, type[Model]] = {
     "Bounces": BounceRow,
     "Pace": PaceRow,
     "Engagement": EngagementRow,
+    "Tallies": TallyRow,
 }
 
 
@@ -84,7 +86,7 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
         for name, table in tables.items()
         if "TimeToLiveSpecification" in table
     } == dict.fromkeys(
-        ("Activities", "Batches", "Bounces", "Engagement", "Events", "Follows", "Runs"),
+        ("Activities", "Batches", "Bounces", "Engagement", "Events", "Follows", "Runs", "Tallies"),
         "expires_at",
     )
 
@@ -104,6 +106,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Bounces": {"HASH": "address_hash"},
         "Pace": {"HASH": "name"},
         "Engagement": {"HASH": "slot", "RANGE": "run"},
+        "Tallies": {"HASH": "category", "RANGE": "hour"},
     }
     assert {
         name: _indexes(
@@ -127,6 +130,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Bounces": {},
         "Pace": {},
         "Engagement": {},
+        "Tallies": {},
     }
 
 

@@ -64,6 +64,30 @@ RULES: Final = (
         "::test_trace_i_a_worker_without_time_after_its_claim_does_not_send",
     ),
     Mutation(
+        "what is put off because of a brake is not claimed by who had read it before",
+        "adapters/shelf.py",
+        "                    raise_epoch(run, writes)\n",
+        "",
+        "tests/contract/test_shelf.py"
+        "::test_what_is_put_off_lies_behind_the_window_and_who_had_read_it_does_not_claim",
+    ),
+    Mutation(
+        "what may have gone out is not put off",
+        "steps/holding.py",
+        "    split = min(max(window.since, doubtful), window.until)\n",
+        "    split = max(window.since, min(doubtful, window.since))\n",
+        "tests/unit/test_category_brake.py"
+        "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",
+    ),
+    Mutation(
+        "an immediate email waits as a whole",
+        "steps/holding.py",
+        "    if is_immediate(run.key.schedule):\n",
+        "    if is_immediate(run.key.schedule) and not due.sent:\n",
+        "tests/unit/test_category_brake.py"
+        "::test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release",
+    ),
+    Mutation(
         "the client of SES makes one attempt",
         "adapters/ses.py",
         '            retries={"total_max_attempts": 1, "mode": "standard"},\n',

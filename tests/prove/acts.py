@@ -15,6 +15,7 @@ from gazette.domain.commands import (
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.reputation import category_brake
 from gazette.domain.run import Run
 from gazette.steps.batches import cancel_batch
 from gazette.steps.unsubscribe import unsubscribe
@@ -43,12 +44,18 @@ def register(user_id: str, frequency: Frequency) -> Act:
     return act
 
 
-def put(event_id: str, user_id: str = "ann") -> Act:
+def put(event_id: str, user_id: str = "ann", *, category: str = "comment") -> Act:
     """An event on an entity of its own, so that an email shows whether it is in it."""
 
     def act(life: Life) -> None:
         life.events.append((user_id, event_id))
-        event = an_event(event_id, user_id=user_id, entity_id=event_id, occurred_at=life.clock())
+        event = an_event(
+            event_id,
+            user_id=user_id,
+            category=category,
+            entity_id=event_id,
+            occurred_at=life.clock(),
+        )
         life.say(CreateEvents((event,)))
 
     return act
@@ -144,6 +151,24 @@ def cancel(life: Life) -> None:
         return list(cancel_batch(slot, batches=world.batches, runs=world.runs))
 
     life.persist("cancel", act, (CANCELLED, slot.isoformat()))
+
+
+def brake(category: str) -> Act:
+    """Too many complain of a category; every worker knows of it at once."""
+
+    def act(life: Life) -> None:
+        life.brakes.pull(category_brake(category, "too many complaints", life.clock()))
+
+    return act
+
+
+def release(category: str) -> Act:
+    """An operator lets a category go."""
+
+    def act(life: Life) -> None:
+        life.brakes.release(category)
+
+    return act
 
 
 def lose_messages(life: Life) -> None:

@@ -18,6 +18,7 @@ from gazette.domain.run import Run, Status, sent_until
 
 from infra.topology import STEPS, VISIBILITY_FACTOR
 from tests.builders import NOW, SettableClock
+from tests.fake_stores import FakeCategoryBrakes
 from tests.prove.land import FAKES, Ground, Wiring
 from tests.prove.provider import Provider
 from tests.prove.queues import Message, Queue
@@ -105,6 +106,8 @@ class Life:
         )
         self.world = self.land.world
         self.onlooker = self.land.onlooker
+        self.brakes = FakeCategoryBrakes()
+        self.world.braked = self.brakes
         self.events: list[tuple[str, str]] = []
         self.acknowledged: dict[tuple[str, str], int] = {}
         self.settled: dict[RunKey, int] = {}

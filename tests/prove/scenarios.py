@@ -9,6 +9,7 @@ from gazette.domain.signals import Policy
 
 from tests.prove.acts import (
     at,
+    brake,
     bury_messages,
     cancel,
     choose,
@@ -22,6 +23,7 @@ from tests.prove.acts import (
     move_hour,
     old_message,
     put,
+    release,
     retract,
 )
 from tests.prove.provider import Answer, Evidence
@@ -280,6 +282,66 @@ def _at_once() -> Iterator[Scenario]:
     )
 
 
+def _braked() -> Iterator[Scenario]:
+    """A category is braked, before or in the middle, and a day later it is not any more."""
+    like = at(put("e2", category="like"), hours=-5)
+    late = at(put("e3", category="like"), hours=12)
+    off = at(release("like"), hours=30)
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,), (_NEITHER,)):
+            label = f"{'/'.join(answers) or 'accepts'}/{policy}"
+            shared = Scenario(
+                name=f"braked/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER if answers == (_LOST,) else Evidence.SOON,
+                events=("e1",),
+                days=3,
+            )
+            yield replace(shared, acts=(like, at(brake("like"), hours=-1), late, off))
+            yield replace(
+                shared,
+                name=f"braked/two workers/{label}",
+                acts=(like, at(brake("like"), hours=-1), off),
+                meanwhile=copy,
+                hows=(),
+            )
+            yield replace(
+                shared,
+                name=f"braked/in the middle/{label}",
+                acts=(like, off),
+                meanwhile=during(brake("like")),
+                hows=(),
+            )
+    yield Scenario(
+        name="braked/released in the middle",
+        events=("e1",),
+        acts=(like, at(brake("like"), hours=-1), off),
+        meanwhile=during(release("like")),
+        hows=(),
+        days=3,
+    )
+    yield Scenario(
+        name="braked/retracted",
+        events=("e1",),
+        acts=(like, at(brake("like"), hours=-1), off),
+        meanwhile=during(retract("e2")),
+        hows=(),
+        days=3,
+    )
+    yield Scenario(
+        name="braked/nothing else",
+        acts=(at(brake("comment"), hours=-1), at(release("comment"), hours=30)),
+        days=3,
+    )
+    yield Scenario(
+        name="braked/at once",
+        frequency=_AT_ONCE,
+        acts=(at(brake("comment"), hours=-14), at(release("comment"), hours=-11)),
+        counted_from=timedelta(hours=-13),
+    )
+
+
 SCENARIOS = (
     *_plain(),
     *_doubts(),
@@ -287,6 +349,7 @@ SCENARIOS = (
     *_supersede(),
     *_stops(),
     *_at_once(),
+    *_braked(),
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
@@ -302,6 +365,7 @@ ON_MOTO = tuple(
         "unknown/neither/never/carry_over",
         "two workers/accepts/carry_over",
         "at once/happy/resend",
+        "braked/accepts/resend",
     }
 )
 """Those that are lived on the real adapters as well, and what can go wrong between them and AWS.

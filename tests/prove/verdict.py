@@ -29,6 +29,7 @@ _ENDS = {
     Status.SKIPPED: {
         Reason.EMPTY,
         Reason.TOO_LATE,
+        Reason.BRAKED,
         Reason.SUPERSEDED,
         Reason.UNSUBSCRIBED,
         Reason.ERASED,

@@ -151,7 +151,7 @@ class Workers:
             engagements=world.engagements,
             bus=world.bus,
             signs_of_life=world.signs_of_life,
-        )
+        ).run
 
     def begin_sweep(self, at: datetime) -> None:
         """The clock's own message, which nobody keeps."""

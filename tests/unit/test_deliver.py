@@ -31,6 +31,7 @@ from gazette.steps.pacing import Pacing
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.fake_stores import (
     FakeBatches,
+    FakeCategoryBrakes,
     FakeEvents,
     FakePacer,
     FakeRuns,
@@ -58,6 +59,7 @@ class World:
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     renderer: Renderer = field(default_factory=FakeRenderer)
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
+    category_brakes: FakeCategoryBrakes = field(default_factory=FakeCategoryBrakes)
     nonces: int = 0
 
     def __post_init__(self) -> None:
@@ -93,6 +95,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=FakeSuppressions(),
             events=self.events,
+            braked=self.category_brakes,
             batches=self.batches,
             desk=Desk(
                 renderer=self.renderer,

@@ -12,6 +12,7 @@ from gazette.domain.explanation import Due, Story
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
+from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Status
 from gazette.domain.signals import RefusedForGood, Uncertain
 from gazette.domain.subscriber import SubscriberStatus
@@ -439,3 +440,15 @@ def test_a_zone_that_is_not_known_here_is_said_to_be(world: World) -> None:
     found = replace(explained(world), time_zone="Mars/Base", zone=ZoneInfo("UTC"))
     (reader,) = [each for each in sections(found) if each.name == "reader"]
     assert "Mars/Base, which is not known here: times are in UTC" in column(reader, "value")
+
+
+def test_what_waits_because_its_category_is_braked_is_told(world: World) -> None:
+    world.create(an_event(), an_event("e2", category="like"))
+    for category in ("like", "mention"):
+        world.category_brakes.pull(category_brake(category, "complaints", NOW))
+    assert answer(world).endswith(
+        "What waits: 2 events for the daily digest. Nothing of like is sent to anybody now: "
+        "`gazette brake` says why; it comes once that is released."
+    )
+    world.category_brakes.release("like")
+    assert "gazette brake" not in answer(world)

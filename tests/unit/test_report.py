@@ -57,7 +57,7 @@ class Shelf:
     def __init__(self, emails: Iterable[Engagement]) -> None:
         self._emails = list(emails)
 
-    def note(self, *_: object) -> None:
+    def note(self, *_: object) -> bool:
         raise AssertionError("a report writes nothing")
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:

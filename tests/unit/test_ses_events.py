@@ -272,6 +272,7 @@ def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> 
     assert (report.kind, report.fault) == (MailEvent.BOUNCED, fault)
     assert report.address == address_hash(READER)
     assert report.cause == (f"{type_} {subtype}" if type_ else "")
+    assert report.unsent == (subtype == "OnAccountSuppressionList")
 
 
 @pytest.mark.parametrize(
@@ -317,6 +318,7 @@ def test_a_complaint_is_one_unless_it_says_otherwise(
     assert report is not None
     assert (report.kind, report.fault) == (MailEvent.COMPLAINED, fault)
     assert report.address == (address_hash(READER) if fault else "")
+    assert report.unsent == (subtype == "OnAccountSuppressionList")
 
 
 def test_the_address_is_the_one_that_was_written_to() -> None:

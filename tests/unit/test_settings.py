@@ -107,6 +107,8 @@ def test_a_variable_is_named_after_its_field() -> None:
         "GAZETTE_SCHEDULES_TABLE",
         "GAZETTE_SUPPRESSIONS_TABLE",
         "GAZETTE_BOUNCES_TABLE",
+        "GAZETTE_TALLIES_TABLE",
+        "GAZETTE_CATEGORY_BRAKE",
         "GAZETTE_SOFT_BOUNCES",
         "GAZETTE_SOFT_BOUNCE_DAYS",
         "GAZETTE_ENGAGEMENT_TABLE",

@@ -37,7 +37,8 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
     """One line and one counter; None where the message names no run.
 
     Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
-    which the provider refused the whole account. `events_set_aside`: which no template can show.
+    which the provider refused the whole account. `events_set_aside`: which no template can show;
+    `events_put_off`: whose category is braked.
     `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
     """
     if done is None:
@@ -56,6 +57,8 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
         count("brake_pulled")
     if done.set_aside:
         count("events_set_aside", done.set_aside)
+    if done.put_off:
+        count("events_put_off", done.put_off)
     logger().info(
         "run ended" if run.status.is_final else "run put off",
         correlation_id=run_id(run.key),
@@ -67,4 +70,5 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
         again_at=done.again_at,
         overtaken=run.overtaken,
         set_aside=done.set_aside,
+        put_off=done.put_off,
     )

@@ -1,7 +1,7 @@
 """How the adapters speak to DynamoDB: bindings, conditions, errors. Rows are in tables.py."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -177,6 +177,25 @@ def update_or_current(
     except ConditionFailed as found:
         return False, type(row).from_raw_data(found.item) if found.item else None
     return True, type(row).from_raw_data(answer["Attributes"])
+
+
+def updated_from(
+    row: Model, actions: list[Action], condition: Condition
+) -> Mapping[str, Any] | None:
+    """Change the row if `condition` holds; what was there before of what was changed, raw.
+
+    None: the condition did not hold. Not repeated where a transaction is in the way: for rows
+    that no transaction touches.
+    """
+    request = row.get_update_kwargs_from_instance(actions, condition)
+    connection = row._get_connection().connection
+    try:
+        with translated():
+            answer = connection.dispatch("UpdateItem", request | {"ReturnValues": "UPDATED_OLD"})
+    except ConditionFailed:
+        return None
+    found: Mapping[str, Any] = answer.get("Attributes", {})
+    return found
 
 
 def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.dynamo import bind, translated, updated_from
 from gazette.adapters.runs import PARTITIONS, slot_partition
 from gazette.adapters.tables import EngagementRow
 from gazette.domain.calendar import slot_of
@@ -26,7 +26,7 @@ class DynamoEngagements:
         bind(EngagementRow, table_name, connections=connections)
         self._retention = retention
 
-    def note(self, run: Run, event: EngagementEvent, at: datetime) -> None:
+    def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         """One conditional UpdateItem."""
         slot, first = slot_of(run.due_at), _FIRST[event]
         partition = shard_of(run.key.user_id, PARTITIONS)
@@ -43,7 +43,8 @@ class DynamoEngagements:
         if run.variant.experiment:
             actions.append(EngagementRow.variation.set(run.variant.variation))
             actions.append(EngagementRow.experiment.set(run.variant.experiment))
-        written(row.update, actions=actions, condition=first.does_not_exist() | (first > at))
+        before = updated_from(row, actions, first.does_not_exist() | (first > at))
+        return before is not None and first.attr_name not in before
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:
         """Sixteen Queries, and one more per megabyte: about four thousand emails."""

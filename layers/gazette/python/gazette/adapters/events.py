@@ -23,7 +23,7 @@ from gazette.adapters.event_rows import (
     stored_key,
     trace_in,
 )
-from gazette.adapters.runs import run_as_read, run_row, run_sort_key
+from gazette.adapters.runs import raise_epoch, run_row, run_sort_key
 from gazette.adapters.schedules import schedule_as_read
 from gazette.adapters.tables import EventRow, RunRow, ScheduleRow
 from gazette.domain.errors import Unavailable
@@ -224,11 +224,7 @@ def _stored_in(
 
 def _add(guard: Guard, writes: TransactWrite, *, run_retention: timedelta) -> None:
     for run in guard.open_runs:
-        writes.update(
-            RunRow(run.key.user_id, run_sort_key(run.key)),
-            actions=[RunRow.epoch.add(1)],
-            condition=run_as_read(run),
-        )
+        raise_epoch(run, writes)
     if guard.schedule:
         writes.condition_check(
             ScheduleRow,

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
 
 from gazette.adapters.dynamo import (
     ConditionFailed,
@@ -183,6 +184,15 @@ def run_as_read(run: Run) -> Condition:
         & (RunRow.epoch == run.epoch)
     )
     return unchanged
+
+
+def raise_epoch(run: Run, writes: TransactWrite) -> None:
+    """Together with what else is written: a claim on what was read before fails."""
+    writes.update(
+        RunRow(run.key.user_id, run_sort_key(run.key)),
+        actions=[RunRow.epoch.add(1)],
+        condition=run_as_read(run),
+    )
 
 
 def _key(row: RunRow) -> RunKey:

@@ -105,7 +105,9 @@ def decode_report(body: str) -> MailReport | None:
     found = accused(record.kind, record.about, mail)
     if found is None:
         return report
-    return replace(report, fault=found.fault, address=found.address, cause=found.cause)
+    return replace(
+        report, fault=found.fault, address=found.address, cause=found.cause, unsent=found.unsent
+    )
 
 
 def _record(body: str) -> _Record:

@@ -14,16 +14,21 @@ _OF_MESSAGE = {"MessageTooLarge", "ContentRejected", "AttachmentRejected"}
 _PERHAPS_REPLIES = {"Transient General", "Undetermined Undetermined"}
 _OF_STATUS = ("action", "status", "diagnosticCode")
 _NO_COMPLAINTS = {"not-spam", "auth-failure"}
+_OWN_LIST = "OnAccountSuppressionList"
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Accused:
-    """What is said against the address with a hash, and how SES calls it."""
+    """What is said against the address with a hash, and how SES calls it.
+
+    `unsent`: as in MailReport.
+    """
 
     fault: Fault
     address: str
     cause: str
+    unsent: bool
 
 
 def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any]) -> Accused | None:
@@ -55,17 +60,19 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
         fault = _BY_BOUNCE.get(str(said.get("bounceType")), Fault.UNDETERMINED)
         if fault is Fault.SOFT and said.get("bounceSubType") in _OF_MESSAGE:
             fault = Fault.OF_MESSAGE
-        cause = _cause(said.get("bounceType"), said.get("bounceSubType"))
+        subtype = said.get("bounceSubType")
+        cause = _cause(said.get("bounceType"), subtype)
         if cause in _PERHAPS_REPLIES and not _has_status(said):
             return None
-        return Accused(fault, _written_to(mail, said, "bouncedRecipients"), cause)
+        address = _written_to(mail, said, "bouncedRecipients")
+        return Accused(fault, address, cause, subtype == _OWN_LIST)
     if kind is MailEvent.COMPLAINED:
         said = _about(record, "complaint")
         names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
         if names[0] in _NO_COMPLAINTS:
             return None
         address = _written_to(mail, said, "complainedRecipients")
-        return Accused(Fault.COMPLAINT, address, _cause(*names))
+        return Accused(Fault.COMPLAINT, address, _cause(*names), names[1] == _OWN_LIST)
     return None
 
 

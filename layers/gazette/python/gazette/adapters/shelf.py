@@ -1,13 +1,24 @@
-"""Events that no email can show: taken out of their schedule, with the reason."""
+"""Events that no email can show, with the reason; and those that wait for a brake."""
 
-from gazette.adapters.dynamo import bind, written
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pynamodb.expressions.condition import Condition
+
+from gazette.adapters.dynamo import ConditionFailed, bind, transaction, written
 from gazette.adapters.event_rows import stored_key
+from gazette.adapters.runs import raise_epoch
 from gazette.adapters.tables import EventRow
 from gazette.domain.identity import ASIDE
 from gazette.domain.model import Event
 from gazette.domain.ports import Clock
+from gazette.domain.run import Run
 
 _REASON_CHARACTERS = 500
+
+_A_TRANSACTION = 49
+"""Events, and their run: half of what DynamoDB takes, whose sum must not be above 4 MB.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 class DynamoEventShelf:
@@ -26,5 +37,28 @@ class DynamoEventShelf:
                 EventRow.was.set(schedule),
                 EventRow.why.set(why[:_REASON_CHARACTERS]),
             ],
-            condition=EventRow.stored.startswith(f"{schedule}#"),
+            condition=_is_under(schedule),
         )
+
+    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+        """One transaction for each 49 events."""
+        stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
+        try:
+            for start in range(0, len(events), _A_TRANSACTION):
+                with transaction(EventRow) as writes:
+                    raise_epoch(run, writes)
+                    for event in events[start : start + _A_TRANSACTION]:
+                        writes.update(
+                            EventRow(event.user_id, event.id),
+                            actions=[stored],
+                            condition=_is_under(run.key.schedule),
+                        )
+                run = replace(run, epoch=run.epoch + 1)
+        except ConditionFailed:
+            return None
+        return run
+
+
+def _is_under(schedule: str) -> Condition:
+    there: Condition = EventRow.stored.startswith(f"{schedule}#")
+    return there

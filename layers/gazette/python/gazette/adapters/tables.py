@@ -281,6 +281,7 @@ class BatchRow(Model):
     Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
     Of kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
     `until` when; absent while it runs.
+    Of kind `brake`: one row a braked category, `id` its name, `slot` since when, and `why`.
     """
 
     class Meta:
@@ -294,7 +295,23 @@ class BatchRow(Model):
     name = UnicodeAttribute(null=True)
     weights = UnicodeAttribute(null=True)
     until = InstantAttribute(null=True)
+    why = UnicodeAttribute(null=True)
+    by_hand = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)
+
+
+class TallyRow(Model):
+    """Table `tallies`, one row a category and hour in which an email that showed it was sent."""
+
+    class Meta:
+        table_name = ""
+
+    category = UnicodeAttribute(hash_key=True)
+    hour = InstantAttribute(range_key=True)
+    sent = NumberAttribute(null=True)
+    bounced = NumberAttribute(null=True)
+    complained = NumberAttribute(null=True)
+    expires_at = TTLAttribute()
 
 
 class EngagementRow(Model):

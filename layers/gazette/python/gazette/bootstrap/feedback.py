@@ -1,11 +1,12 @@
 """The function `feedback`, joined."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 
 from gazette.adapters.bounces import DynamoBounces
+from gazette.adapters.category_brakes import DynamoCategoryBrakes
 from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.runs import DynamoRuns
@@ -13,23 +14,30 @@ from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.ses_events import decode_report
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.adapters.tallies import DynamoTallies
 from gazette.bootstrap.bus import bus
 from gazette.bootstrap.clock import now
 from gazette.domain.feedback import MailEvent, MailReport
+from gazette.domain.reputation import CategoryBrake
 from gazette.domain.run import Run
 from gazette.domain.suppression import Cause, SoftLimit
 from gazette.settings import FeedbackSettings
 from gazette.steps.feedback import take_note
 from gazette.steps.suppressing import Suppressing, heed
+from gazette.steps.watching import Watching, watch
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A report, the run that it is of, and why its address is suppressed now, if it is for it."""
+    """A report, the run that it is of, and why its address is suppressed now, if it is for it.
+
+    `braked`: the categories that are braked because of it.
+    """
 
     report: MailReport
     run: Run | None
     suppressed: Cause | None
+    braked: Sequence[CategoryBrake]
 
 
 @cache
@@ -47,6 +55,7 @@ def build() -> Callable[[str], Taken | None]:
     signs = {MailEvent.CLICKED: settings.track_clicks, MailEvent.OPENED: settings.opens_are_life}
     signs_of_life = frozenset(kind for kind, is_one in signs.items() if is_one)
     by = _suppressing(settings, runs)
+    watching = _watching(settings)
 
     def run(body: str) -> Taken | None:
         report = decode_report(body)
@@ -60,9 +69,20 @@ def build() -> Callable[[str], Taken | None]:
             bus=said_on,
             signs_of_life=signs_of_life,
         )
-        return Taken(report, noted, heed(report, by=by))
+        braked = watch(report, noted, by=watching) if watching else []
+        return Taken(report, noted.run, heed(report, by=by), braked)
 
     return run
+
+
+def _watching(settings: FeedbackSettings) -> Watching | None:
+    if not settings.category_brake:
+        return None
+    return Watching(
+        tallies=DynamoTallies(settings.tallies_table),
+        brakes=DynamoCategoryBrakes(settings.batches_table),
+        clock=now,
+    )
 
 
 def _suppressing(settings: FeedbackSettings, runs: DynamoRuns) -> Suppressing:

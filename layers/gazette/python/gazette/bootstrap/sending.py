@@ -9,6 +9,7 @@ from datetime import timedelta
 from aws_lambda_powertools.utilities.parameters import get_secret
 
 from gazette.adapters.batches import DynamoBatches
+from gazette.adapters.category_brakes import DynamoCategoryBrakes, KeptBrakes
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.experiments import DynamoExperiments, KeptExperiment
 from gazette.adapters.links import SignedLinks
@@ -42,6 +43,7 @@ def delivering(settings: SendingSettings) -> Delivering:
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
+        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(
             renderer=TimedRenderer(

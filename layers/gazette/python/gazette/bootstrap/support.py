@@ -9,6 +9,7 @@ from functools import partial
 
 from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.bounces import DynamoBounces
+from gazette.adapters.category_brakes import DynamoCategoryBrakes, KeptBrakes
 from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.events import DynamoEventReader
 from gazette.adapters.experiments import DynamoExperiments
@@ -18,6 +19,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.adapters.tallies import DynamoTallies
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.pacing import pacer
@@ -28,6 +30,7 @@ from gazette.domain.frequency import frequencies
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
+from gazette.domain.reputation import CategoryBrake, category_brake
 from gazette.domain.run import Run, Status
 from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
@@ -85,21 +88,47 @@ def build_pace(settings: PacingSettings) -> Callable[[], PaceReading]:
 
 @dataclass(frozen=True, slots=True)
 class BrakeDesk:
-    """`look`: as it is, None where it is off; `pull` by hand, for a reason; `release` by hand."""
+    """`look`: as it is, None where it is off; `pull` by hand, for a reason; `release` by hand.
+
+    `categories`: those that are braked; `pull_category` by hand, for a reason, says whether it was
+    not braked before.
+    """
 
     look: Callable[[], Brake | None]
     pull: Callable[[str], Brake]
     release: Callable[[], None]
+    categories: Callable[[], Sequence[CategoryBrake]]
+    pull_category: Callable[[str, str], bool]
 
 
-def build_brake(settings: PacingSettings) -> BrakeDesk:
+def build_brake(settings: SendingSettings) -> BrakeDesk:
     """What the commands on the brake need, from the settings of generate."""
     lever = pacer(settings)
+    brakes = DynamoCategoryBrakes(settings.batches_table)
     return BrakeDesk(
         look=lambda: lever.read(now()).brake,
         pull=lambda why: lever.pull_by_hand(why, now()),
         release=lever.release_by_hand,
+        categories=brakes.pulled,
+        pull_category=lambda category, why: brakes.pull(
+            category_brake(category, why, now(), by_hand=True)
+        ),
     )
+
+
+def build_release(settings: FeedbackSettings) -> Callable[[str], bool]:
+    """Releases a category, from the settings of feedback; says whether it was braked.
+
+    What was counted is forgotten first: else the next complaint would brake it at once.
+    """
+    tallies = DynamoTallies(settings.tallies_table)
+    brakes = DynamoCategoryBrakes(settings.batches_table)
+
+    def release(category: str) -> bool:
+        tallies.forget(category)
+        return brakes.release(category)
+
+    return release
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +237,7 @@ def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
+        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         gauge=pacer(settings),
         clock=now,
@@ -237,6 +267,7 @@ def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Expl
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
+        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
     )

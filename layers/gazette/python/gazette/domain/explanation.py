@@ -100,7 +100,8 @@ class Explanation:
     `status` None: not known, or erased, which `erased_at` tells. `suppression` is that of their
     address. `zone` is the reader's own, in which `on` is a date; UTC where `time_zone` is empty or
     not known here. `runs` are those due on the date, else the last ones of all schedules and
-    whatever has not ended; newest first.
+    whatever has not ended; newest first. `braked`: those
+    categories of what waits that are.
     """
 
     user_id: str
@@ -122,3 +123,4 @@ class Explanation:
     overrides: tuple[Override, ...] = ()
     runs: tuple[Story, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    braked: tuple[str, ...] = ()

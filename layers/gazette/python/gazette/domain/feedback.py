@@ -54,7 +54,8 @@ class MailReport:
     or no number. `sent_at` is when the provider took the message, `at` when the event happened;
     None where it does not say. `fault` is what it says against the address with the hash
     `address`; None, and empty, where it says nothing against any. `cause` is the provider's own
-    name for it, fit for a log.
+    name for it, fit for a log. `unsent`: the provider did not try, because the address is on the
+    account's own list.
     """
 
     kind: MailEvent
@@ -66,6 +67,7 @@ class MailReport:
     fault: Fault | None = None
     address: str = ""
     cause: str = ""
+    unsent: bool = False
 
     @property
     def happened_at(self) -> datetime:

@@ -12,6 +12,7 @@ from typing import Protocol
 from gazette.domain.batch import Batch, Counted
 from gazette.domain.engagement import Engagement, EngagementEvent
 from gazette.domain.model import RunKey, Schedule
+from gazette.domain.reputation import CategoryBrake, Mark, Tally
 from gazette.domain.run import Run
 
 
@@ -136,14 +137,48 @@ class Batches(Protocol):
         """Remember that a shard is done with `slot` and all before it; it never goes back."""
 
 
+class Tallies(Protocol):
+    """What became of the emails that showed a category, by the hour in which they were sent.
+
+    Counts are for a threshold: what is lost on the way to them is not made up for.
+    """
+
+    def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
+        """Count one more of the emails that were sent at that instant.
+
+        A bounce or a complaint counts only where one that was sent in that hour did: so what was
+        sent before `forget` counts no more.
+        """
+
+    def since(self, category: str, instant: datetime) -> Tally:
+        """The sum of what was sent in the hour of `instant` and later."""
+
+    def forget(self, category: str) -> None:
+        """Begin anew."""
+
+
+class CategoryBrakes(Protocol):
+    """Which categories are braked."""
+
+    def pulled(self) -> Sequence[CategoryBrake]:
+        """All of them, by name."""
+
+    def pull(self, brake: CategoryBrake) -> bool:
+        """Brake a category; False where it is braked already, and stays as it is."""
+
+    def release(self, category: str) -> bool:
+        """Brake it no longer; False where it was not."""
+
+
 class Engagements(Protocol):
     """What became of emails, by run. Whatever comes in any order, any number of times, ends in
     the same rows."""
 
-    def note(self, run: Run, event: EngagementEvent, at: datetime) -> None:
+    def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         """Remember that it happened to the email of `run`, unless it did before `at` already.
 
-        Kept with the locale, the variant and the categories of `run`.
+        Kept with the locale, the variant and the categories of `run`. Whether nothing was known of
+        it before: True once at most for each event, and never where that answer was lost.
         """
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:

@@ -5,7 +5,7 @@ cannot know whether a write was made, and does the same again. All instants are 
 UTC.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -134,6 +134,13 @@ class Quarantine(Protocol):
 
     def keep(self, body: str, reason: str) -> None:
         """Keep the original `body` together with the reason in plain words."""
+
+
+class BrakedCategories(Protocol):
+    """Which categories are not to be sent."""
+
+    def names(self) -> Collection[str]:
+        """Those that are braked. A little late after a change. Never raises."""
 
 
 class RunningExperiment(Protocol):

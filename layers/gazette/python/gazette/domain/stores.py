@@ -175,12 +175,20 @@ class EventReader(Protocol):
 
 
 class EventShelf(Protocol):
-    """Where events lie that no email can show."""
+    """Where events lie that no email can show; and what lets those wait that none is to show."""
 
     def set_aside(self, event: Event, schedule: str, why: str) -> bool:
         """Take it out of its schedule, with the reason; False where it is no longer there.
 
         No window has it any more. Put again by its producer, it goes back to where it belongs.
+        """
+
+    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+        """Store them anew under the schedule of `run`, as of now: they lie behind its window.
+
+        Only together with its epoch, which is raised, and while it is as in `run`: so nobody who
+        has read them claims it, and nothing is put off once somebody has. Returns the run as it
+        is then; None where it, or any event, was found changed. Then some may have been put off.
         """
 
 

@@ -70,6 +70,11 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
             turn = found
         if _is_cancelled(run, by.batches):
             return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs))
+        if prepared.held:
+            run_since = by.desk.shelf.put_off(prepared.held, run)
+            if run_since is None:
+                continue
+            run = run_since
         deadline = by.clock() + time_left() + by.limits.clock_skew
         claim = Claim(
             prepared.window,
@@ -96,7 +101,14 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
     finally:
         heed(outcome, turn, pacing=by.pacing)
-    return Delivery(run, *_again(run, by.clock()), outcome, prepared.set_aside, accepted_at)
+    return Delivery(
+        run,
+        *_again(run, by.clock()),
+        outcome,
+        set_aside=prepared.set_aside,
+        put_off=len(prepared.held),
+        accepted_at=accepted_at,
+    )
 
 
 def _is_cancelled(run: Run, batches: Batches) -> bool:

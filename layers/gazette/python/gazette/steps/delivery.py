@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from gazette.domain.ledgers import Batches, Runs
-from gazette.domain.ports import Clock, LinkMaker, Mailer
+from gazette.domain.ports import BrakedCategories, Clock, LinkMaker, Mailer
 from gazette.domain.run import Run
 from gazette.domain.signals import SendOutcome
 from gazette.domain.stores import EventReader, Subscribers, Suppressions
@@ -50,7 +50,8 @@ class Delivery:
 
     `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
     is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
-    email can show. `accepted_at`: when the provider had taken it, if it did in this attempt.
+    email can show; `put_off`: how many wait because their category is braked. `accepted_at`: when
+    the provider had taken it, if it did in this attempt.
     """
 
     run: Run
@@ -58,6 +59,7 @@ class Delivery:
     awaited: Awaited | None = None
     outcome: SendOutcome | None = None
     set_aside: int = 0
+    put_off: int = 0
     accepted_at: datetime | None = None
 
 
@@ -72,6 +74,7 @@ class Delivering:
     subscribers: Subscribers
     suppressions: Suppressions
     events: EventReader
+    braked: BrakedCategories
     batches: Batches
     desk: Desk
     link_maker: LinkMaker

@@ -23,7 +23,7 @@ from gazette.domain.frequency import EVERYTHING, Frequencies, frequency_for
 from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
-from gazette.domain.ports import Clock
+from gazette.domain.ports import BrakedCategories, Clock
 from gazette.domain.run import Run, sent_until
 from gazette.domain.stores import Follows, Subscribers, Suppressions
 from gazette.domain.subscriber import Reader, Subscriber
@@ -46,6 +46,7 @@ def explain(
     schedules: Schedules,
     runs: Runs,
     events: EventHistory,
+    braked: BrakedCategories,
     clock: Clock,
     defaults: Frequencies,
 ) -> Explanation:
@@ -88,6 +89,7 @@ def explain(
             for run in _shown(all_runs, on, zone)
         ),
         waiting=waiting,
+        braked=tuple(sorted({each.category for each in waiting} & set(braked.names()))),
     )
 
 

@@ -1,12 +1,13 @@
 """Everything about a run that comes before its claim: what it waits for, and what it would send."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gazette.domain.experiment import Variant, variant_of
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash, is_immediate
-from gazette.domain.model import Edition, RunKey, Window
+from gazette.domain.model import Edition, Event, RunKey, Window
 from gazette.domain.ports import LONGEST_DELAY, Links
 from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
 from gazette.domain.signals import Skip
@@ -14,6 +15,7 @@ from gazette.domain.subscriber import Subscriber
 from gazette.steps.applying import apply
 from gazette.steps.delivery import Awaited, Delivering, Delivery, DeliveryLimits
 from gazette.steps.editing import edit
+from gazette.steps.holding import events_due, without_held
 from gazette.steps.preceding import Preceding, settle_if_overdue, settle_older, window_of
 
 _SOON = timedelta(minutes=1)
@@ -23,7 +25,8 @@ _SOON = timedelta(minutes=1)
 class Prepared:
     """A run that may be claimed as it was read, and the email that it would send.
 
-    `older`: what the runs before it leave to it. `set_aside`: as in Delivery.
+    `older`: what the runs before it leave to it. `held`: what the email leaves out, to be put off
+    before the claim. `set_aside`: as in Delivery.
     """
 
     run: Run
@@ -33,6 +36,7 @@ class Prepared:
     subscriber: Subscriber
     links: Links
     variant: Variant
+    held: Sequence[Event] = ()
     set_aside: int = 0
 
 
@@ -64,17 +68,29 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
 
     window = window_of(run, older.sent_until, until=by.clock() - by.limits.settle_lag)
     set_aside = 0
-    while events := list(by.events.read(key.user_id, key.schedule, window)):
+    while (due := events_due(run, older, window, by=by)).sent or due.held:
         subscriber = by.subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or subscriber.has_left:
             return _skipped(run, why_not_sent(subscriber), by)
         if by.suppressions.holds(address_hash(subscriber.email)):  # for what another reader did
             return _skipped(run, Reason.SUPPRESSED, by)
+        if instead := without_held(run, due, set_aside=set_aside, by=by):
+            return instead
         links = by.link_maker.links(key)
         variant = variant_of(key.user_id, by.desk.experiment.running())
-        edition = edit(key, events, subscriber, links, variant=variant, desk=by.desk)
+        edition = edit(key, due.sent, subscriber, links, variant=variant, desk=by.desk)
         if isinstance(edition, Edition):
-            return Prepared(run, older, window, edition, subscriber, links, variant, set_aside)
+            return Prepared(
+                run,
+                older,
+                window,
+                edition,
+                subscriber,
+                links,
+                variant,
+                held=due.held,
+                set_aside=set_aside,
+            )
         set_aside += len(edition)
     return _skipped(run, Reason.EMPTY, by, set_aside)
 

@@ -10,7 +10,7 @@ from gazette.domain.compose import Digest, Ranking
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import Edition, Event, Mail, RunKey
 from gazette.domain.pace import NoTurn, Turn
-from gazette.domain.ports import Clock, Links, PaceGauge
+from gazette.domain.ports import BrakedCategories, Clock, Links, PaceGauge
 from gazette.domain.run import Run
 from gazette.domain.signals import Accepted, SendOutcome
 from gazette.domain.stores import EventReader, Subscribers, Suppressions
@@ -32,6 +32,7 @@ class Rehearsing:
     subscribers: Subscribers
     suppressions: Suppressions
     events: EventReader
+    braked: BrakedCategories
     batches: Batches
     gauge: PaceGauge
     clock: Clock
@@ -58,6 +59,7 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
         subscribers=by.subscribers,
         suppressions=by.suppressions,
         events=by.events,
+        braked=by.braked,
         batches=by.batches,
         desk=Desk(renderer=_Renderer(), experiment=_NoExperiment(), shelf=_Shelf(), max_groups=1),
         link_maker=_Links(),
@@ -183,6 +185,9 @@ class _Shelf:
 
     def set_aside(self, event: Event, schedule: str, why: str) -> bool:
         return False
+
+    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+        return run
 
 
 class _Links:

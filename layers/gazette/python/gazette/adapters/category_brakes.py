@@ -1,0 +1,71 @@
+"""Which categories are braked: rows that all workers look at now and then."""
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import timedelta
+
+from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.tables import BatchRow
+from gazette.domain.errors import Unavailable
+from gazette.domain.ledgers import CategoryBrakes
+from gazette.domain.ports import Clock
+from gazette.domain.reputation import CategoryBrake
+
+_KIND = "brake"
+
+KEPT_FOR = timedelta(minutes=1)
+"""How long a worker goes by what it has read: so long after a change some do as before."""
+
+
+class DynamoCategoryBrakes:
+    """The port `CategoryBrakes`: rows of the table `batches`."""
+
+    def __init__(self, table_name: str) -> None:
+        bind(BatchRow, table_name)
+
+    def pulled(self) -> Sequence[CategoryBrake]:
+        """One strongly consistent Query."""
+        with translated():
+            return [_brake(row) for row in BatchRow.query(_KIND, consistent_read=True)]
+
+    def pull(self, brake: CategoryBrake) -> bool:
+        """One conditional UpdateItem."""
+        actions = [BatchRow.slot.set(brake.since), BatchRow.why.set(brake.why)]
+        if brake.by_hand:
+            actions.append(BatchRow.by_hand.set(True))
+        return written(
+            BatchRow(_KIND, brake.category).update,
+            actions=actions,
+            condition=BatchRow.slot.does_not_exist(),
+        )
+
+    def release(self, category: str) -> bool:
+        """One conditional DeleteItem."""
+        return written(BatchRow(_KIND, category).delete, BatchRow.slot.exists())
+
+
+def _brake(row: BatchRow) -> CategoryBrake:
+    return CategoryBrake(
+        category=row.id, why=row.why or "", since=row.slot, by_hand=bool(row.by_hand)
+    )
+
+
+class KeptBrakes:
+    """What a worker knows of them, as soon as it begins. None fails for want of an answer."""
+
+    def __init__(self, brakes: CategoryBrakes, *, clock: Clock) -> None:
+        self._brakes = brakes
+        self._clock = clock
+        self._known: frozenset[str] = frozenset()
+        self._look()
+
+    def names(self) -> Collection[str]:
+        """As it was a minute ago at most; older where the table does not answer."""
+        if self._clock() - self._asked_at > KEPT_FOR:
+            self._look()
+        return self._known
+
+    def _look(self) -> None:
+        self._asked_at = self._clock()
+        with suppress(Unavailable):
+            self._known = frozenset(brake.category for brake in self._brakes.pulled())

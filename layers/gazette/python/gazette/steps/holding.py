@@ -1,0 +1,62 @@
+"""What is not sent because its category is braked, and waits: none of it is lost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gazette.domain.identity import is_immediate
+from gazette.domain.model import Event, Window
+from gazette.domain.run import Reason, Run, may_have_gone_until
+from gazette.domain.signals import Skip
+from gazette.steps.applying import apply
+from gazette.steps.delivery import Awaited, Delivering, Delivery
+from gazette.steps.preceding import Preceding
+
+_BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
+"""How long an immediate run waits until it looks again: as long as SQS hides a message at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The events of a window: what is sent, and what is held back because of a brake."""
+
+    sent: Sequence[Event]
+    held: Sequence[Event] = ()
+
+
+def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) -> Due:
+    """Read the window of a run (rule 19).
+
+    What may have gone out already is not held back: it would come once more when evidence shows
+    that it has. It stays with its run, or with the one that carries that.
+    """
+    read, user_id, schedule = by.events.read, run.key.user_id, run.key.schedule
+    braked = by.braked.names()
+    if not braked:
+        return Due(list(read(user_id, schedule, window)))
+    doubtful = may_have_gone_until((run, *(each for each, _ in older.carried)))
+    split = min(max(window.since, doubtful), window.until)
+    sent: list[Event] = []
+    if split > window.since:
+        sent += read(user_id, schedule, Window(window.since, split))
+    held: list[Event] = []
+    for event in read(user_id, schedule, Window(split, window.until)):
+        (held if event.category in braked else sent).append(event)
+    return Due(sent, held)
+
+
+def without_held(run: Run, due: Due, *, set_aside: int, by: Delivering) -> Delivery | None:
+    """What becomes of a run with events that are held back; None where the others are sent.
+
+    An immediate run waits as a whole, because no next one would take along what it leaves. A
+    digest with nothing else ends: it closes no window, so everything comes with the next.
+    """
+    if not due.held:
+        return None
+    if is_immediate(run.key.schedule):
+        soonest, latest = _BETWEEN
+        pause = soonest + (latest - soonest) * by.random()
+        return Delivery(run, by.clock() + pause, Awaited.BRAKE_OFF, set_aside=set_aside)
+    if due.sent:
+        return None
+    return Delivery(apply(run, Skip(Reason.BRAKED), runs=by.runs), set_aside=set_aside)

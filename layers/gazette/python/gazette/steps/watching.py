@@ -1,0 +1,42 @@
+"""What readers make of the emails of a category: counted, and braked where that is too bad."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gazette.domain.feedback import MailReport
+from gazette.domain.ledgers import CategoryBrakes, Tallies
+from gazette.domain.ports import Clock
+from gazette.domain.reputation import SPAN, CategoryBrake, Mark, category_brake, mark_of, too_bad
+from gazette.steps.feedback import Noted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watching:
+    """The counts, and the brakes that they pull."""
+
+    tallies: Tallies
+    brakes: CategoryBrakes
+    clock: Clock
+
+
+def watch(report: MailReport, noted: Noted, *, by: Watching) -> Sequence[CategoryBrake]:
+    """Count the report for each category that its email showed; returns the brakes that it pulled.
+
+    Only what was not known before is counted, so a report that comes twice counts once. A crash
+    on the way loses a count, and adds none; the next bounce or complaint looks at them again.
+    """
+    mark = mark_of(report)
+    if mark is None or noted.run is None or not noted.is_news:
+        return []
+    for category in noted.run.categories:
+        by.tallies.add(category, mark, report.sent_at)
+    if mark is Mark.SENT:
+        return []
+    now = by.clock()
+    pulled: list[CategoryBrake] = []
+    for category in noted.run.categories:
+        if why := too_bad(by.tallies.since(category, now - SPAN)):
+            brake = category_brake(category, why, now)
+            if by.brakes.pull(brake):
+                pulled.append(brake)
+    return pulled
