@@ -321,6 +321,18 @@ def test_a_complaint_is_one_unless_it_says_otherwise(
     assert report.unsent == (subtype == "OnAccountSuppressionList")
 
 
+@pytest.mark.parametrize("odd", [[], {}, 7, True])
+def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
+    """The report is evidence all the same."""
+    soft = decode_report(bounced(bounceType="Transient", bounceSubType=odd))
+    about = {"complaintFeedbackType": odd, "complaintSubType": odd}
+    spam = decode_report(body("Email Complaint Received", complaint=about))
+    assert soft is not None
+    assert spam is not None
+    assert (soft.fault, soft.cause) == (Fault.SOFT, "Transient")
+    assert (spam.fault, spam.cause) == (Fault.COMPLAINT, "")
+
+
 def test_the_address_is_the_one_that_was_written_to() -> None:
     """The one that bounced may be where the reader's email is forwarded to."""
     elsewhere = [{"emailAddress": "ann@mail.example.net"}]

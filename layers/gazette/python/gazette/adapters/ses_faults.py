@@ -58,7 +58,7 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
     if kind is MailEvent.BOUNCED:
         said = _about(record, "bounce")
         fault = _BY_BOUNCE.get(str(said.get("bounceType")), Fault.UNDETERMINED)
-        if fault is Fault.SOFT and said.get("bounceSubType") in _OF_MESSAGE:
+        if fault is Fault.SOFT and str(said.get("bounceSubType")) in _OF_MESSAGE:
             fault = Fault.OF_MESSAGE
         subtype = said.get("bounceSubType")
         cause = _cause(said.get("bounceType"), subtype)
@@ -69,7 +69,7 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
     if kind is MailEvent.COMPLAINED:
         said = _about(record, "complaint")
         names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
-        if names[0] in _NO_COMPLAINTS:
+        if str(names[0]) in _NO_COMPLAINTS:
             return None
         address = _written_to(mail, said, "complainedRecipients")
         return Accused(Fault.COMPLAINT, address, _cause(*names), names[1] == _OWN_LIST)
