@@ -3,8 +3,11 @@
 import io
 import json
 from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
 from gazette.domain.identity import address_hash
@@ -12,6 +15,7 @@ from gazette.domain.run import Reason, Status
 from gazette.domain.subscriber import SubscriberStatus
 from gazette.domain.suppression import Cause
 
+from tests.builders import a_run
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import ago, bounce, complaint, event, profile, records, report
 from tests.functions.test_handlers import ann, stored_run
@@ -53,11 +57,18 @@ def test_reports_by_way_of_sns_do_the_same(cloud: Cloud) -> None:
 
 
 def test_a_bounce_that_cannot_be_read_is_given_back_alone(cloud: Cloud) -> None:
+    """And proves all the same that the email was sent."""
     cloud.say("subscriber.changed", profile())
-    broken = report("Bounced")
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    before = runs.create(a_run(7))
+    runs.swap(before, replace(a_run(7), status=Status.UNKNOWN, attempt=1))
+    broken = report("Bounced", "ann-daily-7")
     answer = cloud.invoke("feedback", records(report(), broken, complaint()))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
     assert cause() is Cause.COMPLAINED
+    settled = runs.get(a_run(7).key)
+    assert settled
+    assert settled.status is Status.SENT
 
 
 def test_soft_bounces_suppress_at_the_fifth_message(cloud: Cloud) -> None:

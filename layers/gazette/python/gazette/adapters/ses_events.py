@@ -81,8 +81,8 @@ def decode_report(body: str) -> MailReport | None:
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
     Raises InvalidEvent for what is no JSON, no envelope of EventBridge or SNS, or a report about a
-    message of Gazette that lacks its id, its time, or whom it speaks against: dropping that would
-    lose evidence unseen.
+    message of Gazette that lacks its id or its time: dropping that would lose evidence unseen. What
+    lacks only whom it speaks against is evidence, and says so (`flaw`).
     """
     record = _record(body)
     mail = record.about.get("mail")
@@ -102,7 +102,10 @@ def decode_report(body: str) -> MailReport | None:
         sent_at=_instant(mail.get("timestamp")),
         at=_happened_at(record.kind, record.about),
     )
-    found = accused(record.kind, record.about, mail)
+    try:
+        found = accused(record.kind, record.about, mail)
+    except InvalidEvent as err:
+        return replace(report, flaw=str(err))
     if found is None:
         return report
     return replace(

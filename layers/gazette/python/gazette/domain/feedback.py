@@ -55,7 +55,7 @@ class MailReport:
     None where it does not say. `fault` is what it says against the address with the hash
     `address`; None, and empty, where it says nothing against any. `cause` is the provider's own
     name for it, fit for a log. `unsent`: the provider did not try, because the address is on the
-    account's own list.
+    account's own list. `flaw`: why nobody can tell whom it speaks against, though it does.
     """
 
     kind: MailEvent
@@ -68,6 +68,7 @@ class MailReport:
     address: str = ""
     cause: str = ""
     unsent: bool = False
+    flaw: str = ""
 
     @property
     def happened_at(self) -> datetime:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from gazette.domain.errors import InvalidEvent
 from gazette.domain.feedback import Fault, MailReport
 from gazette.domain.identity import address_hash
 from gazette.domain.ledgers import Runs, Schedules
@@ -30,8 +31,11 @@ def heed(report: MailReport, *, by: Suppressing) -> Cause | None:
     """Suppress the address that the report speaks against, if it is bad enough; returns why.
 
     Safe to repeat, in any order: soft bounces are counted by the message, and the greater cause
-    stays. What is no message to a reader, such as the canary, is not heeded.
+    stays. What is no message to a reader, such as the canary, is not heeded. Raises InvalidEvent
+    where it does not say whom it speaks against: somebody has to look.
     """
+    if report.flaw:
+        raise InvalidEvent(report.flaw)
     if report.fault is None or report.run is None:
         return None
     cause = _CAUSES.get(report.fault)
