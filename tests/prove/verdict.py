@@ -32,6 +32,7 @@ _ENDS = {
         Reason.BRAKED,
         Reason.SUPERSEDED,
         Reason.UNSUBSCRIBED,
+        Reason.SUPPRESSED,  # who leaves: the address first, and then the status
         Reason.ERASED,
         Reason.UNKNOWN_SUBSCRIBER,
         Reason.DAILY_CAP,
