@@ -91,7 +91,7 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
     }
 
 
-@pytest.mark.parametrize("category", ["Comment", "comment ", "a b", "x" * 33])
+@pytest.mark.parametrize("category", ["", "Comment", "comment ", "a b", "x" * 33])
 @pytest.mark.parametrize("command", [("pull", "why", "--yes"), ("release",)])
 def test_what_is_no_category_is_refused(
     stage: Cloud, command: tuple[str, ...], category: str
@@ -100,6 +100,7 @@ def test_what_is_no_category_is_refused(
     assert done.exit_code == 2
     assert "is no category, such as comment" in done.stderr
     assert not pulled()
+    assert not stage.meter.actions["support"]
 
 
 def test_the_stage_may_be_named_before_the_command(stage: Cloud) -> None:
