@@ -85,10 +85,20 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
         "category comment of stage prod was not braked\n",
     )
     assert stage.meter.actions["support"] == {
+        ("batches", "Query"),
         ("batches", "DeleteItem"),
         ("tallies", "Query"),
         ("tallies", "BatchWriteItem"),
     }
+
+
+def test_of_a_category_that_is_not_braked_nothing_is_forgotten(stage: Cloud) -> None:
+    """Named by mistake it would be judged by what comes from now on alone."""
+    tallies, now = DynamoTallies("tallies"), datetime.now(UTC)
+    tallies.add("comment", Mark.SENT, now)
+    done = run(stage, "release", "--category", "comment")
+    assert done.stdout == "category comment of stage prod was not braked\n"
+    assert tallies.since("comment", now - SPAN) == Tally(1)
 
 
 @pytest.mark.parametrize("category", ["", "Comment", "comment ", "a b", "x" * 33])
