@@ -20,7 +20,7 @@ from cli.sight import moment, next_try
 _COMMANDS = ("pull", "release")
 
 Category = Annotated[
-    str,
+    str | None,
     typer.Option("--category", metavar="NAME", help="Of this category alone, not of all email."),
 ]
 
@@ -53,17 +53,17 @@ def show(context: typer.Context, stage: StageName = "prod") -> None:
 def pull(
     reason: Annotated[str, typer.Argument(metavar="REASON", help="Why: others will read it.")],
     stage: StageName = "prod",
-    category: Category = "",
+    category: Category = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Stop all email of the stage, or one category, until somebody releases it; nothing is lost."""
     if not reason.strip():
         raise NotPossible("REASON is empty: say in a few words why, others will read it.")
-    if category:
+    if category is not None:
         refuse_what_is_no_category(category)
     with _refusals(stage):
         desk = _desk(stage)
-        if category:
+        if category is not None:
             why = printable(reason.strip())
             pull_category(desk, category, why, stage=stage, yes=yes)
             return
@@ -80,9 +80,9 @@ def pull(
 
 @brake.command("release")
 @one_line_errors()
-def release(stage: StageName = "prod", category: Category = "") -> None:
+def release(stage: StageName = "prod", category: Category = None) -> None:
     """Let all email go, or one category, whoever pulled the brake."""
-    if category:
+    if category is not None:
         refuse_what_is_no_category(category)
         with _refusals(stage):
             release_category(category, stage=stage)

@@ -29,6 +29,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.overview import Overview
 from gazette.domain.pace import PacePlan
 from gazette.domain.ports import BrakedCategories, QueuedRun, Renderer, Shard
+from gazette.domain.reputation import CategoryBrake
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
@@ -185,6 +186,7 @@ class World:
     engagements: FakeEngagements = field(default_factory=FakeEngagements)
     tallies: FakeTallies = field(default_factory=FakeTallies)
     category_brakes: FakeCategoryBrakes = field(default_factory=FakeCategoryBrakes)
+    told_braked: list[CategoryBrake] = field(default_factory=list)
     signs_of_life: frozenset[MailEvent] = frozenset({MailEvent.CLICKED})
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
@@ -430,8 +432,16 @@ class World:
             bus=self.bus,
             signs_of_life=self.signs_of_life,
         )
-        by = Watching(tallies=self.tallies, brakes=self.category_brakes, clock=self.clock)
-        watch(report, noted, by=by)
+        watch(
+            report,
+            noted,
+            by=Watching(
+                tallies=self.tallies,
+                brakes=self.category_brakes,
+                tell=self.told_braked.append,
+                clock=self.clock,
+            ),
+        )
         heed(
             report,
             by=Suppressing(

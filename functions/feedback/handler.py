@@ -24,9 +24,6 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
     count(f"mail_{report.kind}")
     if taken.suppressed:
         count(f"suppressed_{taken.suppressed}")
-    for brake in taken.braked:
-        count("category_braked")
-        logger().warning("category braked", category=brake.category, why=brake.why)
     logger().info(
         "report taken",
         correlation_id=run_id(report.run) if report.run else "",

@@ -85,13 +85,23 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
         "category comment of stage prod was not braked\n",
     )
     assert stage.meter.actions["support"] == {
+        ("batches", "Query"),
         ("batches", "DeleteItem"),
         ("tallies", "Query"),
         ("tallies", "BatchWriteItem"),
     }
 
 
-@pytest.mark.parametrize("category", ["Comment", "comment ", "a b", "x" * 33])
+def test_of_a_category_that_is_not_braked_nothing_is_forgotten(stage: Cloud) -> None:
+    """Named by mistake it would be judged by what comes from now on alone."""
+    tallies, now = DynamoTallies("tallies"), datetime.now(UTC)
+    tallies.add("comment", Mark.SENT, now)
+    done = run(stage, "release", "--category", "comment")
+    assert done.stdout == "category comment of stage prod was not braked\n"
+    assert tallies.since("comment", now - SPAN) == Tally(1)
+
+
+@pytest.mark.parametrize("category", ["", "Comment", "comment ", "a b", "x" * 33])
 @pytest.mark.parametrize("command", [("pull", "why", "--yes"), ("release",)])
 def test_what_is_no_category_is_refused(
     stage: Cloud, command: tuple[str, ...], category: str
@@ -100,6 +110,7 @@ def test_what_is_no_category_is_refused(
     assert done.exit_code == 2
     assert "is no category, such as comment" in done.stderr
     assert not pulled()
+    assert not stage.meter.actions["support"]
 
 
 def test_the_stage_may_be_named_before_the_command(stage: Cloud) -> None:

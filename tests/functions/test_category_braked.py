@@ -11,10 +11,11 @@ from gazette.adapters.dynamo import bind
 from gazette.adapters.tables import TallyRow
 from gazette.adapters.tallies import DynamoTallies
 from gazette.bootstrap import feedback
+from gazette.domain.errors import Unavailable
 from gazette.domain.reputation import SPAN, CategoryBrake, Tally, category_brake
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import bounce, complaint, event, profile, report
+from tests.functions.messages import bounce, complaint, event, profile, records, report
 from tests.meter import calls
 
 pytestmark = pytest.mark.usefixtures("later")
@@ -65,6 +66,23 @@ def test_a_complaint_too_many_brakes_the_category_and_tells_once(
     assert brake.why == "10 complaints about 100 emails within 7 days: 10.00%"
     assert capsys.readouterr().out.count('"category_braked":[1.0]') == 1
     assert '"category":"comment"' in logs.getvalue()
+
+
+def test_it_is_told_also_where_the_report_has_to_come_again(
+    sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then it is known, and pulls nothing: the alarm would never hear of the brake."""
+
+    def unavailable(*_: object, **__: object) -> None:
+        raise Unavailable("throttled")
+
+    already(Tally(100, complained=9))
+    with monkeypatch.context() as broken:
+        broken.setattr(feedback, "heed", unavailable)
+        assert sent.invoke("feedback", records(complaint()))["batchItemFailures"]
+    sent.work("feedback", complaint())
+    assert len(braked()) == 1
+    assert capsys.readouterr().out.count('"category_braked":[1.0]') == 1
 
 
 def test_a_stage_that_does_not_want_it_counts_nothing(

@@ -85,6 +85,7 @@ def test_the_tenth_complaint_of_a_thousand_brakes_the_category_and_no_other() ->
         world.report(complained(key))
     why = "10 complaints about 100 emails within 7 days: 10.00%"
     assert world.category_brakes.pulled() == [CategoryBrake(category="comment", why=why, since=NOW)]
+    assert world.told_braked == world.category_brakes.pulled()
 
 
 def test_the_twentieth_bounce_does_so_too() -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from gazette.domain.batch import batch_of
 from gazette.domain.identity import run_id
 from gazette.domain.ports import CacheCount
+from gazette.domain.reputation import CategoryBrake
 from gazette.domain.run import Status
 from gazette.domain.signals import RefusedAccount, Uncertain
 from gazette.observability import count, logger, measure_milliseconds, measure_seconds
@@ -24,6 +25,12 @@ def report_fragments(shared: CacheCount) -> None:
 def report_rendering(took: timedelta) -> None:
     """`render_time`: how long it took to make an email, in milliseconds."""
     measure_milliseconds("render_time", took)
+
+
+def report_category_braked(brake: CategoryBrake) -> None:
+    """`category_braked`, and why: too many of its emails bounced or were complained of."""
+    count("category_braked")
+    logger().warning("category braked", category=brake.category, why=brake.why)
 
 
 def report_skipped(reason: str, number: int = 1) -> None:

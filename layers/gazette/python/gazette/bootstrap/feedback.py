@@ -1,6 +1,6 @@
 """The function `feedback`, joined."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -18,9 +18,9 @@ from gazette.adapters.tallies import DynamoTallies
 from gazette.bootstrap.bus import bus
 from gazette.bootstrap.clock import now
 from gazette.domain.feedback import MailEvent, MailReport
-from gazette.domain.reputation import CategoryBrake
 from gazette.domain.run import Run
 from gazette.domain.suppression import Cause, SoftLimit
+from gazette.reporting import report_category_braked
 from gazette.settings import FeedbackSettings
 from gazette.steps.feedback import take_note
 from gazette.steps.suppressing import Suppressing, heed
@@ -29,15 +29,11 @@ from gazette.steps.watching import Watching, watch
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A report, the run that it is of, and why its address is suppressed now, if it is for it.
-
-    `braked`: the categories that are braked because of it.
-    """
+    """A report, the run that it is of, and why its address is suppressed now, if it is for it."""
 
     report: MailReport
     run: Run | None
     suppressed: Cause | None
-    braked: Sequence[CategoryBrake]
 
 
 @cache
@@ -69,8 +65,9 @@ def build() -> Callable[[str], Taken | None]:
             bus=said_on,
             signs_of_life=signs_of_life,
         )
-        braked = watch(report, noted, by=watching) if watching else []
-        return Taken(report, noted.run, heed(report, by=by), braked)
+        if watching:
+            watch(report, noted, by=watching)
+        return Taken(report, noted.run, heed(report, by=by))
 
     return run
 
@@ -81,6 +78,7 @@ def _watching(settings: FeedbackSettings) -> Watching | None:
     return Watching(
         tallies=DynamoTallies(settings.tallies_table),
         brakes=DynamoCategoryBrakes(settings.batches_table),
+        tell=report_category_braked,
         clock=now,
     )
 

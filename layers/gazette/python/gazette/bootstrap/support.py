@@ -119,12 +119,15 @@ def build_brake(settings: SendingSettings) -> BrakeDesk:
 def build_release(settings: FeedbackSettings) -> Callable[[str], bool]:
     """Releases a category, from the settings of feedback; says whether it was braked.
 
-    What was counted is forgotten first: else the next complaint would brake it at once.
+    What was counted is forgotten first: else the next complaint would brake it at once. Of one that
+    is not braked it stays.
     """
     tallies = DynamoTallies(settings.tallies_table)
     brakes = DynamoCategoryBrakes(settings.batches_table)
 
     def release(category: str) -> bool:
+        if category not in {brake.category for brake in brakes.pulled()}:
+            return False
         tallies.forget(category)
         return brakes.release(category)
 
