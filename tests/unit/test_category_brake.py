@@ -87,6 +87,19 @@ def test_what_was_put_off_lies_behind_the_window_under_the_same_schedule() -> No
     assert placed.stored_at > done.run.window.until
 
 
+def test_what_was_put_off_is_counted_also_where_the_claim_has_to_be_made_anew() -> None:
+    world = a_braked_world(likes=2)
+
+    def change() -> None:
+        run = world.runs.rows[KEY]
+        world.runs.rows[KEY] = replace(run, epoch=run.epoch + 1)
+
+    with world.meanwhile("runs.swap", change, before=True):
+        done = world.deliver(KEY)
+    assert done
+    assert (done.run.status, done.put_off) == (Status.SENT, 2)
+
+
 def test_a_digest_of_nothing_else_ends_and_writes_no_event() -> None:
     world = a_world(comments=0)
     braked(world)

@@ -52,6 +52,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     """
     needed = by.limits.send_timeout + by.limits.commit_margin
     turn: Turn | None = None
+    put_off = 0
     for _ in range(_OVERTAKEN):
         prepared = prepare(key, by=by)
         if not isinstance(prepared, Prepared):
@@ -75,6 +76,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
             if run_since is None:
                 continue
             run = run_since
+            put_off += len(prepared.held)
         deadline = by.clock() + time_left() + by.limits.clock_skew
         claim = Claim(
             prepared.window,
@@ -106,7 +108,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         *_again(run, by.clock()),
         outcome,
         set_aside=prepared.set_aside,
-        put_off=len(prepared.held),
+        put_off=put_off,
         accepted_at=accepted_at,
     )
 
