@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.category_brakes import KEPT_FOR, DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.category_brakes import DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.kept import KEPT_FOR
 from gazette.domain.ledgers import CategoryBrakes
 from gazette.domain.reputation import category_brake
 

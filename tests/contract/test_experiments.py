@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.experiments import KEPT_FOR, DynamoExperiments, KeptExperiment
+from gazette.adapters.experiments import DynamoExperiments, KeptExperiment
+from gazette.adapters.kept import KEPT_FOR
 from gazette.adapters.tables import BatchRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.experiment import Course, experiment

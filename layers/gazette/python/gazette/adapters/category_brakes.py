@@ -1,20 +1,15 @@
 """Which categories are braked: rows that all workers look at now and then."""
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
-from datetime import timedelta
 
 from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.kept import Kept
 from gazette.adapters.tables import BatchRow
-from gazette.domain.errors import Unavailable
 from gazette.domain.ledgers import CategoryBrakes
 from gazette.domain.ports import Clock
 from gazette.domain.reputation import CategoryBrake
 
 _KIND = "brake"
-
-KEPT_FOR = timedelta(minutes=1)
-"""How long a worker goes by what it has read: so long after a change some do as before."""
 
 
 class DynamoCategoryBrakes:
@@ -51,21 +46,15 @@ def _brake(row: BatchRow) -> CategoryBrake:
 
 
 class KeptBrakes:
-    """What a worker knows of them, as soon as it begins. None fails for want of an answer."""
+    """The port `BrakedCategories`: what a worker knows of them."""
 
     def __init__(self, brakes: CategoryBrakes, *, clock: Clock) -> None:
-        self._brakes = brakes
-        self._clock = clock
-        self._known: frozenset[str] = frozenset()
-        self._look()
+        self._kept: Kept[frozenset[str]] = Kept(
+            lambda: frozenset(brake.category for brake in brakes.pulled()),
+            unknown=frozenset(),
+            clock=clock,
+        )
 
     def names(self) -> Collection[str]:
         """As it was a minute ago at most; older where the table does not answer."""
-        if self._clock() - self._asked_at > KEPT_FOR:
-            self._look()
-        return self._known
-
-    def _look(self) -> None:
-        self._asked_at = self._clock()
-        with suppress(Unavailable):
-            self._known = frozenset(brake.category for brake in self._brakes.pulled())
+        return self._kept.known()

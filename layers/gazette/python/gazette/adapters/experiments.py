@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from gazette.adapters.dynamo import bind, translated
+from gazette.adapters.kept import Kept
 from gazette.adapters.tables import BatchRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.experiment import Course, Experiment, experiment
@@ -13,9 +13,6 @@ from gazette.domain.ports import Clock, Experiments
 
 _KEY = ("experiment", "email")
 _COURSE = "course"
-
-KEPT_FOR = timedelta(minutes=1)
-"""How long a worker goes by what it has read: so long after a change some get what was before."""
 
 
 class DynamoExperiments:
@@ -73,21 +70,11 @@ class DynamoExperiments:
 
 
 class KeptExperiment:
-    """What a worker knows of it, as soon as it begins. None fails for want of an answer."""
+    """The port `RunningExperiment`: what a worker knows of it."""
 
     def __init__(self, experiments: Experiments, *, clock: Clock) -> None:
-        self._experiments = experiments
-        self._clock = clock
-        self._known: Experiment | None = None
-        self._look()
+        self._kept: Kept[Experiment | None] = Kept(experiments.running, unknown=None, clock=clock)
 
     def running(self) -> Experiment | None:
         """As it was a minute ago at most; older where the table does not answer."""
-        if self._clock() - self._asked_at > KEPT_FOR:
-            self._look()
-        return self._known
-
-    def _look(self) -> None:
-        self._asked_at = self._clock()
-        with suppress(Unavailable):
-            self._known = self._experiments.running()
+        return self._kept.known()
