@@ -9,6 +9,7 @@ from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.brake import Brake, pulled, pulled_by_hand
 from gazette.domain.calendar import slot_of
 from gazette.domain.engagement import Engagement, EngagementEvent
+from gazette.domain.errors import Unavailable
 from gazette.domain.following import Activity, Follow
 from gazette.domain.identity import ASIDE, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
@@ -326,6 +327,7 @@ class FakeRuns:
         return (counted(run) for run in list(self.rows.values()) if batch_of(run) == slot)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
+        _within_a_transaction(len(pairs))
         _, first = pairs[0]
         if any(_held(self.rows.get(before.key)) != _held(before) for before, _ in pairs):
             current = self.rows.get(first.key)
@@ -661,6 +663,12 @@ class FakeEvents:
     def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
         self.rows[key] = row
         self.expires_at[key] = self.clock() + _RETENTION
+
+
+def _within_a_transaction(items: int) -> None:
+    """https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
+    if items > 100:
+        raise Unavailable(f"DynamoDB takes 100 items in one transaction, not {items}.")
 
 
 def _revision(reader: Reader | Early) -> object:

@@ -135,6 +135,12 @@ REASON: Mapping[Reason, Words] = {
         "its outcome stayed unknown, and the next one took its events over",
         "Nothing: what was in it may have arrived twice.",
     ),
+    Reason.GIVEN_UP: Words(
+        "what was in it has gone out twice, for all that anybody knows, and no report of either "
+        "email came: it is not sent a third time",
+        "Ask the reader whether it arrived. Reports that come late still settle it; if they never "
+        "come, look at the alarm given-up.",
+    ),
     Reason.SUPERSEDED: Words(
         "the next one came before anybody had sent it, and took its events over",
         "If that happens often, generate does not keep up: look at the age of its queue.",

@@ -1,9 +1,9 @@
 """An explanation as tables: for people side by side, for programs one line a row."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gazette.domain.explanation import Choice, Explanation, Story
+from gazette.domain.explanation import Choice, Explanation, Story, Waiting
 from gazette.domain.identity import run_id
 from gazette.domain.run import BEGINNING
 from gazette.domain.subscriber import SubscriberStatus
@@ -42,13 +42,16 @@ def sections(found: Explanation) -> list[Section]:
         ),
         Section(
             "waiting",
-            ("for", "category", "events", "oldest (UTC)", "newest (UTC)"),
+            WAITING,
             list(_waiting(found)),
             "Nothing waits.",
         ),
+        Section("given up", WAITING, list(_rows(found.given_up, "not sent again"))),
         Section("run", RUN, [_run(story, found) for story in found.runs], "No runs."),
     ]
 
+
+WAITING = ("for", "category", "events", "oldest (UTC)", "newest (UTC)")
 
 RUN = (
     "their clock",
@@ -119,8 +122,12 @@ def _whose(choice: Choice, chosen: str) -> str:
 
 def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     left = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
-    for each in found.waiting:
-        place = name_of(each.schedule, each.about) + (" (is not sent)" if left else "")
+    yield from _rows(found.waiting, "is not sent" if left else "")
+
+
+def _rows(some: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:
+    for each in some:
+        place = name_of(each.schedule, each.about) + (f" ({note})" if note else "")
         yield place, each.category, f"{each.count}", bare_utc(each.oldest), bare_utc(each.newest)
 
 

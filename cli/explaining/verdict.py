@@ -43,6 +43,11 @@ def _now(found: Explanation) -> Iterator[str]:
     yield from following(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
         yield f"What waits: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+    if found.given_up:
+        yield (
+            f"Not sent again: {'; '.join(map(_waits, _by_place(found.given_up)))}, which went out "
+            "twice for all that anybody knows; no report of either email came."
+        )
     if found.braked:
         yield (
             f"Nothing of {listed([*map(named, found.braked)])} is sent to anybody now: "

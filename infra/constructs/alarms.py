@@ -109,6 +109,19 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="given-up",
+        metric="swept_given_up",
+        minutes=5,
+        bad=1,
+        meaning=(
+            "Events were in two emails of which nobody knows whether they arrived, and are not "
+            "sent a third time. Does the mail provider answer at all, and do its reports come in "
+            "(`gazette dlq list --stage {stage}`)? `gazette explain USER --stage {stage}` shows "
+            "what was given up; the log of gazette-{stage}-sweep names the runs. A report that "
+            "still comes settles them."
+        ),
+    ),
+    Counted(
         name="shards-late",
         metric="late_shards",
         minutes=5,

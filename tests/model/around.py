@@ -4,9 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gazette.domain.run import Reason, Status
-from gazette.domain.signals import Cancel, DeadlinePassed, Evidence, GraceOver, Signal, Stop
+from gazette.domain.signals import (
+    Cancel,
+    DeadlinePassed,
+    Evidence,
+    GiveUp,
+    GraceOver,
+    Signal,
+    Stop,
+)
 
-from tests.model.numbered import due, is_carried, moved, number_of, run_of
+from tests.model.numbered import due, given_up_to, is_carried, moved, number_of, run_of, until_of
 from tests.model.reading import Step, is_expired
 from tests.model.state import (
     ACKNOWLEDGED,
@@ -102,6 +110,10 @@ def _sweep(state: State, index: int, setup: Setup) -> Iterator[Step]:
 def _decide(state: State, index: int, setup: Setup) -> Step:
     """Rule 9. What was accepted and not reported by now may go out again."""
     after = _moved(state, index, GraceOver(setup.policy))
+    until = until_of(state.runs[index])
+    is_given_up = until is not None and until <= given_up_to(state.runs[: index + 1])
+    if is_given_up and is_carried(after.runs[index]) and setup.holds(Rule.TWO_DOUBTS):
+        after = _moved(state, index, GiveUp())
     if not setup.holds(Rule.RESEND_ONCE):
         forgotten = number_of(replace(run_of(after.runs[index]), resent=False))
         after = after._replace(runs=replaced(after.runs, index, forgotten))

@@ -53,7 +53,7 @@ def _close(state: State, w: int) -> Step:
     runs, chain = list(state.runs), list(worker.chain)
     first = worker.run - len(chain) + 1
     for position, read in enumerate(worker.chain[:-1]):
-        if is_to_be_carried(read):
+        if is_to_be_carried(read, worker.since):
             runs[first + position], chain[position] = applied(read, runs[first + position], Carry())
     worker = worker._replace(at=At.CLAIM, chain=tuple(chain))
     after = with_worker(state, w, worker)._replace(runs=tuple(runs))
@@ -86,7 +86,7 @@ def _claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
     if state.losses:
         runs = _claimed(state, worker, setup, nonce=_LOST)
         assert runs is not None
-        is_together = any(map(is_to_be_carried, worker.chain[:-1]))
+        is_together = any(is_to_be_carried(read, worker.since) for read in worker.chain[:-1])
         outcome = TOGETHER if is_together and setup.holds(Rule.ONE_TRANSACTION) else ""
         unheard = claimed._replace(at=At.RECLAIM, chain=(runs[index],), outcome=outcome)
         after = with_worker(state, w, unheard)._replace(runs=runs, losses=state.losses - 1)
@@ -99,7 +99,7 @@ def _claimed(state: State, worker: Worker, setup: Setup, *, nonce: str) -> tuple
     runs = list(state.runs)
     if setup.holds(Rule.ONE_TRANSACTION):
         for position, read in enumerate(worker.chain[:-1]):
-            if not is_to_be_carried(read):
+            if not is_to_be_carried(read, worker.since):
                 continue
             closed = moved(read, Carry())
             if closed is None and not setup.holds(Rule.CARRIED_IS_CHECKED):

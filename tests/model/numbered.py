@@ -8,7 +8,7 @@ from functools import cache
 
 from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.model import RunKey
-from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
+from gazette.domain.run import BEGINNING, Reason, Run, Status, given_up_until, sent_until
 from gazette.domain.signals import Carry, Signal
 
 INSTANTS = tuple(BEGINNING + timedelta(days=day) for day in range(9))
@@ -84,10 +84,15 @@ def is_carried(number: int) -> bool:
 
 
 @cache
-def is_to_be_carried(number: int) -> bool:
-    """True where a successor has to close the run, or to see that nobody opened it since."""
+def is_to_be_carried(number: int, since: int) -> bool:
+    """True where a successor has to close the run, or to see that nobody opened it since.
+
+    Not where its own window begins at `since`, behind that of the run.
+    """
     run = _RUNS[number]
     if run.status is Status.SENT or not run.uncertain:
+        return False
+    if run.window is None or run.window.until <= INSTANTS[since]:
         return False
     return run.reason is Reason.CARRIED_INTO or moved(number, Carry()) is not None
 
@@ -96,6 +101,12 @@ def is_to_be_carried(number: int) -> bool:
 def sent_up_to(chain: tuple[int, ...]) -> int:
     """The instant up to which the runs were sent, by the domain's own word."""
     return INSTANTS.index(sent_until(_RUNS[number] for number in chain))
+
+
+@cache
+def given_up_to(chain: tuple[int, ...]) -> int:
+    """The instant up to which all was in two doubtful attempts, by the domain's own word."""
+    return INSTANTS.index(given_up_until(_RUNS[number] for number in chain))
 
 
 @cache

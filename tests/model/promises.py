@@ -6,6 +6,7 @@ from gazette.domain.signals import Policy
 from tests.model.around import is_open
 from tests.model.numbered import (
     events_in,
+    given_up_to,
     is_carried,
     is_final,
     run_of,
@@ -33,9 +34,11 @@ def broken(state: State, setup: Setup) -> str | None:
 def _lost(state: State, setup: Setup) -> int:
     """The events that no email holds, and none will: everything up to a sent window is over.
 
-    An adopter who chose `assume_sent` chose to lose what a claimant took with it when it died.
+    An adopter who chose `assume_sent` chose to lose what a claimant took with it when it died;
+    what was in two doubtful attempts is given up.
     """
     over = events_in(0, min(sent_up_to(state.runs), state.stored)) & ~retracted(state, setup)
+    over &= ~events_in(0, given_up_to(state.runs))
     for email in state.emails:
         over &= ~email.events
     if over and setup.policy is Policy.ASSUME_SENT:

@@ -7,12 +7,13 @@ which stays queued until a worker has ended the run: so it comes as often and as
 from collections.abc import Iterator
 
 from gazette.domain.run import Reason, Status
-from gazette.domain.signals import Cancel, DeadlinePassed, Signal, Skip
+from gazette.domain.signals import Cancel, DeadlinePassed, GiveUp, Signal, Skip
 
 from tests.model.numbered import (
     applied,
     claimed_up_to,
     events_in,
+    given_up_to,
     is_carried,
     is_final,
     is_to_be_carried,
@@ -129,6 +130,11 @@ def _next_to_settle(worker: Worker, setup: Setup) -> tuple[int, Signal | None] |
             return position, DeadlinePassed(run.attempt)
         if run.status is Status.UNKNOWN and not is_carried(chain[position]):
             return position, None
+    for position in range(last - 1, -1, -1):
+        until = until_of(chain[position])
+        if is_carried(chain[position]) and until is not None:
+            if until <= max(sent_up_to(chain[:last]), _given_up_to(worker, setup)):
+                return position, GiveUp()
     return None
 
 
@@ -164,6 +170,8 @@ def _settle(state: State, w: int, setup: Setup) -> Iterator[Step]:
     after = state._replace(runs=replaced(state.runs, index, stored))
     worker = worker._replace(chain=replaced(worker.chain, position, told))
     words = "finds run {} overdue" if is_overdue else "cancels run {} as superseded"
+    if isinstance(signal, GiveUp):
+        words = "gives run {} up"
     yield (f"worker {{}} {words}", w, index), _go_on(after, w, worker, setup)
 
 
@@ -181,6 +189,7 @@ def _read(state: State, w: int, setup: Setup) -> Step:
     if not setup.holds(Rule.SINCE_AT_EACH_ATTEMPT):
         first = since_of(own)
         since = since if first is None else first
+    since = max(since, _given_up_to(worker, setup))
     until = until_of(own)
     if until is None:
         lag = 0 if setup.holds(Rule.SETTLE_LAG) or state.stored == setup.events else 1
@@ -202,6 +211,11 @@ def _read(state: State, w: int, setup: Setup) -> Step:
     return label, after
 
 
+def _given_up_to(worker: Worker, setup: Setup) -> int:
+    """Rule 9: of what was in two doubtful attempts, its own with them, there is no third."""
+    return given_up_to(worker.chain) if setup.holds(Rule.TWO_DOUBTS) else 0
+
+
 def _look_for_stops(state: State, w: int, setup: Setup) -> Step:
     worker = state.workers[w]
     outcome = ""
@@ -212,7 +226,9 @@ def _look_for_stops(state: State, w: int, setup: Setup) -> Step:
             outcome = "batch_cancelled"
     if outcome:
         worker = worker._replace(at=At.END, outcome=outcome)
-    elif setup.holds(Rule.ONE_TRANSACTION) or not any(map(is_to_be_carried, worker.chain[:-1])):
+    elif setup.holds(Rule.ONE_TRANSACTION) or not any(
+        is_to_be_carried(read, worker.since) for read in worker.chain[:-1]
+    ):
         worker = worker._replace(at=At.CLAIM)
     else:
         worker = worker._replace(at=At.CLOSE)
@@ -222,8 +238,14 @@ def _look_for_stops(state: State, w: int, setup: Setup) -> Step:
 def _end(state: State, w: int) -> Step:
     worker = state.workers[w]
     index = worker.run
-    stored, told = applied(worker.chain[-1], state.runs[index], _ENDS[worker.outcome])
-    after = idle(state, w)._replace(runs=replaced(state.runs, index, stored))
+    runs = list(state.runs)
+    first = index - len(worker.chain) + 1
+    if worker.outcome == "empty":
+        for position, read in enumerate(worker.chain[:-1]):
+            if is_to_be_carried(read, worker.since):
+                runs[first + position], _ = applied(read, runs[first + position], GiveUp())
+    runs[index], told = applied(worker.chain[-1], runs[index], _ENDS[worker.outcome])
+    after = idle(state, w)._replace(runs=tuple(runs))
     if is_final(told):
         after = unqueued(after, index)
     return (f"worker {{}} ends run {{}} as {worker.outcome}", w, index), after

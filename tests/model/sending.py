@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gazette.domain.run import Status
+from gazette.domain.run import MOST_DOUBTS, Status
 from gazette.domain.signals import (
     Accepted,
     NotAttempted,
@@ -97,6 +97,10 @@ def _email(state: State, worker: Worker, setup: Setup) -> Email:
         is_repetition = email.run == worker.run or email.events & worker.events
         if is_repetition and not worker.doubted >> number & 1:
             fault = f"G2: an email of run {run} repeats one of run {email.run + 1}, not given up"
+    for event in range(worker.events.bit_length()):
+        copies = sum(email.events >> event & 1 for email in state.emails)
+        if worker.events >> event & 1 and copies >= MOST_DOUBTS:
+            fault = f"G2: event {event + 1} is in a third email"
     return Email(worker.run, run_of(worker.chain[0]).attempt, worker.events, fault)
 
 

@@ -31,6 +31,7 @@ class Rule(StrEnum):
     STOP_RAISES_EPOCH = "stop_raises_epoch"
     CLAIM_CONDITION = "claim_condition"
     WINDOW_FROM_SENT_RUNS = "window_from_sent_runs"
+    TWO_DOUBTS = "two_doubts"
 
 
 class Halt(StrEnum):

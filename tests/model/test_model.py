@@ -79,8 +79,10 @@ def test_trace_d_evidence_for_a_run_that_waits_to_be_sent_again() -> None:
 
 def test_trace_e_a_second_unknown_after_a_resend() -> None:
     setup = QUIET._replace(policy=Policy.RESEND, losses=2, workers=1, occurrences=1)
-    traits = ("grace of run 1", "grace of run 1")
-    assert_breaks(Rule.RESEND_ONCE, setup, "G2: one email too many", *traits)
+    both = frozenset({Rule.RESEND_ONCE, Rule.TWO_DOUBTS})
+    assert search(setup._replace(without=both)).violation == ("G2: event 1 is in a third email")
+    for one in both:
+        assert search(setup._replace(without=both - {one})).violation is None
 
 
 def test_trace_f_a_pending_run_whose_message_was_dead_lettered() -> None:
@@ -144,3 +146,9 @@ def test_what_is_unknown_has_no_end_where_no_policy_speaks() -> None:
     """No state is wrong here: the search has to see that no way leads on."""
     setup = QUIET._replace(losses=1)
     assert_breaks(Rule.POLICY_SPEAKS, setup, "G3: from here on", "no answer")
+
+
+@pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
+def test_trace_r_an_event_in_two_doubtful_emails_is_not_in_a_third(policy: Policy) -> None:
+    setup = QUIET._replace(policy=policy, occurrences=3, workers=1, losses=2)
+    assert_breaks(Rule.TWO_DOUBTS, setup, "G2: event 1 is in a third email", "answer is lost")

@@ -9,7 +9,7 @@ from tests.mutations.mutation import Mutation
 from tests.mutations.rules import RULES
 from tests.mutations.traces import PREVENTED, TRACES, table
 
-_NAMED = re.compile(r"^def test_trace_([a-z])_", re.MULTILINE)
+_NAMED = re.compile(r"^def test_trace_([a-z]{1,2})_", re.MULTILINE)
 _QUICK = (
     "time and deadline are looked at right before the call",
     "who finds another's claim does not send",

@@ -28,10 +28,12 @@ TRACES: Final = {
     "of the same day",
     "q": "A poison event; a brake that drains a queue into its dead letters; an immediate message "
     "that is never queued",
+    "r": "An attempt in doubt is carried, its successor ends in doubt too, and so on: copies without "
+    "bound, until a transaction is too large and the reader is locked",
 }
 """What broke an earlier version of the design, by letter."""
 
-_WINDOW = "    window = window_of(run, older.sent_until,"
+_WINDOW = "    window = window_of(run, older.since,"
 _LOCAL_DATE = (
     "int(schedule.next_due_at.astimezone("
     '__import__("zoneinfo").ZoneInfo(schedule.wanted.time_zone)'
@@ -81,14 +83,14 @@ PREVENTED: Final = (
         "domain/lifecycle.py",
         "        case Policy.RESEND if not run.resent:\n",
         "        case Policy.RESEND if True:\n",
-        "tests/unit/test_sweep.py::test_trace_e_a_second_doubt_after_resend_is_carried",
+        "tests/unit/test_sweep.py::test_trace_e_a_second_doubt_after_resend_is_given_up",
         "e",
     ),
     Mutation(
         "the sweep queues pending runs again",
         "steps/sweep.py",
-        "            return _queue_again(run, by.generate_queue, by)\n",
-        "            return Swept.LEFT_ALONE\n",
+        "            return [_queue_again(run, by.generate_queue, by)]\n",
+        "            return [Swept.LEFT_ALONE]\n",
         "tests/unit/test_sweep.py"
         "::test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again",
         "f",
@@ -300,6 +302,22 @@ PREVENTED: Final = (
         "tests/unit/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
         "q",
+    ),
+    Mutation(
+        "what was in two doubtful attempts is in no third",
+        "steps/preceding.py",
+        "    since = settled_until((run, *ended))\n",
+        "    since = sent_until((run, *ended))\n",
+        "tests/unit/test_copies.py::test_trace_r_an_event_is_in_two_digests_at_most",
+        "r",
+    ),
+    Mutation(
+        "a run of which nothing is left has no successor",
+        "steps/doubts.py",
+        "    if _is_carried(decided) and _leaves_nothing(run, older):\n",
+        "    if _is_carried(decided) and not _leaves_nothing(run, older):\n",
+        "tests/unit/test_copies.py::test_trace_r_an_immediate_event_goes_out_twice_at_most",
+        "r",
     ),
 )
 

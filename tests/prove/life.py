@@ -14,7 +14,7 @@ from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.feedback import MailReport
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey, Schedule
-from gazette.domain.run import Run, Status, sent_until
+from gazette.domain.run import Run, Status, settled_until
 
 from infra.topology import STEPS, VISIBILITY_FACTOR
 from tests.builders import NOW, SettableClock
@@ -218,7 +218,7 @@ class Life:
         if schedule is None or not schedule.listed:
             return False
         chain = self.onlooker.runs.chain(latest_run(schedule.user_id, schedule.name))
-        return placed.stored_at > sent_until(chain)
+        return placed.stored_at > settled_until(chain)
 
     # Ticks of the clock.
 

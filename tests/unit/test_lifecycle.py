@@ -15,6 +15,7 @@ from gazette.domain.signals import (
     Claim,
     DeadlinePassed,
     Evidence,
+    GiveUp,
     GraceOver,
     NotAttempted,
     Policy,
@@ -96,6 +97,10 @@ TABLE: tuple[tuple[Signal, tuple[Status | str | None, ...]], ...] = (
     (
         DeadlinePassed(1),
         (IGNORED, Status.UNKNOWN, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED, IGNORED),
+    ),
+    (
+        GiveUp(),
+        (IGNORED, IGNORED, IGNORED, Status.FAILED, IGNORED, IGNORED, IGNORED, IGNORED),
     ),
     (
         GraceOver(Policy.RESEND),

@@ -33,6 +33,7 @@ NOT_OF_SKIPPED_RUNS = {
     Reason.POLICY_RESEND,
     Reason.CARRIED,
     Reason.CARRIED_INTO,
+    Reason.GIVEN_UP,
     Reason.SUPERSEDED,
     Reason.BATCH_CANCELLED,
     Reason.PREFERENCES_CHANGED,

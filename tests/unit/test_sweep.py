@@ -168,7 +168,7 @@ def test_resend_sends_once_more(world: World) -> None:
     assert world.runs.rows[KEY].attempt == 2
 
 
-def test_trace_e_a_second_doubt_after_resend_is_carried(world: World) -> None:
+def test_trace_e_a_second_doubt_after_resend_is_given_up(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.sweep()
@@ -177,8 +177,8 @@ def test_trace_e_a_second_doubt_after_resend_is_carried(world: World) -> None:
     run = lose_sight(world)
     assert run.uncertain == {1, 2}
     prove(world)
-    assert world.sweep() == {Swept.CARRIED: 1}
-    assert status(world) == (Status.UNKNOWN, Reason.CARRIED)
+    assert world.sweep() == {Swept.GIVEN_UP: 1}
+    assert status(world) == (Status.FAILED, Reason.GIVEN_UP)
     assert not world.resend_queue.sent
     assert not world.sweep()
 

@@ -83,7 +83,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Events of one category under one schedule that no sent run covers."""
+    """Events of one category under one schedule that no sent run covers: to come, or given up."""
 
     schedule: str
     about: str
@@ -100,8 +100,8 @@ class Explanation:
     `status` None: not known, or erased, which `erased_at` tells. `suppression` is that of their
     address. `zone` is the reader's own, in which `on` is a date; UTC where `time_zone` is empty or
     not known here. `runs` are those due on the date, else the last ones of all schedules and
-    whatever has not ended; newest first. `braked`: those
-    categories of what waits that are.
+    whatever has not ended; newest first. `given_up`: what was in as many emails as it may be of
+    which nobody knows whether they arrived. `braked`: those categories of what waits that are.
     """
 
     user_id: str
@@ -123,4 +123,5 @@ class Explanation:
     overrides: tuple[Override, ...] = ()
     runs: tuple[Story, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    given_up: tuple[Waiting, ...] = ()
     braked: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from gazette.domain.signals import (
     Claim,
     DeadlinePassed,
     Evidence,
+    GiveUp,
     GraceOver,
     NotAttempted,
     Policy,
@@ -35,6 +36,9 @@ MAX_REFUSALS = 1 + len(PAUSES)
 
 _OVERDUE = timedelta(minutes=15)
 """What should be tried again at an instant and is not by then is the sweep's."""
+
+
+_HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
             return _end(run, Status.CANCELLED, signal.reason)
         case Carry():
             return _carry(run)
+        case GiveUp():
+            return _give_up(run)
         case Stop():
             return _stop(run)
         case _:
@@ -190,8 +196,15 @@ def _carry(run: Run) -> Run | Ignored:
     """Rule 5: only a run with an uncertain attempt, and only when its policy has spoken."""
     if not run.uncertain:
         return Ignored("no attempt of it is uncertain")
-    if run.status in {Status.SENDING, Status.SENT} or run.reason is Reason.CARRIED_INTO:
+    if run.status in {Status.SENDING, Status.SENT} or run.reason in _HANDED_OVER:
         return Ignored(f"a {run.status} run is not carried")
     if run.status is Status.UNKNOWN and run.reason is not Reason.CARRIED:
         return Ignored("its policy has not spoken")
     return replace(run, status=Status.FAILED, reason=Reason.CARRIED_INTO)
+
+
+def _give_up(run: Run) -> Run | Ignored:
+    """Rule 9: nothing of it goes out again, and only evidence still moves it."""
+    if run.status is not Status.UNKNOWN:
+        return Ignored(f"a {run.status} run is not given up")
+    return replace(run, status=Status.FAILED, reason=Reason.GIVEN_UP)

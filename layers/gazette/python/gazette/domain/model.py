@@ -152,6 +152,10 @@ class Window:
         """True where no event can lie in it."""
         return self.until <= self.since
 
+    def holds(self, instant: datetime) -> bool:
+        """Whether what was stored then lies in it."""
+        return self.since < instant <= self.until
+
 
 @dataclass(frozen=True, slots=True)
 class Edition:

@@ -46,6 +46,7 @@ class Reason(StrEnum):
     POLICY_RESEND = "policy_resend"
     CARRIED = "carried"
     CARRIED_INTO = "carried_into"
+    GIVEN_UP = "given_up"
     SUPERSEDED = "superseded"
     EMPTY = "empty"
     BRAKED = "braked"
@@ -132,6 +133,35 @@ def sent_until(chain: Iterable[Run]) -> datetime:
         (run.window.until for run in chain if run.status is Status.SENT and run.window),
         default=BEGINNING,
     )
+
+
+MOST_DOUBTS = 2
+"""Attempts by which one event may have gone out, for all that anybody knows: then it is given up."""
+
+
+def given_up_until(chain: Iterable[Run]) -> datetime:
+    """Up to where every event was in as many doubtful attempts as one may be in.
+
+    All windows of a schedule begin where the last sent one ended, so a doubtful attempt holds
+    whatever was stored up to its end, and was not given up before.
+    """
+    ends = sorted(run.window.until for run in chain if run.window for _ in run.uncertain)
+    return ends[-MOST_DOUBTS] if len(ends) >= MOST_DOUBTS else BEGINNING
+
+
+def is_given_up(stored_at: datetime, chain: Iterable[Run]) -> bool:
+    """Whether what was stored then goes out no more, and no email is known to have had it."""
+    runs = tuple(chain)
+    is_sent = any(
+        run.status is Status.SENT and run.window and run.window.holds(stored_at) for run in runs
+    )
+    return stored_at <= given_up_until(runs) and not is_sent
+
+
+def settled_until(chain: Iterable[Run]) -> datetime:
+    """Up to where nothing is sent any more: it was, or it was given up."""
+    runs = tuple(chain)
+    return max(sent_until(runs), given_up_until(runs))
 
 
 def may_have_gone_until(chain: Iterable[Run]) -> datetime:

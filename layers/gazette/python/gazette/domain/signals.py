@@ -129,6 +129,11 @@ class Carry:
 
 
 @dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Every event of it was in as many doubtful attempts as one may be in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Something that a worker may have read before its claim has changed."""
 
@@ -146,5 +151,6 @@ Signal = (
     | Skip
     | Cancel
     | Carry
+    | GiveUp
     | Stop
 )

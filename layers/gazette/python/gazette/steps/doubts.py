@@ -1,6 +1,6 @@
 """What becomes of a run of which nobody knows whether it went out: evidence, or the policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,8 +19,8 @@ from gazette.domain.ports import (
     QueuedRun,
     RunQueue,
 )
-from gazette.domain.run import Run, Status
-from gazette.domain.signals import GraceOver, Policy
+from gazette.domain.run import Reason, Run, Status, given_up_until, settled_until
+from gazette.domain.signals import GiveUp, GraceOver, Policy
 
 _FRESH = timedelta(minutes=5)
 """An email that was sent so lately need not have its report."""
@@ -30,13 +30,14 @@ ProvenUntil = Callable[[], datetime | None]
 
 
 class Swept(StrEnum):
-    """What the sweep did with a run."""
+    """What the sweep did with a run. `GIVEN_UP`: with events of it, or of those that it carries."""
 
     QUEUED = "queued"
     DUE_LATER = "due_later"
     NOW_UNKNOWN = "now_unknown"
     RESENT = "resent"
     CARRIED = "carried"
+    GIVEN_UP = "given_up"
     ASSUMED = "assumed"
     WAITS_FOR_EVIDENCE = "waits_for_evidence"
     LEFT_ALONE = "left_alone"
@@ -45,7 +46,7 @@ class Swept(StrEnum):
     @property
     def is_decision(self) -> bool:
         """Whether the policy has spoken: what is in the email may come twice, or be lost."""
-        return self in {Swept.RESENT, Swept.CARRIED, Swept.ASSUMED}
+        return self in {Swept.RESENT, Swept.CARRIED, Swept.GIVEN_UP, Swept.ASSUMED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,34 +81,61 @@ class Sweeping:
     limits: SweepLimits
 
 
-def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Swept:
+def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
     """No evidence came within the grace period: the policy decides (rule 9).
 
-    But `resend` only where a report has come of an email that was sent later.
+    But `resend` only where a report has come of an email that was sent later; and whatever it
+    says, no event that was in two doubtful attempts is in a third.
     """
     gone_since = run.deadline or run.check_at
     if by.clock() < gone_since + by.limits.evidence_grace:
-        return Swept.LEFT_ALONE
+        return [Swept.LEFT_ALONE]
     policy = by.policy
     if policy is Policy.RESEND and not run.resent:
         until = proven()
         if until is None or until <= gone_since:
             if by.clock() < gone_since + by.limits.longest_doubt:
-                return Swept.WAITS_FOR_EVIDENCE
+                return [Swept.WAITS_FOR_EVIDENCE]
             policy = Policy.CARRY_OVER
+    older = by.runs.chain(run.key)[1:]
     decided = transition(run, GraceOver(policy))
+    if _is_carried(decided) and _leaves_nothing(run, older):
+        decided = transition(run, GiveUp())
     if isinstance(decided, Ignored):
-        return Swept.LEFT_ALONE
-    is_carried = not (decided.is_open or decided.status.is_final)
-    if is_carried and is_immediate(run.key.schedule):
+        return [Swept.LEFT_ALONE]
+    if _is_carried(decided) and is_immediate(run.key.schedule):
         _start_successor(run, by)
     decided = replace(decided, check_at=by.clock() + by.limits.check_after)
     if by.runs.swap(run, decided) != decided:
-        return Swept.LEFT_ALONE
+        return [Swept.LEFT_ALONE]
     if decided.status is Status.RETRYING:
         by.resend_queue.send([QueuedRun(run.key, timedelta(0))])
-        return Swept.RESENT
-    return Swept.CARRIED if is_carried else Swept.ASSUMED
+    done = _DONE.get(decided.reason)
+    if decided.status is not Status.SENT and _gives_up(run, older):
+        return [Swept.GIVEN_UP, *([done] if done else [])]
+    return [done] if done else []
+
+
+_DONE = {
+    Reason.POLICY_RESEND: Swept.RESENT,
+    Reason.CARRIED: Swept.CARRIED,
+    Reason.ASSUMED: Swept.ASSUMED,
+}
+
+
+def _is_carried(decided: Run | Ignored) -> bool:
+    return isinstance(decided, Run) and decided.reason is Reason.CARRIED
+
+
+def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
+    """Whether each event of the run was in as many doubtful attempts as one may be in."""
+    return run.window is not None and run.window.until <= given_up_until((run, *older))
+
+
+def _gives_up(run: Run, older: Sequence[Run]) -> bool:
+    """Whether its last attempt was one too many for any event."""
+    before = replace(run, uncertain=run.uncertain - {run.attempt})
+    return given_up_until((run, *older)) > settled_until((before, *older))
 
 
 def _start_successor(run: Run, by: Sweeping) -> None:

@@ -24,7 +24,7 @@ from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import BrakedCategories, Clock
-from gazette.domain.run import Run, sent_until
+from gazette.domain.run import Run, is_given_up, settled_until
 from gazette.domain.stores import Follows, Subscribers, Suppressions
 from gazette.domain.subscriber import Reader, Subscriber
 from gazette.domain.zone import zone_of
@@ -63,7 +63,7 @@ def explain(
     stored: dict[str, list[Placed]] = defaultdict(list)
     for placed in events.of_user(user_id):
         stored[placed.schedule].append(placed)
-    waiting = _waiting(stored, all_runs)
+    waiting, given_up = _waiting(stored, all_runs)
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -89,6 +89,7 @@ def explain(
             for run in _shown(all_runs, on, zone)
         ),
         waiting=waiting,
+        given_up=given_up,
         braked=tuple(sorted({each.category for each in waiting} & set(braked.names()))),
     )
 
@@ -171,13 +172,26 @@ def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]
     return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
 
 
-def _waiting(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> tuple[Waiting, ...]:
-    found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+def _waiting(
+    stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]
+) -> tuple[tuple[Waiting, ...], tuple[Waiting, ...]]:
+    """What is still to be sent, and what was given up."""
+    waiting: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    given_up: dict[tuple[str, str], list[datetime]] = defaultdict(list)
     for schedule, placed in stored.items():
-        until = sent_until(run for run in runs if run.key.schedule == schedule)
+        chain = [run for run in runs if run.key.schedule == schedule]
+        settled = settled_until(chain)
         for each in placed:
-            if each.stored_at > until:
-                found[schedule, each.event.category].append(each.stored_at)
+            if each.stored_at > settled:
+                waiting[schedule, each.event.category].append(each.stored_at)
+            elif is_given_up(each.stored_at, chain):
+                given_up[schedule, each.event.category].append(each.stored_at)
+    return _counted(waiting, stored), _counted(given_up, stored)
+
+
+def _counted(
+    found: Mapping[tuple[str, str], Sequence[datetime]], stored: Mapping[str, Sequence[Placed]]
+) -> tuple[Waiting, ...]:
     return tuple(
         Waiting(schedule, _about(schedule, stored), category, len(at), min(at), max(at))
         for (schedule, category), at in sorted(found.items())

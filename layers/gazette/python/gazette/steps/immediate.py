@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.ports import QueuedRun
-from gazette.domain.run import Run, sent_until
+from gazette.domain.run import Run, settled_until
 from gazette.steps.places import Places
 
 
@@ -21,14 +21,14 @@ def run_for(user_id: str, schedule: str, at: datetime, *, places: Places) -> tup
 
 
 def start_immediate(placed: Placed, *, places: Places) -> Run | None:
-    """See that a run takes the event. Safe to repeat. None where it has gone out.
+    """See that a run takes the event. Safe to repeat. None where it has gone out, or was given up.
 
     Queued also when the run was there already: a crash between row and message must not lose
     the message (rule 16).
     """
     user_id, schedule = placed.event.user_id, placed.schedule
     chain = places.runs.chain(latest_run(user_id, schedule))
-    if placed.stored_at <= sent_until(chain):
+    if placed.stored_at <= settled_until(chain):
         return None
     run = collecting(chain, placed.stored_at)
     if run is None:

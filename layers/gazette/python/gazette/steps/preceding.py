@@ -8,45 +8,66 @@ from gazette.domain.ledgers import Runs
 from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.model import Window
 from gazette.domain.ports import Clock
-from gazette.domain.run import Reason, Run, Status, sent_until
-from gazette.domain.signals import Cancel, Carry, DeadlinePassed
+from gazette.domain.run import Reason, Run, Status, sent_until, settled_until
+from gazette.domain.signals import Cancel, Carry, DeadlinePassed, GiveUp
 from gazette.steps.applying import apply
 
 
 @dataclass(frozen=True, slots=True)
 class Preceding:
-    """`sent_until`: up to where the older runs were sent, so where a window begins.
+    """`since`: where the window of the next run begins, because all before was sent or given up.
 
     `carried`: those that may have gone out although nobody knows of it, each as it is and as it
-    is once the next run has taken its events over (rule 5). `unsettled`: one that has to be
-    settled first, because nobody knows what it sends or sent.
+    is once the next run has taken its events over (rule 5). There is one at most: of two, the
+    older one's events were in both, and are given up. `unsettled`: one that has to be settled
+    first, because nobody knows what it sends or sent.
     """
 
-    sent_until: datetime
+    since: datetime
     carried: tuple[tuple[Run, Run], ...] = ()
     unsettled: Run | None = None
 
 
 def settle_older(
-    older: Sequence[Run], *, runs: Runs, clock: Clock, evidence_grace: timedelta
+    run: Run, older: Sequence[Run], *, runs: Runs, clock: Clock, evidence_grace: timedelta
 ) -> Preceding:
-    """End what nobody has claimed, and say what the others leave to the next run (rule 3).
+    """End what nobody has claimed, and say what the others leave to `run` (rule 3).
 
-    They are looked at as they are stored now: one may have been sent since it was read.
+    They are looked at as they are stored now: one may have been sent since it was read. What was
+    in as many doubtful attempts as an event may be in, those of `run` with them, is left to
+    nobody (rule 9).
     """
     ended: list[Run] = []
-    carried: list[tuple[Run, Run]] = []
     for each in older:
-        run = settle_if_overdue(each, runs=runs, clock=clock, evidence_grace=evidence_grace)
-        if run.status in {Status.PENDING, Status.RETRYING} and not run.uncertain:
-            run = apply(run, Cancel(Reason.SUPERSEDED), runs=runs)
-        if run.is_open and not (run.status is Status.RETRYING and run.uncertain):
-            return Preceding(sent_until(ended), unsettled=run)
-        if run.may_have_gone:
-            closed = transition(run, Carry())
-            carried.append((run, run if isinstance(closed, Ignored) else closed))
-        ended.append(run)
-    return Preceding(sent_until(ended), tuple(carried))
+        found = settle_if_overdue(each, runs=runs, clock=clock, evidence_grace=evidence_grace)
+        if found.status in {Status.PENDING, Status.RETRYING} and not found.uncertain:
+            found = apply(found, Cancel(Reason.SUPERSEDED), runs=runs)
+        if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
+            return Preceding(sent_until(ended), unsettled=found)
+        ended.append(found)
+    since = settled_until((run, *ended))
+    doubtful = [each for each in ended if each.may_have_gone]
+    for each in doubtful:
+        if not _reaches_behind(each, since):
+            apply(each, GiveUp(), runs=runs)
+    carried = (each for each in doubtful if _reaches_behind(each, since))
+    return Preceding(since, tuple((each, _carried(each)) for each in carried))
+
+
+def give_up_carried(older: Preceding, *, runs: Runs) -> None:
+    """Once the next run has found nothing left to take over: retracted, or given up (rule 9)."""
+    for each, _ in older.carried:
+        apply(each, GiveUp(), runs=runs)
+
+
+def _reaches_behind(run: Run, since: datetime) -> bool:
+    return run.window is not None and run.window.until > since
+
+
+def _carried(run: Run) -> Run:
+    """As it is once its events are taken over; itself where it was closed before."""
+    closed = transition(run, Carry())
+    return run if isinstance(closed, Ignored) else closed
 
 
 def settle_if_overdue(run: Run, *, runs: Runs, clock: Clock, evidence_grace: timedelta) -> Run:
@@ -61,7 +82,7 @@ def settle_if_overdue(run: Run, *, runs: Runs, clock: Clock, evidence_grace: tim
 
 
 def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
-    """From the end of the last sent window; up to `until`, or as the first claim fixed it
+    """From where nothing is sent any more; up to `until`, or as the first claim fixed it
     (rule 2).
     """
     if run.window is not None:

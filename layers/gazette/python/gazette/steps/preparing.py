@@ -16,7 +16,13 @@ from gazette.steps.applying import apply
 from gazette.steps.delivery import Awaited, Delivering, Delivery, DeliveryLimits
 from gazette.steps.editing import edit
 from gazette.steps.holding import events_due, without_held
-from gazette.steps.preceding import Preceding, settle_if_overdue, settle_older, window_of
+from gazette.steps.preceding import (
+    Preceding,
+    give_up_carried,
+    settle_if_overdue,
+    settle_older,
+    window_of,
+)
 
 _SOON = timedelta(minutes=1)
 
@@ -60,13 +66,13 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     if _is_too_late(run, by):
         return _skipped(run, Reason.TOO_LATE, by)
     older = settle_older(
-        chain[1:], runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+        run, chain[1:], runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
     )
     if older.unsettled:
         again_at = _when_settled(older.unsettled, by.clock())
         return Delivery(run, again_at, Awaited.OLDER_RUN)
 
-    window = window_of(run, older.sent_until, until=by.clock() - by.limits.settle_lag)
+    window = window_of(run, older.since, until=by.clock() - by.limits.settle_lag)
     set_aside = 0
     while (due := events_due(run, older, window, by=by)).sent or due.held:
         subscriber = by.subscribers.get(key.user_id)
@@ -92,6 +98,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
                 set_aside=set_aside,
             )
         set_aside += len(edition)
+    give_up_carried(older, runs=by.runs)
     return _skipped(run, Reason.EMPTY, by, set_aside)
 
 

@@ -9,7 +9,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports import Clock, RunQueue
-from gazette.domain.run import BEGINNING, Reason, Run, Status, sent_until
+from gazette.domain.run import BEGINNING, Reason, Run, Status, settled_until
 from gazette.domain.stores import EventReader, Subscribers
 from gazette.steps.sunset import active_until
 
@@ -117,7 +117,7 @@ def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
     """Up to when nothing has still to be sent, where nothing waits now; else None.
 
     Mostly nothing was stored since that was found last. Otherwise all runs must have ended, and
-    nothing may lie behind the last sent window.
+    nothing may lie behind what was sent or given up.
     """
     user_id, name, events = schedule.user_id, schedule.name, departures.events
     until = departures.clock() - departures.limits.settle_lag
@@ -126,7 +126,7 @@ def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
         chain = departures.runs.chain(latest_run(user_id, name))
         if not all(run.status.is_final for run in chain):
             return None
-        if events.holds(user_id, name, Window(max(since, sent_until(chain)), until)):
+        if events.holds(user_id, name, Window(max(since, settled_until(chain)), until)):
             return None
     return until
 

@@ -1,5 +1,6 @@
 """What nobody goes on with any more: messages that were lost, and workers that died."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -57,7 +58,7 @@ def begin_sweep(
 def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> list[tuple[RunKey, Swept]]:
     """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
 
-    Returns each with what was done. Safe to repeat, and to break off anywhere: what is left, and
+    Returns each with what was done, which may be two things. Safe to repeat, and to break off anywhere: what is left, and
     what failed, is found again.
     """
     done: list[tuple[RunKey, Swept]] = []
@@ -68,8 +69,8 @@ def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> list[tuple[Ru
         try:
             swept = _look_at(run, proven, by)
         except Unavailable:
-            swept = Swept.FAILED
-        done.append((run.key, swept))
+            swept = [Swept.FAILED]
+        done += [(run.key, each) for each in swept]
     return done
 
 
@@ -82,20 +83,20 @@ def oldest_due_age(partition: int, *, runs: Runs, clock: Clock) -> timedelta:
     return max(clock() - due_at, timedelta(0)) if due_at else timedelta(0)
 
 
-def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Swept:
+def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
     match run.status:
         case Status.PENDING:
-            return _queue_again(run, by.generate_queue, by)
+            return [_queue_again(run, by.generate_queue, by)]
         case Status.RETRYING if run.retry_at and run.retry_at > by.clock():
             _look_again(run, run.retry_at + by.limits.check_after, by)
-            return Swept.DUE_LATER
+            return [Swept.DUE_LATER]
         case Status.RETRYING:
-            return _queue_again(run, by.resend_queue, by)
+            return [_queue_again(run, by.resend_queue, by)]
         case Status.SENDING:
             settled = settle_if_overdue(
                 run, runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
             )
-            return Swept.LEFT_ALONE if settled == run else Swept.NOW_UNKNOWN
+            return [Swept.LEFT_ALONE if settled == run else Swept.NOW_UNKNOWN]
         case _:
             return decide(run, proven, by)
 

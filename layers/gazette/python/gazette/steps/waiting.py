@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gazette.domain.explanation import EventHistory
 from gazette.domain.ledgers import Runs
 from gazette.domain.model import Event, Placed
-from gazette.domain.run import sent_until
+from gazette.domain.run import settled_until
 from gazette.domain.stores import Subscribers
 from gazette.domain.subscriber import Subscriber
 
@@ -36,7 +36,7 @@ def look_at_waiting(
     chains = list(runs.of_user(user_id))
     waiting: dict[str, tuple[Event, ...]] = {}
     for schedule, theirs in stored.items():
-        until = sent_until(run for run in chains if run.key.schedule == schedule)
+        until = settled_until(run for run in chains if run.key.schedule == schedule)
         if left := tuple(each.event for each in theirs if each.stored_at > until):
             waiting[schedule] = left
     return Waiting(subscriber, waiting)
