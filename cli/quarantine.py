@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from gazette.adapters.ses_events import decode_report
+from gazette.domain.errors import InvalidEvent
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -45,12 +47,24 @@ def show(
 @quarantine.command("redrive")
 @one_line_errors()
 def move(stage: StageName = "prod") -> None:
-    """Send what waits in quarantine to ingest again, once what was wrong is mended."""
-    waiting, target = queues(stage, "quarantine", "ingest")
-    done = redrive(waiting, target, started=waiting.found_at)
+    """Send what waits in quarantine to its function again, once what was wrong is mended."""
+    waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
+    done = redrive(
+        waiting,
+        lambda body: feedback if is_report(body) else ingest,
+        started=waiting.found_at,
+    )
     say(f"redriven {done.moved}, left {done.left}")
     if done.problem:
         raise NotPossible(f"{done.problem} What was left waits in {waiting.name}: run it again.")
+
+
+def is_report(body: str) -> bool:
+    """Whether it is a report of SES about an email of Gazette; else a service put it."""
+    try:
+        return decode_report(body) is not None
+    except InvalidEvent:
+        return False
 
 
 def _show(rows: list[tuple[str, str, str]]) -> None:

@@ -1,5 +1,6 @@
 """Out of a queue for what failed, back to where it came from: receive, send, delete."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,8 +20,8 @@ class Redriven:
     problem: str = ""
 
 
-def redrive(waiting: Queue, target: Queue, *, started: datetime) -> Redriven:
-    """Move what was in `waiting` at `started` to `target`; bodies stay as they are.
+def redrive(waiting: Queue, target_of: Callable[[str], Queue], *, started: datetime) -> Redriven:
+    """Move what was in `waiting` at `started`; bodies stay as they are, and say where they go.
 
     What came later stays: it may be what just went, come back still wrong. Each message is
     deleted after it was sent, so that none is lost: a crash between the two repeats it, which
@@ -33,7 +34,7 @@ def redrive(waiting: Queue, target: Queue, *, started: datetime) -> Redriven:
             while fruitless < _FRUITLESS and (messages := held.receive()):
                 old = [message for message in messages if sent_at(message) <= started]
                 for message in old:
-                    target.send(message["Body"])
+                    target_of(message["Body"]).send(message["Body"])
                     waiting.delete(message)
                     held.forget(message)
                     moved += 1

@@ -1,7 +1,8 @@
 """Values for tests: valid by default, changed where a test says so."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from gazette.domain.cadence import Cadence, DigestTimes
 from gazette.domain.feedback import Fault, MailEvent, MailReport
@@ -203,6 +204,11 @@ def a_run(sequence: int = 1, *, user_id: str = "ann") -> Run:
         due_at=NOW,
         check_at=NOW + timedelta(hours=1),
     )
+
+
+def a_claimed_run(sequence: int = 1, **given: Any) -> Run:
+    """A run of which one attempt was made; `given` says what became of it."""
+    return replace(a_run(sequence), **({"attempt": 1, "window": a_window()} | given))
 
 
 def a_window(*, hours: int = 24, until: datetime = NOW) -> Window:

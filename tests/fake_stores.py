@@ -316,7 +316,7 @@ class FakeRuns:
         ]
         for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
             found.append(run)
-            if run.status is Status.SENT and run.key != key:
+            if run.closes_a_window and run.key != key:
                 break
         return found
 

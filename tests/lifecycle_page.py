@@ -76,7 +76,7 @@ SIGNALS: tuple[tuple[str, Signal], ...] = (
     ("NotAttempted", NotAttempted(1)),
     ("Uncertain", Uncertain(1)),
     ("DeadlinePassed", DeadlinePassed(1)),
-    ("Evidence", Evidence("m1")),
+    ("Evidence", Evidence(1, "m1")),
     ("GraceOver (resend)", GraceOver(Policy.RESEND)),
     ("GraceOver (carry_over)", GraceOver(Policy.CARRY_OVER)),
     ("GraceOver (assume_sent)", GraceOver(Policy.ASSUME_SENT)),

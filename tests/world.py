@@ -327,6 +327,7 @@ class World:
             draw_nonce=lambda: f"nonce{next(self.nonces)}",
             random=lambda: 0.0,
             list_id="digest.example.com",
+            installation="here",
             limits=DeliveryLimits(
                 settle_lag=SETTLE_LAG,
                 send_timeout=timedelta(seconds=10),
@@ -426,6 +427,8 @@ class World:
         """One report of the provider."""
         noted = take_note(
             report,
+            "the report",
+            quarantine=self.quarantine,
             runs=self.runs,
             evidence_log=self.evidence_log,
             engagements=self.engagements,

@@ -55,7 +55,7 @@ def move(dead: DeadQueue, waiting: Queue, target: Queue, *, tell: Tell) -> Redri
         if isinstance(moved, Redriven):
             return moved
         tell("SQS offers no task for that here: each message is received, sent and deleted.")
-    return redrive(waiting, target, started=waiting.found_at)
+    return redrive(waiting, lambda _: target, started=waiting.found_at)
 
 
 def _by_task(waiting: Queue, target: Queue, tell: Tell) -> Redriven | NotOffered:

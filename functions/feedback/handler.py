@@ -22,6 +22,11 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
         return
     report, run = taken.report, taken.run
     count(f"mail_{report.kind}")
+    if taken.is_stray:
+        count("report_stray")
+        logger().warning(
+            "report of an attempt that nobody claimed", correlation_id=run_id(report.run)
+        )
     if taken.suppressed:
         count(f"suppressed_{taken.suppressed}")
     logger().info(

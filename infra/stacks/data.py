@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import Fn, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
@@ -12,10 +12,16 @@ from infra.topology import TABLES, Table
 
 
 class DataStack(Stack):
-    """`tables` by name; `links_secret` signs the links in emails."""
+    """`tables` by name; `links_secret` signs the links in emails.
+
+    `installation` names these tables and no others, also of a stage that is deleted and made anew
+    under the same names: the last part of the stack's ARN, which CloudFormation draws.
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
+    """
 
     def __init__(self, scope: Construct, construct_id: str, *, stage: Stage) -> None:
         super().__init__(scope, construct_id, termination_protection=stage.retain)
+        self.installation = Fn.select(2, Fn.split("/", self.stack_id))
         self.tables = {table.name: self._table(table, stage) for table in TABLES}
         self.links_secret = secretsmanager.Secret(
             self,

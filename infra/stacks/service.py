@@ -62,9 +62,11 @@ class ServiceStack(Stack):
         stage: Stage,
         tables: Mapping[str, dynamodb.Table],
         links_secret: secretsmanager.ISecret,
+        installation: str,
     ) -> None:
         super().__init__(scope, construct_id)
         self._stage = stage
+        self._installation = installation
         self._tables = tables
         self._topic = AlarmTopic(self, "Alarms", stage=stage)
         for counted in COUNTED:
@@ -92,6 +94,11 @@ class ServiceStack(Stack):
             f"`gazette dlq show failed --stage {stage.name}` says why. The events of a digest go "
             "with the next one; those of an email at once with the next about the same thing, if "
             "any.",
+        )
+        self._queues["quarantine"] = self._watched(
+            "quarantine",
+            "Events that do not fit the contract, and reports of SES for an email that these "
+            f"tables do not know; `gazette quarantine list --stage {stage.name}` has the reasons.",
         )
         self._queues["reports_undelivered"] = self._watched(
             "reports-undelivered", "Reports of SES that did not reach the feedback queue."
@@ -149,11 +156,8 @@ class ServiceStack(Stack):
         for step in (ingest, followers):
             self._queues["generate"].grant_send_messages(step.function)
             self._queues["followers"].grant_send_messages(step.function)
-        quarantine = self._watched(
-            "quarantine", "Events that do not fit the contract, each with its reason."
-        )
-        quarantine.grant_send_messages(ingest.function)
-        ingest.configure(self._settings(IngestSettings, quarantine_queue_url=quarantine.queue_url))
+        self._queues["quarantine"].grant_send_messages(ingest.function)
+        ingest.configure(self._settings(IngestSettings))
         followers.configure(self._settings(FollowersSettings))
 
     def _configure_fanout(self, fanout: StepConstruct) -> None:
@@ -187,6 +191,7 @@ class ServiceStack(Stack):
     def _configure_feedback(self, feedback: StepConstruct, bus: events.EventBus) -> None:
         if self._stage.track_clicks or self._stage.opens_are_life:
             bus.grant_put_events_to(feedback.function)
+        self._queues["quarantine"].grant_send_messages(feedback.function)
         feedback.configure(self._settings(FeedbackSettings))
 
     def _configure_sweep(self, sweep: StepConstruct) -> None:
@@ -216,6 +221,7 @@ class ServiceStack(Stack):
             **{name: int(each) for name, each in vars(self._stage).items() if type(each) is bool},
             "default_frequencies": json.dumps(self._stage.default_frequencies),
             "links_secret": self._links_secret.secret_arn,
+            "installation": self._installation,
             "immediate_sender": immediate.sender,
             "configuration_set": name_of_set(self._stage, digest),
             "immediate_configuration_set": name_of_set(self._stage, immediate),

@@ -137,6 +137,7 @@ def canary(ses: StandIn) -> SesCanary:
         ses_client(timedelta(seconds=5)),
         sender="Gazette <digest@example.com>",
         configuration_set="digest",
+        installation="here",
     )
 
 

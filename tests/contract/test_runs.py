@@ -10,7 +10,7 @@ from gazette.domain.ledgers import Runs
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
 
-from tests.builders import KEY, NOW, a_run, a_window
+from tests.builders import KEY, NOW, a_claimed_run, a_run, a_window
 from tests.contract.conftest import SECOND
 
 IMMEDIATE = immediate_schedule("post#post1")
@@ -81,12 +81,18 @@ def test_a_swap_never_creates_a_run(runs: Runs) -> None:
 def test_a_chain_reaches_back_to_the_last_sent_run_before_it(runs: Runs) -> None:
     statuses = [Status.SENT, Status.SENT, Status.SKIPPED, Status.FAILED, Status.SENT]
     for number, status in enumerate(statuses, 1):
-        runs.create(replace(a_run(number), status=status))
+        runs.create(a_claimed_run(number, status=status))
     runs.create(a_run(2, user_id="bo"))
     runs.create(of_schedule("weekly", 4))
     chain = runs.chain(RunKey("ann", DAILY, 5))
     assert [run.key.sequence for run in chain] == [5, 4, 3, 2]
     assert [run.key.sequence for run in runs.chain(RunKey("ann", DAILY, 9))] == [5]
+
+
+def test_a_chain_goes_past_what_was_sent_and_does_not_say_with_what(runs: Runs) -> None:
+    runs.create(a_claimed_run(1, status=Status.SENT))
+    runs.create(replace(a_run(2), status=Status.SENT))
+    assert [run.key.sequence for run in runs.chain(RunKey("ann", DAILY, 3))] == [2, 1]
 
 
 def test_a_chain_of_many_unsent_runs_reaches_the_first(runs: Runs) -> None:

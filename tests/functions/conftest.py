@@ -338,6 +338,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "mail_provider": "ses",
         "sender": "Gazette <digest@example.com>",
         "list_id": "digest.example.com",
+        "installation": "here",
         "smtp_host": "",
         "smtp_port": 465,
         "smtp_security": "tls",

@@ -123,6 +123,7 @@ def report(
     record: str = "delivery",
     minutes: int = 0,
     message_id: str = "0100-m1",
+    installation: str = "here",
     **about: Any,
 ) -> str:
     """What SES reports of an email, as EventBridge puts it on the feedback queue.
@@ -150,7 +151,11 @@ def report(
                     "timestamp": at,
                     "messageId": message_id,
                     "destination": [f"{run.partition('-')[0]}@example.com"],
-                    "tags": {"run": [run], "attempt": ["1"]},
+                    "tags": {
+                        "run": [run],
+                        "attempt": ["1"],
+                        "installation": [installation],
+                    },
                 },
                 **about,
             },

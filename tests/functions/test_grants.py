@@ -31,7 +31,7 @@ from gazette.domain.run import Reason, Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
 
-from tests.builders import a_run
+from tests.builders import a_claimed_run, a_run, a_window
 from tests.functions.conftest import GRANTED, Cloud, fan_out
 from tests.functions.messages import (
     ago,
@@ -205,18 +205,19 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
     (message,) = fan_out(cloud, user_id)
     due = runs.get(RunKey(user_id, DAILY, 1))
     assert due
-    doubt = replace(due, attempt=1, uncertain=frozenset({1}), deadline=now())
+    claimed = replace(due, attempt=1, window=a_window(until=now()), deadline=now())
     closed = {
-        RunKey(user_id, DAILY, 2): (Status.UNKNOWN, Reason.CARRIED),
-        RunKey(user_id, DAILY, 1): (Status.FAILED, Reason.CARRIED_INTO),
+        RunKey(user_id, DAILY, 2): (Reason.REFUSED_FOR_GOOD, frozenset[int]()),
+        RunKey(user_id, DAILY, 1): (Reason.CARRIED_INTO, frozenset({1})),
     }
     last = RunKey(user_id, DAILY, 3)
     with cloud.meter.acting("somebody else"):
-        for key, (status, reason) in closed.items():
+        for key, (reason, uncertain) in closed.items():
             runs.create(replace(due, key=key))
             before = runs.get(key)
             assert before
-            runs.swap(before, replace(doubt, key=key, status=status, reason=reason))
+            after = replace(claimed, key=key, reason=reason, uncertain=uncertain)
+            runs.swap(before, replace(after, status=Status.FAILED))
         runs.create(replace(due, key=last))
     real = JinjaRenderer.render
 
@@ -234,7 +235,7 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
         return real(renderer, digest, subscriber, links, schedule)
 
     cloud.warm_up(step)  # which looks for an experiment in the table of the batches
-    meanwhile("batches", "GetItem", lambda: touch(RunKey(user_id, DAILY, 2)))
+    meanwhile("batches", "GetItem", lambda: touch(RunKey(user_id, DAILY, 1)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JinjaRenderer, "render", choking)
         cloud.work(step, message.replace('"sequence": 1', '"sequence": 3'))
@@ -292,11 +293,10 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
 def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> None:
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     long_ago = now() - timedelta(days=1)
-    doubt = replace(
-        a_run(7),
+    doubt = a_claimed_run(
+        7,
         categories=("comment",),
         status=Status.UNKNOWN,
-        attempt=1,
         uncertain=frozenset({1}),
         deadline=long_ago,
         check_at=long_ago,

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from cli import queues
 from cli.main import app
+from tests.functions.messages import report
 
 BODY = '{"detail-type":  "event.created", "detail": {"id": "ü"}}'
 
@@ -25,7 +26,7 @@ class Sqs:
         self.client = boto3.client("sqs")
         self.urls = {
             name: self.client.create_queue(QueueName=f"gazette-prod-{name}")["QueueUrl"]
-            for name in ("quarantine", "ingest")
+            for name in ("quarantine", "ingest", "feedback")
         }
 
     def quarantine(self, *bodies: str, reason: str = "detail.id: must be text") -> None:
@@ -118,6 +119,14 @@ def test_redriving_moves_every_body_unchanged(sqs: Sqs) -> None:
     assert (result.exit_code, result.stdout) == (0, "redriven 25, left 0\n")
     assert sqs.bodies("ingest") == sorted(bodies)
     assert sqs.bodies("quarantine") == []
+
+
+def test_a_report_of_ses_goes_back_to_feedback(sqs: Sqs) -> None:
+    sqs.quarantine(BODY, report())
+    assert run("redrive").exit_code == 0
+    assert sqs.bodies("ingest") == [BODY]
+    (found,) = sqs.bodies("feedback")
+    assert "ann-daily-1" in found
 
 
 def test_what_comes_back_still_wrong_is_not_moved_again(

@@ -20,6 +20,7 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
+from tests.builders import a_window
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import ago, event, http, profile, records, report
 from tests.meter import calls
@@ -50,6 +51,7 @@ def be_carried() -> None:
         reason=Reason.CARRIED,
         attempt=1,
         uncertain=frozenset({1}),
+        window=a_window(until=now()),
         deadline=now(),
     )
 
@@ -381,3 +383,22 @@ def test_a_claim_that_carries_costs_four_write_units_more(cloud: Cloud, message:
     cloud.work("generate", body)
     assert cloud.meter.calls["dynamodb.TransactWriteItems"] == 1
     assert cloud.meter.write_units == Counter(pace=1, runs=(2 + 2 + 1) + 3)
+
+
+def test_trace_t_a_report_of_an_attempt_that_nobody_made_waits_in_quarantine(
+    cloud: Cloud, message: str
+) -> None:
+    body = report("Clicked", record="click")
+    assert cloud.invoke("feedback", records(body)) == {"batchItemFailures": []}
+    assert stored().status is Status.PENDING
+    (kept,) = cloud.take("quarantine")
+    assert kept["Body"] == body
+
+
+def test_a_report_of_another_installation_is_none(cloud: Cloud, message: str) -> None:
+    cloud.work("generate", message)
+    sent = stored()
+    cloud.work("feedback", report("Clicked", record="click", installation="before"))
+    assert stored() == sent
+    assert not cloud.rows("engagement")
+    assert not cloud.take("quarantine")

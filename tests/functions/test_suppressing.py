@@ -3,7 +3,6 @@
 import io
 import json
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,7 +14,7 @@ from gazette.domain.run import Reason, Status
 from gazette.domain.subscriber import SubscriberStatus
 from gazette.domain.suppression import Cause
 
-from tests.builders import a_run
+from tests.builders import a_claimed_run, a_run
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import ago, bounce, complaint, event, profile, records, report
 from tests.functions.test_handlers import ann, stored_run
@@ -61,7 +60,7 @@ def test_a_bounce_that_cannot_be_read_is_given_back_alone(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     before = runs.create(a_run(7))
-    runs.swap(before, replace(a_run(7), status=Status.UNKNOWN, attempt=1))
+    runs.swap(before, a_claimed_run(7, status=Status.UNKNOWN))
     broken = report("Bounced", "ann-daily-7")
     answer = cloud.invoke("feedback", records(report(), broken, complaint()))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}

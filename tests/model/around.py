@@ -64,7 +64,7 @@ def _report(state: State, number: int, email: Email, setup: Setup) -> Iterator[S
         Status.SENDING,
         Status.UNKNOWN,
     }:
-        after = moved(state.runs[index], Evidence("m"))
+        after = moved(state.runs[index], Evidence(email.attempt, "m"))
     if after is None and (email.is_told or not email.is_doubted):
         return
     emails = replaced(state.emails, number, email._replace(is_told=True))

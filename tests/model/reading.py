@@ -131,10 +131,10 @@ def _next_to_settle(worker: Worker, setup: Setup) -> tuple[int, Signal | None] |
         if run.status is Status.UNKNOWN and not is_carried(chain[position]):
             return position, None
     for position in range(last - 1, -1, -1):
-        until = until_of(chain[position])
-        if is_carried(chain[position]) and until is not None:
-            if until <= max(sent_up_to(chain[:last]), _given_up_to(worker, setup)):
-                return position, GiveUp()
+        until = until_of(chain[position]) or 0
+        since = max(sent_up_to(chain[:last]), _given_up_to(worker, setup))
+        if is_carried(chain[position]) and until <= since:
+            return position, GiveUp()
     return None
 
 

@@ -28,8 +28,10 @@ TRACES: Final = {
     "of the same day",
     "q": "A poison event; a brake that drains a queue into its dead letters; an immediate message "
     "that is never queued",
-    "r": "An attempt in doubt is carried, its successor ends in doubt too, and so on: copies without "
-    "bound, until a transaction is too large and the reader is locked",
+    "r": "An attempt in doubt is carried, its successor ends in doubt too, and so on: copies "
+    "without bound, until a transaction is too large and the reader is locked",
+    "t": "Evidence for a run that nobody claimed makes it sent with no window: the chain stops "
+    "there, and the next digest repeats every event that is kept",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -318,6 +320,24 @@ PREVENTED: Final = (
         "    if _is_carried(decided) and not _leaves_nothing(run, older):\n",
         "tests/unit/test_copies.py::test_trace_r_an_immediate_event_goes_out_twice_at_most",
         "r",
+    ),
+    Mutation(
+        "evidence is of an attempt that the row knows",
+        "domain/lifecycle.py",
+        "    if not run.knows(signal.attempt):\n",
+        "    if not signal:\n",
+        "tests/unit/test_lifecycle.py"
+        "::test_trace_t_evidence_of_an_attempt_that_nobody_claimed_settles_nothing",
+        "t",
+    ),
+    Mutation(
+        "what nobody claimed is kept with its reason",
+        "steps/feedback.py",
+        "    if run and not run.knows(report.attempt):\n",
+        "    if run and not run:\n",
+        "tests/unit/test_stray_reports.py"
+        "::test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing",
+        "t",
     ),
 )
 

@@ -130,7 +130,9 @@ class _Account:
             "followers_queue": SqsFollowersQueue(sqs, urls["followers"]),
             "shard_queue": SqsShardQueue(sqs, urls["fanout"]),
             "mailer": SesMailer(ses, sender=_SENDER, configuration_set="digest"),
-            "canary": SesCanary(ses, sender=_SENDER, configuration_set="digest"),
+            "canary": SesCanary(
+                ses, sender=_SENDER, configuration_set="digest", installation="here"
+            ),
         }
         self._more: dict[str, Any] = {
             "events": _Events(clock),

@@ -36,13 +36,16 @@ FULL = Effort()
 
 @dataclass
 class Tally:
-    """What the worlds of a scenario came to; `stories` are of the first violations."""
+    """What the worlds of a scenario came to; `stories` are of the first violations.
+
+    `copies`: how many events were in so many emails, by policy.
+    """
 
     name: str
     worlds: int = 0
     violations: int = 0
     unknown: int = 0
-    twice: int = 0
+    copies: Counter[tuple[str, int]] = field(default_factory=Counter)
     ends: Counter[str] = field(default_factory=Counter)
     stories: list[str] = field(default_factory=list)
 
@@ -104,7 +107,8 @@ def _note(tally: Tally, scenario: Scenario, plan: Plan, ground: Ground) -> int:
     life, verdict = world(scenario, plan, ground)
     tally.worlds += 1
     tally.unknown += verdict.unknown
-    tally.twice += verdict.twice
+    for number, events in verdict.copies.items():
+        tally.copies[scenario.policy.value, number] += events
     tally.ends += verdict.ends
     if verdict.violations:
         tally.violations += 1

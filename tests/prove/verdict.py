@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from gazette.domain.calendar import slot_of
 from gazette.domain.identity import ASIDE, is_immediate, latest_run
 from gazette.domain.model import DAILY, Placed, Retracted
-from gazette.domain.run import Reason, Run, Status
+from gazette.domain.run import Reason, Run, Status, is_given_up
 from gazette.domain.signals import Policy
 from gazette.domain.subscriber import Subscriber
 
@@ -25,7 +25,12 @@ _BETWEEN = {DAILY: timedelta(days=1), "weekly": timedelta(days=7)}
 
 _ENDS = {
     Status.SENT: {Reason.ACCEPTED, Reason.EVIDENCE, Reason.ASSUMED},
-    Status.FAILED: {Reason.REFUSED_FOR_GOOD, Reason.ATTEMPTS_EXHAUSTED, Reason.CARRIED_INTO},
+    Status.FAILED: {
+        Reason.REFUSED_FOR_GOOD,
+        Reason.ATTEMPTS_EXHAUSTED,
+        Reason.CARRIED_INTO,
+        Reason.GIVEN_UP,
+    },
     Status.SKIPPED: {
         Reason.EMPTY,
         Reason.TOO_LATE,
@@ -49,14 +54,18 @@ _ENDS = {
 """How a run may end, and why."""
 
 
+MOST_COPIES = {Policy.RESEND: 2, Policy.CARRY_OVER: 2, Policy.ASSUME_SENT: 1}
+"""How many emails may have one event, whatever is lost."""
+
+
 @dataclass
 class Verdict:
-    """`violations` in words; `twice`: events in a second email by resend or carry, which the
-    policy allows; `ends`: what became of the events; `unknown`: runs that stay so.
+    """`violations` in words; `copies`: how many events were in so many emails; `ends`: what became
+    of the events; `unknown`: runs that stay so.
     """
 
     violations: list[str] = field(default_factory=list)
-    twice: int = 0
+    copies: Counter[int] = field(default_factory=Counter)
     ends: Counter[str] = field(default_factory=Counter)
     unknown: int = 0
 
@@ -102,6 +111,9 @@ def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> N
         for taken in life.provider.taken
         if taken.key.user_id == user_id and event_id in taken.shows
     ]
+    verdict.copies[len(shown)] += 1
+    if len(shown) > MOST_COPIES[life.scenario.policy]:
+        verdict.violations.append(f"G2: {event_id} of {user_id} is in {len(shown)} emails")
     if not shown:
         end = _why_not_shown(life, user_id, event_id)
         verdict.ends[end] += 1
@@ -109,7 +121,6 @@ def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> N
             verdict.violations.append(f"G1: {event_id} of {user_id} is in no email: {end}")
         return
     verdict.ends["sent"] += 1
-    verdict.twice += len(shown) > 1
     for earlier, later in combinations(shown, 2):
         if why := _why_not_twice(life, earlier, later):
             verdict.violations.append(
@@ -129,6 +140,9 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
         return "set aside"
     chain = onlooker.runs.chain(latest_run(user_id, placed.schedule))
     took = [run for run in onlooker.runs.of_user(user_id) if _closed(run, placed)]
+    theirs = [run for run in onlooker.runs.of_user(user_id) if _is_of(run, placed)]
+    if is_given_up(placed.stored_at, theirs):
+        return "given up"
     if took:
         return "assumed" if any(run.reason is Reason.ASSUMED for run in took) else "LOST"
     reader = onlooker.subscribers.get(user_id)
@@ -139,11 +153,15 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
     return "LOST"
 
 
+def _is_of(run: Run, placed: Placed) -> bool:
+    return run.key.schedule == placed.schedule
+
+
 def _closed(run: Run, placed: Placed) -> bool:
     """Whether it closed the window in which the event lies."""
     return (
         run.status is Status.SENT
-        and run.key.schedule == placed.schedule
+        and _is_of(run, placed)
         and run.window is not None
         and placed.stored_at <= run.window.until
     )

@@ -146,6 +146,8 @@ class Workers:
         assert isinstance(report, MailReport)
         return take_note(
             report,
+            "the report",
+            quarantine=world.quarantine,
             runs=world.runs,
             evidence_log=world.evidence_log,
             engagements=world.engagements,

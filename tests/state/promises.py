@@ -8,7 +8,7 @@ from itertools import combinations
 
 from gazette.domain.calendar import slot_of
 from gazette.domain.model import Placed, RunKey
-from gazette.domain.run import Reason, Run, Status
+from gazette.domain.run import Reason, Run, Status, is_given_up
 from gazette.domain.signals import Policy
 
 from tests.state.provider import NotingRuns, Taken
@@ -58,6 +58,11 @@ def repeated(
             yield f"twice although nobody had given the first up: {what}"
         elif first.key == second.key and policy is not Policy.RESEND:
             yield f"one run twice under {policy}: {what}"
+    copies = Counter(event for email in taken for event in email.shown)
+    most = 1 if policy is Policy.ASSUME_SENT else 2
+    yield from (
+        f"{event} is in {number} emails" for event, number in copies.items() if number > most
+    )
     emails = Counter(one.key for one in taken)
     yield from (
         f"{key} was accepted {number} times" for key, number in emails.items() if number > 2
@@ -89,7 +94,10 @@ def sent_after_a_stop(
 
 
 def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
-    """Events that are in no email, but for those in a window that `assume_sent` has closed."""
+    """Events that are in no email, but for those in a window that `assume_sent` has closed.
+
+    And those that were in two doubtful attempts, neither of which the provider had got.
+    """
     shown = frozenset[str]().union(*(email.shown for email in taken))
     assumed = [
         run.window
@@ -100,7 +108,9 @@ def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
         if not isinstance(placed, Placed) or {user_id, event_id} & stops.begun:
             continue
         is_assumed = any(window.since < placed.stored_at <= window.until for window in assumed)
-        if event_id not in shown and not is_assumed:
+        theirs = [run for run in world.runs.rows.values() if run.key.schedule == placed.schedule]
+        is_excused = is_assumed or is_given_up(placed.stored_at, theirs)
+        if event_id not in shown and not is_excused:
             yield f"lost: {event_id} of {placed.stored_at}"
 
 

@@ -51,7 +51,7 @@ def test_a_signal_that_is_ignored_writes_nothing(signal: Signal) -> None:
     [
         (Stop(), Status.SENDING),
         (Accepted(1, "m"), Status.SENT),
-        (Evidence("m"), Status.SENT),
+        (Evidence(1, "m"), Status.SENT),
         (Cancel(Reason.ERASED), Status.SENDING),
     ],
 )

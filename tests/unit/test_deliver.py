@@ -116,6 +116,7 @@ class World:
             draw_nonce=self.draw_nonce,
             random=lambda: 0.0,
             list_id="digest.example.com",
+            installation="here",
             limits=DeliveryLimits(
                 settle_lag=LAG,
                 send_timeout=timedelta(seconds=10),
@@ -159,7 +160,7 @@ def test_the_email_carries_what_its_readers_need(ready: World) -> None:
     assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert headers["List-Id"] == "<digest.example.com>"
     assert headers["Auto-Submitted"] == "auto-generated"
-    assert dict(mail.tags) == {"run": "ann-daily-1", "attempt": "1"}
+    assert dict(mail.tags) == {"run": "ann-daily-1", "attempt": "1", "installation": "here"}
 
 
 def test_a_message_that_comes_again_sends_nothing(ready: World) -> None:

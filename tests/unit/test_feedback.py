@@ -14,7 +14,7 @@ from gazette.domain.run import Reason, Run, Status
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import KEY, NOW, a_run, a_window
+from tests.builders import KEY, NOW, a_claimed_run
 from tests.world import World
 
 REPORT = MailReport(MailEvent.DELIVERED, KEY, 1, "m1", NOW)
@@ -32,7 +32,7 @@ def test_trace_d_every_report_proves_acceptance_whatever_the_status(
     kind: MailEvent, status: Status
 ) -> None:
     """Of retrying, failed and cancelled runs too: else a second email would follow."""
-    world = having(replace(a_run(), status=status, attempt=1, window=a_window()))
+    world = having(a_claimed_run(status=status))
     run = world.report(replace(REPORT, kind=kind))
     assert run
     assert (run.status, run.reason, run.message_id) == (Status.SENT, Reason.EVIDENCE, "m1")
@@ -40,7 +40,7 @@ def test_trace_d_every_report_proves_acceptance_whatever_the_status(
 
 
 def test_a_report_of_what_was_sent_changes_nothing() -> None:
-    sent = replace(a_run(), status=Status.SENT, reason=Reason.ACCEPTED, message_id="m0")
+    sent = a_claimed_run(status=Status.SENT, reason=Reason.ACCEPTED, message_id="m0")
     world = having(sent)
     with world.calls() as called:
         assert world.report(REPORT) == sent
@@ -48,7 +48,7 @@ def test_a_report_of_what_was_sent_changes_nothing() -> None:
 
 
 def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
-    world = having(replace(a_run(), status=Status.UNKNOWN, attempt=1))
+    world = having(a_claimed_run(status=Status.UNKNOWN))
     run = world.report(replace(REPORT, kind=MailEvent.RENDERING_FAILED))
     assert run
     assert run.status is Status.UNKNOWN
@@ -64,7 +64,7 @@ def test_a_report_that_names_no_run_still_proves_that_reports_come_in(report: Ma
 
 def test_that_a_report_came_is_noted_only_once_its_run_is_settled() -> None:
     """Else a crash between the two would let the sweep send what it says was taken."""
-    world = having(replace(a_run(), status=Status.UNKNOWN, attempt=1))
+    world = having(a_claimed_run(status=Status.UNKNOWN))
     with world.calls() as called:
         world.report(REPORT)
     assert called == ["runs.get", "runs.swap", "evidence_log.note", "engagements.note"]
@@ -78,7 +78,7 @@ def test_an_older_report_takes_nothing_back() -> None:
 
 
 SENT = replace(
-    a_run(),
+    a_claimed_run(),
     status=Status.SENT,
     reason=Reason.ACCEPTED,
     variant=Variant(2, "subject"),

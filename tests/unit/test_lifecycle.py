@@ -68,11 +68,11 @@ TABLE: tuple[tuple[Signal, tuple[Status | str | None, ...]], ...] = (
     ),
     (
         Accepted(1, "m1"),
-        (*(Status.SENT,) * 4, IGNORED, *(Status.SENT,) * 3),
+        (IGNORED, *(Status.SENT,) * 3, IGNORED, Status.SENT, IGNORED, IGNORED),
     ),
     (
-        Evidence("m1"),
-        (*(Status.SENT,) * 4, IGNORED, *(Status.SENT,) * 3),
+        Evidence(1, "m1"),
+        (IGNORED, *(Status.SENT,) * 3, IGNORED, Status.SENT, IGNORED, IGNORED),
     ),
     (
         RefusedForNow(1),
@@ -280,17 +280,27 @@ def test_a_run_stays_uncertain_when_a_later_attempt_is_refused_for_good() -> Non
 
 
 @pytest.mark.parametrize("run", [run for run in RUNS if run is not SENT], ids=lambda r: r.status)
-@pytest.mark.parametrize("signal", [Accepted(1, "m1"), Evidence("m1")])
+@pytest.mark.parametrize("signal", [Accepted(1, "m1"), Evidence(1, "m1")])
 def test_acceptance_moves_any_status_to_sent(run: Run, signal: Accepted | Evidence) -> None:
-    after = moved(run, signal)
+    after = moved(replace(run, attempt=1, window=WINDOW), signal)
     assert (after.status, after.message_id) == (Status.SENT, "m1")
     expected = Reason.ACCEPTED if isinstance(signal, Accepted) else Reason.EVIDENCE
     assert after.reason is expected
 
 
+@pytest.mark.parametrize("run", [run for run in RUNS if run is not SENT], ids=lambda r: r.status)
+@pytest.mark.parametrize("attempt", [None, 0, 3, -1])
+def test_trace_t_evidence_of_an_attempt_that_nobody_claimed_settles_nothing(
+    run: Run, attempt: int | None
+) -> None:
+    claimed = replace(run, attempt=2, window=WINDOW)
+    assert is_ignored(claimed, Evidence(attempt, "m1"))
+    assert is_ignored(replace(claimed, window=None), Evidence(1, "m1"))
+
+
 def test_evidence_of_an_older_attempt_moves_the_run_that_is_sending_again() -> None:
     again = moved(UNKNOWN, GraceOver(Policy.RESEND), CLAIM)
-    assert moved(again, Evidence("m1")).status is Status.SENT
+    assert moved(again, Evidence(1, "m1")).status is Status.SENT
     assert moved(again, Accepted(1, "m1")).status is Status.SENT
 
 
@@ -403,7 +413,7 @@ signals: st.SearchStrategy[Signal] = st.one_of(
     st.builds(NotAttempted, attempts),
     st.builds(Uncertain, attempts),
     st.builds(DeadlinePassed, attempts),
-    st.just(Evidence("m")),
+    st.just(Evidence(1, "m")),
     st.builds(GraceOver, st.sampled_from(Policy)),
     st.just(Skip(Reason.EMPTY)),
     st.just(Cancel(Reason.SUPERSEDED)),
@@ -440,7 +450,7 @@ def test_no_history_goes_back(history: list[Signal]) -> None:
 @settings(max_examples=200, deadline=None)
 def test_evidence_ends_every_history_as_sent(history: list[Signal]) -> None:
     run = PENDING
-    for signal in [*history, Evidence("m")]:
+    for signal in [CLAIM, *history, Evidence(1, "m")]:
         after = transition(run, signal)
         run = run if isinstance(after, Ignored) else after
     assert run.status is Status.SENT

@@ -109,6 +109,8 @@ def test_a_variable_is_named_after_its_field() -> None:
         "GAZETTE_BOUNCES_TABLE",
         "GAZETTE_TALLIES_TABLE",
         "GAZETTE_CATEGORY_BRAKE",
+        "GAZETTE_INSTALLATION",
+        "GAZETTE_QUARANTINE_QUEUE_URL",
         "GAZETTE_SOFT_BOUNCES",
         "GAZETTE_SOFT_BOUNCE_DAYS",
         "GAZETTE_ENGAGEMENT_TABLE",

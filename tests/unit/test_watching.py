@@ -9,7 +9,7 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.domain.reputation import SPAN, CategoryBrake, Tally
 from gazette.domain.run import Status
 
-from tests.builders import NOW, a_bounce, a_complaint, a_run
+from tests.builders import NOW, a_bounce, a_claimed_run, a_complaint, a_run
 from tests.world import World, crashes
 
 WHOLE = NOW - SPAN
@@ -21,7 +21,7 @@ def sent_to(
     """Emails that showed these categories, each to a reader of its own, reported as sent."""
     for each in range(first, first + number):
         key = RunKey(f"reader{each}", DAILY, 1)
-        run = replace(a_run(), key=key, status=Status.SENT, categories=categories)
+        run = replace(a_claimed_run(status=Status.SENT, categories=categories), key=key)
         world.runs.create(run)
         world.report(MailReport(MailEvent.SENT, key, 1, f"m{each}", at))
         yield key
@@ -120,7 +120,7 @@ def test_a_crash_anywhere_loses_a_count_at_most_and_suppresses_the_address_all_t
     def make() -> World:
         world = World()
         world.choose()
-        world.runs.create(replace(a_run(), status=Status.SENT, categories=("comment", "like")))
+        world.runs.create(a_claimed_run(status=Status.SENT, categories=("comment", "like")))
         world.report(MailReport(MailEvent.SENT, a_run().key, 1, "m1", NOW))
         return world
 

@@ -17,8 +17,11 @@ https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html"""
 class SesCanary:
     """The port `Canary`."""
 
-    def __init__(self, client: "SESV2Client", *, sender: str, configuration_set: str) -> None:
+    def __init__(
+        self, client: "SESV2Client", *, sender: str, configuration_set: str, installation: str
+    ) -> None:
         self._client = client
+        self._installation = installation
         self._sender = sender
         self._configuration_set = configuration_set
 
@@ -34,7 +37,10 @@ class SesCanary:
                         "Body": {"Text": {"Data": "Nobody reads this."}},
                     }
                 },
-                EmailTags=[{"Name": "run", "Value": "canary"}],
+                EmailTags=[
+                    {"Name": "run", "Value": "canary"},
+                    {"Name": "installation", "Value": self._installation},
+                ],
                 ConfigurationSetName=self._configuration_set,
             )
         except (BotoCoreError, ClientError) as err:

@@ -68,7 +68,7 @@ class DynamoRuns:
             for row in rows:
                 run = _run(row)
                 found.append(run)
-                if run.status is Status.SENT and run.key != key:
+                if run.closes_a_window and run.key != key:
                     break
         return found
 

@@ -60,11 +60,13 @@ class _Record:
     about: Mapping[str, Any]
 
 
-def decode_report(body: str) -> MailReport | None:
+def decode_report(body: str, *, installation: str | None = None) -> MailReport | None:
     """What the body of an SQS message reports; None where it is not about a message of Gazette.
 
-    That is an event of another source, another detail-type ("Sending Status Disabled") or
-    without the tag `run`. EventBridge delivers SES's events at best effort and out of order.
+    That is an event of another source, another detail-type ("Sending Status Disabled"), without
+    the tag `run`, or with the tag of another `installation` (None: of any): a stage that was made
+    anew has the same names and other tables. EventBridge delivers SES's events at best effort and
+    out of order.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
     https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
 
@@ -89,7 +91,7 @@ def decode_report(body: str) -> MailReport | None:
     if record.kind is None or not isinstance(mail, dict):
         return None
     tag = _tag(mail, "run")
-    if tag is None:
+    if tag is None or installation not in {None, _tag(mail, "installation")}:
         return None
     message_id = mail.get("messageId")
     if not isinstance(message_id, str) or not message_id:

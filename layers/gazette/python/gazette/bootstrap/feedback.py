@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 
+import boto3
+
 from gazette.adapters.bounces import DynamoBounces
 from gazette.adapters.category_brakes import DynamoCategoryBrakes
 from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.evidence import DynamoEvidenceLog
+from gazette.adapters.queues import SqsQuarantine
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.ses_events import decode_report
@@ -29,11 +32,15 @@ from gazette.steps.watching import Watching, watch
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A report, the run that it is of, and why its address is suppressed now, if it is for it."""
+    """A report, the run that it is of, and why its address is suppressed now, if it is for it.
+
+    `is_stray`: as in Noted.
+    """
 
     report: MailReport
     run: Run | None
     suppressed: Cause | None
+    is_stray: bool
 
 
 @cache
@@ -47,6 +54,7 @@ def build() -> Callable[[str], Taken | None]:
     runs = DynamoRuns(settings.runs_table, retention=retention)
     engagements = DynamoEngagements(settings.engagement_table, retention=retention)
     evidence_log = DynamoEvidenceLog(settings.batches_table)
+    quarantine = SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url)
     said_on = bus(settings.bus, source="gazette.feedback")
     signs = {MailEvent.CLICKED: settings.track_clicks, MailEvent.OPENED: settings.opens_are_life}
     signs_of_life = frozenset(kind for kind, is_one in signs.items() if is_one)
@@ -54,11 +62,13 @@ def build() -> Callable[[str], Taken | None]:
     watching = _watching(settings)
 
     def run(body: str) -> Taken | None:
-        report = decode_report(body)
+        report = decode_report(body, installation=settings.installation)
         if report is None:
             return None
         noted = take_note(
             report,
+            body,
+            quarantine=quarantine,
             runs=runs,
             evidence_log=evidence_log,
             engagements=engagements,
@@ -67,7 +77,7 @@ def build() -> Callable[[str], Taken | None]:
         )
         if watching:
             watch(report, noted, by=watching)
-        return Taken(report, noted.run, heed(report, by=by))
+        return Taken(report, noted.run, heed(report, by=by), noted.is_stray)
 
     return run
 

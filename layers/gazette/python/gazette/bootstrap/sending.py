@@ -70,6 +70,7 @@ def delivering(settings: SendingSettings) -> Delivering:
         draw_nonce=lambda: secrets.token_hex(8),
         random=random.random,
         list_id=settings.list_id,
+        installation=settings.installation,
         limits=delivery_limits(settings),
     )
 

@@ -109,4 +109,5 @@ def _canary(settings: SweepSettings) -> Canary | None:
         ses_client(_TIMEOUT),
         sender=settings.sender,
         configuration_set=settings.configuration_set,
+        installation=settings.installation,
     )

@@ -63,7 +63,7 @@ class Runs(Protocol):
     def chain(self, key: RunKey) -> Sequence[Run]:
         """The run of `key` and those before it, newest first.
 
-        Reaches back to the last sent one before it, or to the first run of the schedule. Empty
+        Reaches back to the last one before it that closes a window, or to the first. Empty
         where nothing with that key or an earlier one exists.
         """
 

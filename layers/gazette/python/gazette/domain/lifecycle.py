@@ -76,9 +76,15 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
 
 
 def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
-    """Acceptance moves any status to sent, and nothing moves sent (rule 8)."""
+    """Acceptance moves any status to sent, and nothing moves sent (rule 8).
+
+    But only of an attempt that the row knows: another run had the same id, or the table was
+    restored to an earlier time, and what it held then is nobody's to say.
+    """
     if run.status is Status.SENT:
         return Ignored("already sent")
+    if not run.knows(signal.attempt):
+        return Ignored(f"nobody claimed attempt {signal.attempt}")
     reason = Reason.ACCEPTED if isinstance(signal, Accepted) else Reason.EVIDENCE
     return replace(run, status=Status.SENT, reason=reason, message_id=signal.message_id)
 

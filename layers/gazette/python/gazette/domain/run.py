@@ -113,9 +113,18 @@ class Run:
         """Whether somebody still has to act on it: what is carried waits for its successor."""
         return not self.status.is_final and self.reason is not Reason.CARRIED
 
+    def knows(self, attempt: int | None) -> bool:
+        """Whether such an attempt was claimed, so that the window says what it held."""
+        return attempt is not None and 1 <= attempt <= self.attempt and self.window is not None
+
     def is_claimed_like(self, claimed: "Run") -> bool:
         """Whether this is what `claimed` became: its claim stands, whatever else has changed."""
         return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce
+
+    @property
+    def closes_a_window(self) -> bool:
+        """Whether it was sent, and says what with: the next window begins behind it."""
+        return self.status is Status.SENT and self.window is not None
 
     @property
     def may_have_gone(self) -> bool:
@@ -136,7 +145,7 @@ def sent_until(chain: Iterable[Run]) -> datetime:
 
 
 MOST_DOUBTS = 2
-"""Attempts by which one event may have gone out, for all that anybody knows: then it is given up."""
+"""Attempts in doubt that may hold one event: after so many it is given up."""
 
 
 def given_up_until(chain: Iterable[Run]) -> datetime:

@@ -97,8 +97,12 @@ class DeadlinePassed:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The provider reported an event for this run: it took a message of it, some time ago."""
+    """The provider reported an event for this attempt: it took its message, some time ago.
 
+    `attempt` None: the report does not say which one.
+    """
+
+    attempt: int | None
     message_id: str
 
 

@@ -97,6 +97,7 @@ class SendingSettings(PacingSettings):
     """What everybody needs who sends. `mail_provider` is `ses` or `smtp`.
 
     What begins with `immediate` is for email that goes out at once; without it, for digests.
+    `installation` names the tables: each email carries it, and so does each report of it.
     `evidence_grace`: how long the provider's report of an email may take. `track_clicks`: 1 where
     SES leads links by its own server, which the reader's own must not be; else 0.
     """
@@ -113,6 +114,7 @@ class SendingSettings(PacingSettings):
     sender: str
     immediate_sender: str
     list_id: str
+    installation: str
     configuration_set: str
     immediate_configuration_set: str
     smtp_host: str

@@ -12,6 +12,7 @@ class FeedbackSettings(Settings):
     `soft_bounces` soft bounces within `soft_bounce_days` suppress an address.
     `track_clicks`, `opens_are_life`: 1 where a click, or an open, is a sign of life; else 0.
     `category_brake`: 1 where too many bounces or complaints brake a category; else 0.
+    `installation`: as each email carries it; a report with another one is not of these tables.
     """
 
     runs_table: str
@@ -30,6 +31,8 @@ class FeedbackSettings(Settings):
     category_brake: int
     run_retention_days: int
     shards: int
+    installation: str
+    quarantine_queue_url: str
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting."""
@@ -58,6 +61,7 @@ class SweepSettings(Settings):
     mail_provider: str
     sender: str
     configuration_set: str
+    installation: str
     unknown_policy: str
     evidence_grace: int
     longest_doubt: int

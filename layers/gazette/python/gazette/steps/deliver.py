@@ -95,7 +95,12 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
     mail = address(
-        claimed, prepared.edition, prepared.subscriber, prepared.links, list_id=by.list_id
+        claimed,
+        prepared.edition,
+        prepared.subscriber,
+        prepared.links,
+        list_id=by.list_id,
+        installation=by.installation,
     )
     outcome = by.mailer.send(mail, claimed.attempt)
     accepted_at = by.clock() if isinstance(outcome, Accepted) else None

@@ -67,7 +67,8 @@ class Delivery:
 class Delivering:
     """The tables, the desk and the provider by which runs become emails.
 
-    `draw_nonce` returns what nobody else draws; `random` a number from 0 to 1.
+    `draw_nonce` returns what nobody else draws; `random` a number from 0 to 1. `installation`
+    names these tables, so that nobody takes a report of other ones for theirs.
     """
 
     runs: Runs
@@ -84,4 +85,5 @@ class Delivering:
     draw_nonce: Callable[[], str]
     random: Callable[[], float]
     list_id: str
+    installation: str
     limits: DeliveryLimits

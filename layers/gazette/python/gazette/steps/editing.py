@@ -94,7 +94,13 @@ def make_edition(
 
 
 def address(
-    run: Run, edition: Edition, subscriber: Subscriber, links: Links, *, list_id: str
+    run: Run,
+    edition: Edition,
+    subscriber: Subscriber,
+    links: Links,
+    *,
+    list_id: str,
+    installation: str,
 ) -> Mail:
     """One-click unsubscribe: RFC 8058. List-Id: RFC 2919. Auto-Submitted: RFC 3834."""
     return Mail(
@@ -106,6 +112,10 @@ def address(
             ("List-Id", f"<{list_id}>"),
             ("Auto-Submitted", "auto-generated"),
         ),
-        tags=(("run", run_id(run.key)), ("attempt", str(run.attempt))),
+        tags=(
+            ("run", run_id(run.key)),
+            ("attempt", str(run.attempt)),
+            ("installation", installation),
+        ),
         is_immediate=is_immediate(run.key.schedule),
     )

@@ -7,8 +7,9 @@ from gazette.domain.commands import MarkActive
 from gazette.domain.engagement import what_became
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback import MailEvent, MailReport
+from gazette.domain.identity import run_id
 from gazette.domain.ledgers import Engagements, Runs
-from gazette.domain.ports import Bus, EvidenceLog
+from gazette.domain.ports import Bus, EvidenceLog, Quarantine
 from gazette.domain.run import Run
 from gazette.domain.signals import Evidence
 from gazette.steps.applying import apply
@@ -18,16 +19,20 @@ from gazette.steps.applying import apply
 class Noted:
     """The run of a report as it is stored; None where it names none, or one that has expired.
 
-    `is_news`: nobody had said before what the report tells of its email.
+    `is_news`: nobody had said before what the report tells of its email. `is_stray`: it is about an
+    attempt that nobody claimed.
     """
 
     run: Run | None
     is_news: bool = False
+    is_stray: bool = False
 
 
 def take_note(
     report: MailReport,
+    body: str,
     *,
+    quarantine: Quarantine,
     runs: Runs,
     evidence_log: EvidenceLog,
     engagements: Engagements,
@@ -37,11 +42,15 @@ def take_note(
     """Settle the run that the report names, whenever and however often it comes (rule 8).
 
     Only then is the report counted as proof that reports come in. What is not of a scanner is
-    remembered, and where it is one of `signs_of_life`, said on the bus.
+    remembered, and where it is one of `signs_of_life`, said on the bus. A report of an attempt
+    that nobody claimed settles nothing: its `body` is kept in quarantine, with the reason.
     """
     run = runs.get(report.run) if report.run else None
+    if run and not run.knows(report.attempt):
+        quarantine.keep(body, _stray(report, run))
+        return Noted(run, is_stray=True)
     if run and report.kind is not MailEvent.RENDERING_FAILED:
-        run = apply(run, Evidence(report.message_id), runs=runs)
+        run = apply(run, Evidence(report.attempt, report.message_id), runs=runs)
     evidence_log.note(report.sent_at)
     event = what_became(report)
     if run is None or event is None:
@@ -50,6 +59,14 @@ def take_note(
     if report.kind in signs_of_life:
         _say_active(run, report, bus)
     return Noted(run, is_news)
+
+
+def _stray(report: MailReport, run: Run) -> str:
+    return (
+        f"SES reports attempt {report.attempt} of run {run_id(run.key)}, of which {run.attempt} "
+        "were made: it was another run with the same id, or the table was restored to an earlier "
+        "time. The report settles nothing, and what the email showed may be sent again."
+    )
 
 
 def _say_active(run: Run, report: MailReport, bus: Bus) -> None:

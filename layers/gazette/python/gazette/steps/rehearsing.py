@@ -75,6 +75,7 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
         draw_nonce=lambda: "rehearsal",
         random=lambda: 0.0,
         list_id="",
+        installation="",
         limits=by.limits,
     )
     done = deliver(key, by=pretending, time_left=lambda: _AMPLE)

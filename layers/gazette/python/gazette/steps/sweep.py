@@ -58,8 +58,8 @@ def begin_sweep(
 def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> list[tuple[RunKey, Swept]]:
     """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
 
-    Returns each with what was done, which may be two things. Safe to repeat, and to break off anywhere: what is left, and
-    what failed, is found again.
+    Returns each with what was done, which may be two things. Safe to repeat, and to break off
+    anywhere: what is left, and what failed, is found again.
     """
     done: list[tuple[RunKey, Swept]] = []
     proven = cache(partial(proven_until, by))
