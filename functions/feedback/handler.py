@@ -22,6 +22,8 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
         return
     report, run = taken.report, taken.run
     count(f"mail_{report.kind}")
+    if report.is_by_policy:
+        count("mail_refused_by_policy")
     if taken.suppressed:
         count(f"suppressed_{taken.suppressed}")
     logger().info(
@@ -33,5 +35,6 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
         reason=run.reason if run else "",
         fault=report.fault or "",
         cause=report.cause,
+        by_policy=report.is_by_policy,
         suppressed=taken.suppressed or "",
     )

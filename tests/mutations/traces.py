@@ -28,6 +28,7 @@ TRACES: Final = {
     "of the same day",
     "q": "A poison event; a brake that drains a queue into its dead letters; an immediate message "
     "that is never queued",
+    "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -300,6 +301,15 @@ PREVENTED: Final = (
         "tests/unit/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
         "q",
+    ),
+    Mutation(
+        "a refusal by policy is of the message",
+        "adapters/ses_faults.py",
+        "        if by_policy:\n            fault = Fault.OF_MESSAGE\n",
+        "",
+        "tests/unit/test_policy_refusals.py"
+        "::test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody",
+        "z",
     ),
 )
 
