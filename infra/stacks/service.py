@@ -134,7 +134,7 @@ class ServiceStack(Stack):
         return StepConstruct(
             self,
             step.name.capitalize(),
-            step=step,
+            step=self._stage.sized(step),
             stage=self._stage,
             layers=self._layers,
             tables=self._tables,
