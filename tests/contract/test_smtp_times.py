@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -68,7 +68,7 @@ class Server:
 
     clock: Clock = field(default_factory=Clock)
     security: str = "none"
-    takes: dict[str, float] = field(default_factory=dict)
+    takes: Mapping[str, float] = field(default_factory=dict)
     silent_at: str = ""
     trickles_at: str = ""
     trickle: bytes = b"250-wait\r\n"
