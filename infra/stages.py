@@ -2,16 +2,21 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, get_origin
 
-from gazette.settings import MAX_EMAILS_PER_SECOND
+from gazette.settings import (
+    LONGEST_INVOCATION,
+    MAX_EMAILS_PER_SECOND,
+    invocation_of_one,
+    smtp_budget,
+)
 
-from infra.topology import GENERATE
+from infra.topology import GENERATE, RESEND, Step
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,6 +56,8 @@ class Stage:
     sign of life a reader is still written to (0: for ever);
     `emails_per_second` is how fast email goes out, 0 for nine tenths of the account's SES quota;
     `ramp_from` is how fast after a pause, 0 for no ramp, and it doubles at most each `ramp_every`;
+    `send_timeout` is how long SES may take for one email; an SMTP server has `smtp_reply_timeout`
+    from the end of the message to its answer, and `smtp_command_timeout` for each stage before;
     `warmup_daily` is how many emails a new sending domain may send on `warmup_from`, a date of
     UTC or empty, and the number doubles each day after;
     `unknown_policy` says what becomes of an email of which nobody knows whether it went out, once
@@ -85,6 +92,8 @@ class Stage:
     smtp_port: int = 465
     smtp_security: str = "tls"
     smtp_secret: str = ""
+    smtp_command_timeout: int = 20
+    smtp_reply_timeout: int = 600
     retain: bool = True
     ticks: bool = True
     host_layers: bool = False
@@ -127,6 +136,18 @@ class Stage:
             Stream("digest", self.sender, self.digest_pool),
             Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
         )
+
+    def sized(self, step: Step) -> Step:
+        """The step as this stage needs it.
+
+        An SMTP server may take ten minutes for an email, so with one who sends gets a single
+        message at a time, and the time for it: none is given back because time ran out.
+        """
+        if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
+            return step
+        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
+        timeout = invocation_of_one(budget=budget, commit_margin=self.commit_margin)
+        return replace(step, batch_size=1, timeout=timeout)
 
 
 def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
@@ -172,10 +193,19 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
                 f"Stage {name!r} in cdk.json: {setting} must be 1 to {most}: API Gateway gives "
                 "an account no more."
             )
-    if stage.send_timeout + stage.commit_margin > GENERATE.timeout:
+    if stage.mail_provider == "ses" and (
+        stage.send_timeout + stage.commit_margin > GENERATE.timeout
+    ):
         raise StageError(
             f"Stage {name!r} in cdk.json: send_timeout and commit_margin together must be at most "
             f"{GENERATE.timeout}, the time-out of generate."
+        )
+    if stage.sized(GENERATE).timeout > LONGEST_INVOCATION:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: smtp_reply_timeout, nine times smtp_command_timeout and "
+            f"commit_margin make an email take {stage.sized(GENERATE).timeout} seconds with what "
+            f"comes before; they must leave it at {LONGEST_INVOCATION}, the longest that a "
+            "function may take."
         )
     if not 2 <= stage.concurrency <= 1000:
         raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")

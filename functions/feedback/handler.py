@@ -27,6 +27,8 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
         logger().warning(
             "report of an attempt that nobody claimed", correlation_id=run_id(report.run)
         )
+    if report.is_by_policy:
+        count("mail_refused_by_policy")
     if taken.suppressed:
         count(f"suppressed_{taken.suppressed}")
     logger().info(
@@ -38,5 +40,6 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
         reason=run.reason if run else "",
         fault=report.fault or "",
         cause=report.cause,
+        by_policy=report.is_by_policy,
         suppressed=taken.suppressed or "",
     )

@@ -228,6 +228,77 @@ class RateAlarm(cloudwatch.Alarm):
         self.add_alarm_action(actions.SnsAction(topic))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """What a function counts, as a share of what else it counts: `part` of `whole` in an hour.
+
+    `most`: from which share on it is too much. `least`: how many of `part` it takes at least,
+    because fewer may be chance.
+    """
+
+    name: str
+    part: str
+    whole: str
+    most: float
+    least: int
+    meaning: str
+
+
+SHARES = (
+    Share(
+        name="refused-by-policy",
+        part="mail_refused_by_policy",
+        whole="mail_sent",
+        most=0.05,
+        least=20,
+        meaning=(
+            "One in twenty emails of the last hour was refused for what mailbox providers think of "
+            "the sender (status x.7.x), and not of the mailbox: so no reader was suppressed for "
+            "it, and many get nothing. Look at SPF, DKIM and DMARC of the sending domain "
+            "(`aws sesv2 get-email-identity` says whether SES finds them), and for the domain and "
+            "dedicated addresses on block lists. The log of gazette-{stage}-feedback has each "
+            "with by_policy. SES may have put addresses on its own list meanwhile "
+            "(`aws sesv2 list-suppressed-destinations`): take those off it before the next email."
+        ),
+    ),
+)
+
+
+class ShareAlarm(cloudwatch.Alarm):
+    """Fires where the share is too great, by metric math.
+
+    An hour in which nothing was counted of one of the two has no share, and is a good one.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+    """
+
+    def __init__(self, scope: Construct, share: Share, *, stage: Stage, topic: sns.ITopic) -> None:
+        super().__init__(
+            scope,
+            share.name.title().replace("-", ""),
+            alarm_name=f"gazette-{stage.name}-{share.name}",
+            alarm_description=share.meaning.format(stage=stage.name),
+            metric=cloudwatch.MathExpression(
+                expression=f"IF(part >= {share.least}, part / whole, 0)",
+                label=share.name,
+                period=Duration.hours(1),
+                using_metrics={
+                    name: cloudwatch.Metric(
+                        namespace="Gazette",
+                        metric_name=metric,
+                        dimensions_map={"service": service_name(stage)},
+                        statistic=cloudwatch.Stats.SUM,
+                    )
+                    for name, metric in (("part", share.part), ("whole", share.whole))
+                },
+            ),
+            threshold=share.most,
+            evaluation_periods=1,
+            comparison_operator=(cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD),
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        self.add_alarm_action(actions.SnsAction(topic))
+
+
 def service_name(stage: Stage) -> str:
     """What a stage calls itself in logs and metrics: the dimension `service` of each metric.
 

@@ -29,7 +29,15 @@ from gazette.settings import (
     SweepSettings,
 )
 
-from infra.constructs.alarms import COUNTED, RATES, AlarmTopic, CountedAlarm, RateAlarm
+from infra.constructs.alarms import (
+    COUNTED,
+    RATES,
+    SHARES,
+    AlarmTopic,
+    CountedAlarm,
+    RateAlarm,
+    ShareAlarm,
+)
 from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
@@ -74,6 +82,9 @@ class ServiceStack(Stack):
         for rate in RATES if stage.mail_provider == "ses" else ():
             name = rate.name.title().replace("-", "")
             RateAlarm(self, name, rate=rate, stage=stage, topic=self._topic)
+        # what stands in for CloudFormation on this machine takes no alarm with metric math
+        for share in SHARES if stage.mail_provider == "ses" and not stage.host_layers else ():
+            ShareAlarm(self, share, stage=stage, topic=self._topic)
         self._layers = build_layers(self, stage)
         self._links_secret = links_secret
 
@@ -130,7 +141,7 @@ class ServiceStack(Stack):
         return StepConstruct(
             self,
             step.name.capitalize(),
-            step=step,
+            step=self._stage.sized(step),
             stage=self._stage,
             layers=self._layers,
             tables=self._tables,

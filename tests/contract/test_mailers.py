@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -14,7 +15,8 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from gazette.adapters.ses import SesMailer, ses_client
-from gazette.adapters.smtp import SmtpMailer, SmtpServer, mime
+from gazette.adapters.smtp import SmtpMailer, mime
+from gazette.adapters.smtp_exchange import SmtpServer, SmtpTimes
 from gazette.adapters.streams import StreamedMailer
 from gazette.domain.ports import Mailer
 from gazette.domain.signals import (
@@ -79,6 +81,11 @@ def smtp() -> Iterator[tuple[SmtpInbox, SmtpServer]]:
     controller.stop()
 
 
+def smtp_mailer(server: SmtpServer, *, sender: str = SENDER) -> SmtpMailer:
+    times = SmtpTimes(connect=TIMEOUT, command=TIMEOUT, data=TIMEOUT, reply=TIMEOUT)
+    return SmtpMailer(server, sender=sender, times=times, clock=time.monotonic)
+
+
 def ses_mailer() -> SesMailer:
     return SesMailer(ses_client(TIMEOUT), sender=SENDER, configuration_set="digest")
 
@@ -93,7 +100,7 @@ def mailer(request: pytest.FixtureRequest) -> Mailer:
         request.getfixturevalue("ses")
         return ses_mailer()
     _, server = request.getfixturevalue("smtp")
-    return SmtpMailer(server, sender=SENDER, timeout=TIMEOUT)
+    return smtp_mailer(server)
 
 
 def test_a_message_that_is_taken_has_an_id_and_its_attempt(mailer: Mailer) -> None:
@@ -137,7 +144,7 @@ def test_smtp_gets_both_parts_all_headers_and_the_tags(
 ) -> None:
     """The text has a line of one dot, which SMTP would take for the end."""
     inbox, server = smtp
-    SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    smtp_mailer(server).send(a_mail(), 1)
     (message,) = inbox.taken
     arrived(message)
     assert message["Date"]
@@ -161,8 +168,8 @@ def test_each_stream_has_a_sender_and_a_configuration_set_of_its_own(
 def test_smtp_too_has_two_senders(smtp: tuple[SmtpInbox, SmtpServer]) -> None:
     inbox, server = smtp
     streams = StreamedMailer(
-        digest=SmtpMailer(server, sender=SENDER, timeout=TIMEOUT),
-        immediate=SmtpMailer(server, sender="now@example.com", timeout=TIMEOUT),
+        digest=smtp_mailer(server),
+        immediate=smtp_mailer(server, sender="now@example.com"),
     )
     for is_immediate in (True, False):
         streams.send(replace(a_mail(), is_immediate=is_immediate), 1)
@@ -209,7 +216,7 @@ def test_a_provider_that_cannot_be_reached_has_surely_not_taken_it(
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
     assert isinstance(ses_mailer().send(a_mail(), 1), RefusedForNow)
     nobody = SmtpServer("127.0.0.1", 9, "none", "", "")
-    outcome = SmtpMailer(nobody, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    outcome = smtp_mailer(nobody).send(a_mail(), 1)
     assert isinstance(outcome, RefusedForNow)
 
 
@@ -226,7 +233,7 @@ def test_each_refusal_of_smtp_is_told_apart(
 ) -> None:
     inbox, server = smtp
     inbox.answers[command] = answer
-    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    outcome = smtp_mailer(server).send(a_mail(), 1)
     assert outcome == expected(1, answer[:3])
 
 
@@ -236,7 +243,7 @@ def test_an_answer_that_smtp_does_not_know_is_uncertain(
 ) -> None:
     inbox, server = smtp
     inbox.answers["DATA"] = answer
-    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    outcome = smtp_mailer(server).send(a_mail(), 1)
     assert isinstance(outcome, Uncertain)
 
 
@@ -244,7 +251,7 @@ def test_an_address_that_smtp_cannot_carry_is_refused_before_anything_is_sent(
     smtp: tuple[SmtpInbox, SmtpServer],
 ) -> None:
     inbox, server = smtp
-    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail("änn@example.com"), 1)
+    outcome = smtp_mailer(server).send(a_mail("änn@example.com"), 1)
     assert isinstance(outcome, RefusedForGood)
     assert not inbox.taken
 
@@ -254,7 +261,7 @@ def test_a_connection_that_drops_after_the_message_is_uncertain(
 ) -> None:
     inbox, server = smtp
     inbox.drops_after_data = True
-    outcome = SmtpMailer(server, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    outcome = smtp_mailer(server).send(a_mail(), 1)
     assert isinstance(outcome, Uncertain)
     assert len(inbox.taken) == 1
 
@@ -264,5 +271,5 @@ def test_a_login_that_is_refused_concerns_the_whole_account(
 ) -> None:
     _, server = smtp
     wrong = SmtpServer(server.host, server.port, "none", "user", "wrong")
-    outcome = SmtpMailer(wrong, sender=SENDER, timeout=TIMEOUT).send(a_mail(), 1)
+    outcome = smtp_mailer(wrong).send(a_mail(), 1)
     assert outcome == RefusedAccount(1, "login: 535")

@@ -320,6 +320,8 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "collapse": 20,
         "settle_lag": 2,
         "send_timeout": 10,
+        "smtp_command_timeout": 20,
+        "smtp_reply_timeout": 600,
         "commit_margin": 5,
         "clock_skew": 0,
         "evidence_grace": 900,

@@ -118,6 +118,18 @@ def test_a_digest_that_is_skipped_when_its_turn_comes_is_counted_by_the_reason(
     assert counted(written(capsys)) == {"run_skipped": [1], "skipped_suppressed": [1]}
 
 
+def test_a_refusal_by_policy_is_counted_and_suppresses_nobody(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.say("subscriber.changed", profile())
+    recipient = {"emailAddress": "ann@example.com", "status": "5.7.26"}
+    about = {"bounceType": "Permanent", "bouncedRecipients": [recipient]}
+    written(capsys)
+    cloud.work("feedback", report("Bounced", bounce=about))
+    assert counted(written(capsys)) == {"mail_bounced": [1], "mail_refused_by_policy": [1]}
+    assert not cloud.rows("suppressions")
+
+
 @pytest.mark.usefixtures("later")
 def test_an_email_at_once_has_no_slot_to_be_measured_from(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]

@@ -31,3 +31,17 @@ def tracking(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
         digest_pool="digests",
         immediate_pool="at-once",
     )
+
+
+@pytest.fixture(scope="session")
+def by_smtp(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+    """The stage prod, sending by SMTP, its layers not built."""
+    return synthesise(
+        "prod",
+        tmp_path_factory.mktemp("by_smtp"),
+        bundled=False,
+        mail_provider="smtp",
+        smtp_host="mail.example.com",
+        emails_per_second=5,
+        unknown_policy="carry_over",
+    )

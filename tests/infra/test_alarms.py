@@ -6,8 +6,9 @@ import gazette
 import pytest
 from gazette.steps.doubts import Swept
 
-from infra.constructs.alarms import COUNTED, Counted
+from infra.constructs.alarms import COUNTED, SHARES, Counted, Share
 from tests.infra.synthesis import Properties, Synthesis
+from tests.unit.test_metrics_page import documented
 
 _REPORTING = Path(gazette.__file__).parent / "reporting.py"
 
@@ -90,7 +91,7 @@ def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: 
     (alarm,) = (
         alarm
         for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
-        if alarm["MetricName"] == counted.metric
+        if alarm.get("MetricName") == counted.metric
     )
     assert alarm["AlarmActions"] == ["{Alarms}"]
     assert "prod" in alarm["AlarmDescription"]
@@ -98,3 +99,35 @@ def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: 
     known = {f"swept_{swept}" for swept in Swept}
     known |= {"brake_pulled", "category_braked", "late_shards", "page_failed"}
     assert counted.metric in known
+
+
+@pytest.mark.parametrize("share", SHARES, ids=lambda share: share.name)
+def test_a_share_is_of_what_the_functions_of_its_stage_count(prod: Synthesis, share: Share) -> None:
+    alarm = prod.service.of_type("AWS::CloudWatch::Alarm")[share.name.title().replace("-", "")]
+    by_id = {metric["Id"]: metric for metric in alarm["Metrics"]}
+    counted = {each: by_id[each]["MetricStat"] for each in ("part", "whole")}
+    for name, metric in (("part", share.part), ("whole", share.whole)):
+        assert metric in documented()
+        assert counted[name] == {
+            "Metric": {
+                "Dimensions": [{"Name": "service", "Value": "gazette-prod"}],
+                "MetricName": metric,
+                "Namespace": "Gazette",
+            },
+            "Period": 3600,
+            "Stat": "Sum",
+        }
+    assert alarm["AlarmName"] == f"gazette-prod-{share.name}"
+    assert alarm["AlarmActions"] == ["{Alarms}"]
+    assert len(alarm["AlarmDescription"]) <= 1024
+
+
+def test_one_in_twenty_refused_by_policy_fires_it_and_a_few_do_not(prod: Synthesis) -> None:
+    alarm = prod.service.of_type("AWS::CloudWatch::Alarm")["RefusedByPolicy"]
+    (expression,) = (each["Expression"] for each in alarm["Metrics"] if "Expression" in each)
+    assert expression == "IF(part >= 20, part / whole, 0)"
+    assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+    assert (alarm["Threshold"], alarm["EvaluationPeriods"]) == (0.05, 1)
+    assert alarm["TreatMissingData"] == "notBreaching"
+    for where in ("SPF", "DKIM", "DMARC", "block lists", "gazette-prod-feedback"):
+        assert where in alarm["AlarmDescription"]

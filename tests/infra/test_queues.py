@@ -83,7 +83,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
     alarms = {
         alarm["Dimensions"][0]["Value"]: alarm
         for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
-        if alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
+        if alarm.get("MetricName") == "ApproximateNumberOfMessagesVisible"
     }
     assert {queue["QueueName"] for name, queue in queues.items() if name not in emptied} == {
         *(f"gazette-prod-{step.queue}-dead" for step in _FED),

@@ -32,6 +32,7 @@ TRACES: Final = {
     "without bound, until a transaction is too large and the reader is locked",
     "t": "Evidence for a run that nobody claimed makes it sent with no window: the chain stops "
     "there, and the next digest repeats every event that is kept",
+    "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -338,6 +339,15 @@ PREVENTED: Final = (
         "tests/unit/test_stray_reports.py"
         "::test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing",
         "t",
+    ),
+    Mutation(
+        "a refusal by policy is of the message",
+        "adapters/ses_faults.py",
+        "        if by_policy:\n            fault = Fault.OF_MESSAGE\n",
+        "",
+        "tests/unit/test_policy_refusals.py"
+        "::test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody",
+        "z",
     ),
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from infra.stages import StageError, read_stage
+from infra.topology import GENERATE, STEPS
 
 VALID: dict[str, Any] = {
     "sender": "Gazette <digest@example.com>",
@@ -190,3 +191,22 @@ def test_a_stream_that_cannot_be_sent_is_refused_by_the_name_of_its_setting() ->
     assert "digest_pool must be the name" in refusal(VALID | {"digest_pool": "Digests!"})
     smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
     assert "immediate_pool is a dedicated IP pool of SES" in refusal(smtp | {"immediate_pool": "x"})
+
+
+def test_an_email_by_smtp_must_fit_the_longest_invocation() -> None:
+    """Nine stages, the reply, five seconds for a turn, a minute to prepare, and the commit."""
+    smtp = VALID | {
+        "mail_provider": "smtp",
+        "smtp_host": "mail.example.com",
+        "unknown_policy": "carry_over",
+        "emails_per_second": 5,
+    }
+    most = {"smtp_command_timeout": 20, "smtp_reply_timeout": 647}
+    assert read_stage("prod", {"prod": smtp | most}).sized(GENERATE).timeout == 900
+    for more in ({"smtp_reply_timeout": 648}, {"smtp_command_timeout": 21}, {"commit_margin": 9}):
+        assert "smtp_reply_timeout, nine times smtp_command_timeout" in refusal(smtp | most | more)
+
+
+def test_with_ses_times_of_smtp_mean_nothing() -> None:
+    stage = read_stage("prod", {"prod": VALID | {"smtp_reply_timeout": 720}})
+    assert [stage.sized(step) for step in STEPS] == list(STEPS)

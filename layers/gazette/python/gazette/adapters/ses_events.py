@@ -111,7 +111,12 @@ def decode_report(body: str, *, installation: str | None = None) -> MailReport |
     if found is None:
         return report
     return replace(
-        report, fault=found.fault, address=found.address, cause=found.cause, unsent=found.unsent
+        report,
+        fault=found.fault,
+        address=found.address,
+        cause=found.cause,
+        unsent=found.unsent,
+        is_by_policy=found.is_by_policy,
     )
 
 

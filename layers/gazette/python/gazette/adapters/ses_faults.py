@@ -12,9 +12,14 @@ from gazette.domain.identity import address_hash
 _BY_BOUNCE = {"Permanent": Fault.HARD, "Transient": Fault.SOFT}
 _OF_MESSAGE = {"MessageTooLarge", "ContentRejected", "AttachmentRejected"}
 _PERHAPS_REPLIES = {"Transient General", "Undetermined Undetermined"}
-_OF_STATUS = ("action", "status", "diagnosticCode")
-_NO_COMPLAINTS = {"not-spam", "auth-failure"}
 _OWN_LIST = "OnAccountSuppressionList"
+_NOT_TRIED = {_OWN_LIST, "Suppressed"}
+_OF_STATUS = ("action", "status", "diagnosticCode")
+_BY_POLICY = re.compile(r"(?<![\w.])[45]\.7\.[0-9]{1,3}(?!\w|\.[0-9])")
+_MOST_READ = 2000
+"""Characters of a `status` or `diagnosticCode`: four lines of an SMTP reply, RFC 5321 section
+4.5.3.1.5."""
+_NO_COMPLAINTS = {"not-spam", "auth-failure"}
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
 
@@ -22,13 +27,14 @@ _NAME = re.compile(r"[A-Za-z-]{1,40}")
 class Accused:
     """What is said against the address with a hash, and how SES calls it.
 
-    `unsent`: as in MailReport.
+    `unsent`, `is_by_policy`: as in MailReport.
     """
 
     fault: Fault
     address: str
     cause: str
     unsent: bool
+    is_by_policy: bool = False
 
 
 def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any]) -> Accused | None:
@@ -38,6 +44,12 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
     its own. Of the transient ones, which SES reports once it has given up, those subtypes that
     another message may not meet speak against the message. A type that is not known here is
     undetermined.
+
+    What a mailbox provider refuses by policy (DMARC, spam, block lists) speaks against the message
+    too, whatever the type says: x.7.x is "security or policy status", and says nothing about the
+    mailbox (RFC 3463, section 3.8). SES did not try what is on a list of its own, so nobody
+    refused that.
+    https://www.iana.org/assignments/smtp-enhanced-status-codes
 
     An automatic reply of a reader who is away comes as a bounce as well, `Transient General` or
     undetermined, though the email arrived; SES does not count it either. It is told by what it
@@ -64,8 +76,11 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
         cause = _cause(said.get("bounceType"), subtype)
         if cause in _PERHAPS_REPLIES and not _has_status(said):
             return None
+        by_policy = str(subtype) not in _NOT_TRIED and _is_by_policy(said)
+        if by_policy:
+            fault = Fault.OF_MESSAGE
         address = _written_to(mail, said, "bouncedRecipients")
-        return Accused(fault, address, cause, subtype == _OWN_LIST)
+        return Accused(fault, address, cause, subtype == _OWN_LIST, by_policy)
     if kind is MailEvent.COMPLAINED:
         said = _about(record, "complaint")
         names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
@@ -78,11 +93,26 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
 
 def _has_status(bounce: Mapping[str, Any]) -> bool:
     """Whether the bounce came with a delivery status notification."""
+    return "reportingMTA" in bounce or any(
+        name in each for each in _recipients(bounce) for name in _OF_STATUS
+    )
+
+
+def _is_by_policy(bounce: Mapping[str, Any]) -> bool:
+    """Whether a status code of class x.7.x is given, as 5.7.26 in `smtp; 550-5.7.26 …`.
+
+    Anywhere in `diagnosticCode`, because `status` is often the coarser of the two, such as 5.0.0.
+    It is the text of whoever refused: the pattern takes time that grows with its length alone.
+    https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounced-recipients
+    """
+    said = [each.get(name) for each in _recipients(bounce) for name in ("status", "diagnosticCode")]
+    return any(isinstance(text, str) and _BY_POLICY.search(text[:_MOST_READ]) for text in said)
+
+
+def _recipients(bounce: Mapping[str, Any]) -> list[dict[str, Any]]:
     given = bounce.get("bouncedRecipients")
     listed = given if isinstance(given, list) else []
-    return "reportingMTA" in bounce or any(
-        name in each for each in listed if isinstance(each, dict) for name in _OF_STATUS
-    )
+    return [each for each in listed if isinstance(each, dict)]
 
 
 def _about(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -2,13 +2,13 @@
 
 import smtplib
 import ssl
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
+from gazette.adapters.smtp_exchange import Exchange, SmtpServer, SmtpTimes
 from gazette.domain.model import Mail
 from gazette.domain.signals import (
     Accepted,
@@ -23,28 +23,28 @@ _POLICY = SMTP.clone(max_line_length=998)
 """The longest line of RFC 5322: where it folds, the standard library would encode a long link,
 and encoded words are not allowed in List-Unsubscribe."""
 
-
-@dataclass(frozen=True, slots=True)
-class SmtpServer:
-    """Where to deliver. `security`: `tls` (RFC 8314), `starttls` or `none`."""
-
-    host: str
-    port: int
-    security: str
-    username: str
-    password: str
+_END = b".\r\n"
+"""What ends a message after its last line. Without it a server must take nothing, whatever it has
+read: where the connection is lost, it cancels the transaction (RFC 5321, section 4.1.1.10)."""
 
 
 class SmtpMailer:
-    """The port `Mailer` on SMTP. `timeout` bounds the whole exchange."""
+    """The port `Mailer` on SMTP. `clock` returns seconds, and never goes back."""
 
-    def __init__(self, server: SmtpServer, *, sender: str, timeout: timedelta) -> None:
+    def __init__(
+        self, server: SmtpServer, *, sender: str, times: SmtpTimes, clock: Callable[[], float]
+    ) -> None:
         self._server = server
         self._sender = sender
-        self._timeout = timeout.total_seconds()
+        self._times = times
+        self._clock = clock
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        """One connection, one message. After the end of DATA no answer means uncertain."""
+        """One connection, one message. From the final dot on no answer means uncertain.
+
+        Whatever ends before that is surely not sent, so its stages may be shorter than the one in
+        which the server has the whole message, and perhaps scans it before it answers.
+        """
         try:
             message = mime(mail, sender=self._sender)
             letter = _Letter(
@@ -54,34 +54,35 @@ class SmtpMailer:
             )
         except (ValueError, LookupError) as err:
             return RefusedForGood(attempt, type(err).__name__)
-        ends_at = time.monotonic() + self._timeout
         try:
-            connection = self._connect(ends_at)
+            connection = self._connect()
         except smtplib.SMTPAuthenticationError as err:
             return RefusedAccount(attempt, f"login: {err.smtp_code}")
         except (smtplib.SMTPException, OSError) as err:
-            return RefusedForNow(attempt, f"connection: {type(err).__name__}")
+            return RefusedForNow(attempt, f"connection: {_name(err)}")
         try:
-            return _hand_over(connection, letter, attempt, ends_at)
+            return _hand_over(connection, letter, attempt, self._times)
         finally:
             connection.close()
 
-    def _connect(self, ends_at: float) -> smtplib.SMTP:
-        server, context = self._server, ssl.create_default_context()
-        if server.security == "tls":
-            connection: smtplib.SMTP = smtplib.SMTP_SSL(
-                server.host, server.port, timeout=_left(ends_at), context=context
-            )
-        else:
-            connection = smtplib.SMTP(server.host, server.port, timeout=_left(ends_at))
+    def _connect(self) -> Exchange:
+        server, times, context = self._server, self._times, ssl.create_default_context()
+        connection = Exchange(clock=self._clock)
         try:
-            if server.security == "starttls":
-                connection.starttls(context=context)
-            if server.username:
-                _bound(connection, ends_at)
-                connection.login(server.username, server.password)
-            _bound(connection, ends_at)
+            connection.begin(times.connect)
+            connection.dial(
+                server.host, server.port, tls=context if server.security == "tls" else None
+            )
+            connection.begin(times.command)
             connection.ehlo_or_helo_if_needed()
+            if server.security == "starttls":
+                connection.begin(times.command)
+                connection.upgrade(server.host, context)
+                connection.begin(times.command)
+                connection.ehlo_or_helo_if_needed()
+            if server.username:
+                connection.begin(times.command)
+                connection.login(server.username, server.password)
         except BaseException:
             connection.close()
             raise
@@ -108,7 +109,7 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
-    """What goes over the wire: addresses of the envelope, and the message with its final dot."""
+    """What goes over the wire: addresses of the envelope, and the message up to its end."""
 
     sender: str
     recipient: str
@@ -116,29 +117,34 @@ class _Letter:
 
 
 def _hand_over(
-    connection: smtplib.SMTP, letter: _Letter, attempt: int, ends_at: float
+    connection: Exchange, letter: _Letter, attempt: int, times: SmtpTimes
 ) -> SendOutcome:
-    """MAIL, RCPT and DATA one by one, because only what follows DATA can be uncertain."""
-    for command, expected in (
-        (f"MAIL FROM:<{letter.sender}>", (250,)),
-        (f"RCPT TO:<{letter.recipient}>", (250, 251, 252)),
-        ("DATA", (354,)),
+    """MAIL, RCPT, DATA and the message one by one: only what follows its end can be uncertain."""
+    for command, argument, expected in (
+        ("MAIL", f"FROM:<{letter.sender}>", (250,)),
+        ("RCPT", f"TO:<{letter.recipient}>", (250, 251, 252)),
+        ("DATA", "", (354,)),
     ):
+        connection.begin(times.command)
         try:
-            _bound(connection, ends_at)
-            code, _ = connection.docmd(command)
+            code, _ = connection.docmd(command, argument)
         except (smtplib.SMTPException, OSError) as err:
-            return RefusedForNow(attempt, type(err).__name__)
+            return RefusedForNow(attempt, f"{command}: {_name(err)}")
         if 500 <= code <= 599:
             return RefusedForGood(attempt, str(code))
         if code not in expected:
             return RefusedForNow(attempt, str(code))
+    connection.begin(times.data)
     try:
-        _bound(connection, ends_at)
         connection.send(letter.data)
+    except (smtplib.SMTPException, OSError) as err:
+        return RefusedForNow(attempt, f"message: {_name(err)}")
+    connection.begin(times.reply)
+    try:
+        connection.send(_END)
         code, text = connection.getreply()
     except (smtplib.SMTPException, OSError) as err:
-        return Uncertain(attempt, type(err).__name__)
+        return Uncertain(attempt, _name(err))
     match code // 100:
         case 2:
             return Accepted(attempt, text.decode(errors="replace"))
@@ -155,18 +161,13 @@ def _ascii(address: str) -> str:
     return address
 
 
-def _bound(connection: smtplib.SMTP, ends_at: float) -> None:
-    if connection.sock is not None:
-        connection.sock.settimeout(_left(ends_at))
-
-
-def _left(ends_at: float) -> float:
-    return max(ends_at - time.monotonic(), 0.001)
+def _name(err: Exception) -> str:
+    """The kind of the error; smtplib calls a time-out, too, a server that disconnected."""
+    return type(err.__cause__ or err.__context__ or err).__name__
 
 
 def _dotted(message: bytes) -> bytes:
-    """Transparency, RFC 5321 section 4.5.2, and the end of the message."""
+    """Transparency, RFC 5321 section 4.5.2."""
     lines = message.removesuffix(b"\r\n").split(b"\r\n")
-    return b"\r\n".join(b"." + line if line.startswith(b".") else line for line in lines) + (
-        b"\r\n.\r\n"
-    )
+    dotted = (b"." + line if line.startswith(b".") else line for line in lines)
+    return b"\r\n".join(dotted) + b"\r\n"

@@ -5,6 +5,7 @@ import random
 import secrets
 import time
 from datetime import timedelta
+from functools import partial
 
 from aws_lambda_powertools.utilities.parameters import get_secret
 
@@ -17,7 +18,8 @@ from gazette.adapters.rendering.timed import TimedRenderer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.ses import SesMailer, ses_client
 from gazette.adapters.shelf import DynamoEventShelf
-from gazette.adapters.smtp import SmtpMailer, SmtpServer
+from gazette.adapters.smtp import SmtpMailer
+from gazette.adapters.smtp_exchange import SmtpServer, SmtpTimes
 from gazette.adapters.streams import StreamedMailer
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
@@ -76,9 +78,8 @@ def delivering(settings: SendingSettings) -> Delivering:
 
 
 def _mailer(settings: SendingSettings) -> Mailer:
-    send_timeout = timedelta(seconds=settings.send_timeout)
     if settings.mail_provider == "ses":
-        client = ses_client(send_timeout)
+        client = ses_client(timedelta(seconds=settings.send_timeout))
         return StreamedMailer(
             digest=SesMailer(
                 client,
@@ -99,7 +100,15 @@ def _mailer(settings: SendingSettings) -> Mailer:
         username=login.get("username", ""),
         password=login.get("password", ""),
     )
+    by_smtp = partial(SmtpMailer, server, times=smtp_times(settings), clock=time.monotonic)
     return StreamedMailer(
-        digest=SmtpMailer(server, sender=settings.sender, timeout=send_timeout),
-        immediate=SmtpMailer(server, sender=settings.immediate_sender, timeout=send_timeout),
+        digest=by_smtp(sender=settings.sender),
+        immediate=by_smtp(sender=settings.immediate_sender),
     )
+
+
+def smtp_times(settings: SendingSettings) -> SmtpTimes:
+    """Whatever comes before the last reply has one time-out: where it ends, nothing was sent."""
+    command = timedelta(seconds=settings.smtp_command_timeout)
+    reply = timedelta(seconds=settings.smtp_reply_timeout)
+    return SmtpTimes(connect=command, command=command, data=command, reply=reply)

@@ -55,7 +55,9 @@ class MailReport:
     None where it does not say. `fault` is what it says against the address with the hash
     `address`; None, and empty, where it says nothing against any. `cause` is the provider's own
     name for it, fit for a log. `unsent`: the provider did not try, because the address is on the
-    account's own list. `flaw`: why nobody can tell whom it speaks against, though it does.
+    account's own list. `is_by_policy`: a mailbox provider refused it for what it thinks of the
+    sender, such as DMARC, spam or a block list. `flaw`: why nobody can tell whom it speaks
+    against, though it does.
     """
 
     kind: MailEvent
@@ -68,6 +70,7 @@ class MailReport:
     address: str = ""
     cause: str = ""
     unsent: bool = False
+    is_by_policy: bool = False
     flaw: str = ""
 
     @property

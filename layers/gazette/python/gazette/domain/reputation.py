@@ -66,6 +66,9 @@ def mark_of(report: MailReport) -> Mark | None:
     A bounce or complaint because of the account's own suppression list is none: SES did not try,
     and does not count it either.
     https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
+
+    Nor is what was refused by policy: that is about the sender's domain, which all categories
+    share. To brake one of them would mend nothing, and hide it; it has an alarm of its own.
     """
     if report.kind is MailEvent.SENT:
         return Mark.SENT

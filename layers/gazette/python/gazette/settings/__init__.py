@@ -3,6 +3,7 @@
 Durations are whole seconds unless the name says otherwise. Nothing is read at import.
 """
 
+from gazette.settings.budgets import LONGEST_INVOCATION, invocation_of_one, smtp_budget
 from gazette.settings.digests import (
     MAX_EMAILS_PER_SECOND,
     FanoutSettings,
@@ -23,6 +24,7 @@ from gazette.settings.settling import FeedbackSettings, SweepSettings
 
 __all__ = [
     "EVENT_WRITE_TIMEOUT_MS",
+    "LONGEST_INVOCATION",
     "MAX_EMAILS_PER_SECOND",
     "FanoutSettings",
     "FeedbackSettings",
@@ -37,4 +39,6 @@ __all__ = [
     "SendingSettings",
     "Settings",
     "SweepSettings",
+    "invocation_of_one",
+    "smtp_budget",
 ]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 
+from gazette.settings.budgets import smtp_budget
 from gazette.settings.environment import InvalidSetting, Settings, check, check_choice
 from gazette.settings.events import EVENT_WRITE_TIMEOUT_MS
 
@@ -98,6 +99,8 @@ class SendingSettings(PacingSettings):
 
     What begins with `immediate` is for email that goes out at once; without it, for digests.
     `installation` names the tables: each email carries it, and so does each report of it.
+    `send_timeout`: the longest call of SES. `smtp_reply_timeout`: how long an SMTP server may take
+    to answer once it has the message; `smtp_command_timeout`: for each stage before that.
     `evidence_grace`: how long the provider's report of an email may take. `track_clicks`: 1 where
     SES leads links by its own server, which the reader's own must not be; else 0.
     """
@@ -121,6 +124,8 @@ class SendingSettings(PacingSettings):
     smtp_port: int
     smtp_security: str
     smtp_secret: str
+    smtp_command_timeout: int
+    smtp_reply_timeout: int
     settle_lag: int
     send_timeout: int
     commit_margin: int
@@ -138,6 +143,8 @@ class SendingSettings(PacingSettings):
         check(
             self,
             send_timeout=(3, 60),
+            smtp_command_timeout=(5, 60),
+            smtp_reply_timeout=(60, 720),
             commit_margin=(5, None),
             clock_skew=(0, None),
             evidence_grace=(60, 86_400),
@@ -167,6 +174,13 @@ class SendingSettings(PacingSettings):
                 "GAZETTE_RUN_RETENTION_DAYS must be more than GAZETTE_EVENT_RETENTION_DAYS: "
                 "a run says which events were sent."
             )
+
+    @property
+    def send_budget(self) -> int:
+        """The longest that the provider takes for one email."""
+        if self.mail_provider == "ses":
+            return self.send_timeout
+        return smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
 
 
 @dataclass(frozen=True, kw_only=True)

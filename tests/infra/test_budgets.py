@@ -1,0 +1,97 @@
+"""Times that must fit into one another: of an email, of an invocation, of its queue."""
+
+from datetime import timedelta
+
+import pytest
+from gazette.bootstrap.limits import delivery_limits
+from gazette.bootstrap.sending import smtp_times
+from gazette.domain.pace import NoTurn, PacePlan, Turn
+from gazette.settings import GenerateSettings, ResendSettings, SendingSettings
+from gazette.settings.budgets import PREPARING
+from gazette.steps.pacing import Pacing, wait_for_turn
+
+from infra.topology import STEPS
+from tests.builders import SettableClock
+from tests.fake_stores import FakePacer
+from tests.infra.synthesis import Properties, Synthesis
+
+_KINDS: dict[str, type[SendingSettings]] = {"generate": GenerateSettings, "resend": ResendSettings}
+_LONGEST_HIDDEN = 12 * 3600
+
+
+def settings(synthesis: Synthesis, step: str) -> SendingSettings:
+    _, function = synthesis.function(step)
+    return _KINDS[step].from_env(function["Environment"]["Variables"])
+
+
+def batch_size(synthesis: Synthesis, step: str) -> int:
+    name, _ = synthesis.function(step)
+    (mapping,) = (
+        mapping
+        for mapping in synthesis.service.of_type("AWS::Lambda::EventSourceMapping").values()
+        if mapping["FunctionName"] == f"{{{name}}}"
+    )
+    return int(mapping["BatchSize"])
+
+
+def timeout(synthesis: Synthesis, step: str) -> timedelta:
+    return timedelta(seconds=synthesis.function(step)[1]["Timeout"])
+
+
+@pytest.fixture(params=["ses", "smtp"])
+def synthesis(request: pytest.FixtureRequest) -> Synthesis:
+    found: Synthesis = request.getfixturevalue({"ses": "prod", "smtp": "by_smtp"}[request.param])
+    return found
+
+
+@pytest.mark.parametrize("step", _KINDS)
+def test_a_whole_batch_fits_an_invocation(synthesis: Synthesis, step: str) -> None:
+    limits = delivery_limits(settings(synthesis, step))
+    batch = batch_size(synthesis, step)
+    assert batch * limits.send_timeout + limits.commit_margin <= timeout(synthesis, step)
+
+
+@pytest.mark.parametrize("step", _KINDS)
+def test_with_smtp_the_budget_of_an_email_is_that_of_all_stages(
+    by_smtp: Synthesis, step: str
+) -> None:
+    given = settings(by_smtp, step)
+    assert delivery_limits(given).send_timeout == smtp_times(given).whole == timedelta(seconds=780)
+    assert smtp_times(given).reply == timedelta(minutes=10)
+
+
+@pytest.mark.parametrize("step", _KINDS)
+def test_with_smtp_no_message_is_given_back_because_time_ran_out(
+    by_smtp: Synthesis, step: str
+) -> None:
+    """One at a time; and where there is no turn, it is put off by a message of its own."""
+    limits = delivery_limits(settings(by_smtp, step))
+    assert batch_size(by_smtp, step) == 1
+    left = timeout(by_smtp, step) - timedelta(seconds=PREPARING)
+    clock = SettableClock()
+    pacer = FakePacer(PacePlan(rate=1))
+    while isinstance(pacer.reserve(clock(), clock() + timedelta(minutes=1)), Turn):
+        pass
+    pacing = Pacing(pacer=pacer, lever=pacer, clock=clock, sleep=clock.sleep, random=lambda: 0.5)
+    spare = left - limits.send_timeout - limits.commit_margin
+    assert wait_for_turn(pacing, spare=spare) is NoTurn.BUSY
+
+
+@pytest.mark.parametrize("step", _KINDS)
+def test_what_it_takes_lambda_and_sqs_allow(synthesis: Synthesis, step: str) -> None:
+    """https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
+    """
+    _, queue = synthesis.queue(step)
+    hidden = timedelta(seconds=queue["VisibilityTimeout"])
+    assert timeout(synthesis, step) <= timedelta(seconds=900)
+    assert 6 * timeout(synthesis, step) <= hidden <= timedelta(seconds=_LONGEST_HIDDEN)
+
+
+def test_with_smtp_only_who_sends_is_sized_otherwise(prod: Synthesis, by_smtp: Synthesis) -> None:
+    def size(of: Synthesis, step: str) -> Properties:
+        _, function = of.function(step)
+        return {name: function[name] for name in ("Timeout", "MemorySize")}
+
+    other = {step.name for step in STEPS if size(prod, step.name) != size(by_smtp, step.name)}
+    assert other == set(_KINDS)
