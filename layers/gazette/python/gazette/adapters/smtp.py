@@ -36,7 +36,10 @@ class SmtpServer:
 
 
 class SmtpMailer:
-    """The port `Mailer` on SMTP. `timeout` bounds the whole exchange."""
+    """The port `Mailer` on SMTP. `timeout` bounds the whole exchange.
+
+    A login that is refused concerns every stream: they have it in common.
+    """
 
     def __init__(self, server: SmtpServer, *, sender: str, timeout: timedelta) -> None:
         self._server = server
@@ -58,7 +61,7 @@ class SmtpMailer:
         try:
             connection = self._connect(ends_at)
         except smtplib.SMTPAuthenticationError as err:
-            return RefusedAccount(attempt, f"login: {err.smtp_code}")
+            return RefusedAccount(attempt, f"login: {err.smtp_code}", every_stream=True)
         except (smtplib.SMTPException, OSError) as err:
             return RefusedForNow(attempt, f"connection: {type(err).__name__}")
         try:
