@@ -1,11 +1,12 @@
-"""`gazette brake`: whether all email, or a category, is stopped, and why; stop it, let it go."""
+"""`gazette brake`: whether a stream, or a category, is stopped, and why; stop them, let them go."""
 
 from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
 from gazette.bootstrap.support import BrakeDesk, build_brake
-from gazette.domain.brake import Brake
+from gazette.domain.pace import PaceReading
+from gazette.domain.streams import Streams
 from gazette.settings import GenerateSettings
 from rich.console import Console
 from rich.table import Table
@@ -15,7 +16,7 @@ from cli.categories import pull_category, refuse_what_is_no_category, release_ca
 from cli.console import NotPossible, note, one_line_errors, printable, say
 from cli.deployed import StageName, settings_of
 from cli.refusals import refusals_in_words
-from cli.sight import moment, next_try
+from cli.sight import moment, next_try, rate_text
 
 _COMMANDS = ("pull", "release")
 
@@ -25,7 +26,7 @@ Category = Annotated[
 ]
 
 brake = typer.Typer(
-    help="Whether all email, or a category, is stopped, and why; stop it, and let it go.",
+    help="Whether digests, email at once or a category are stopped, and why; stop, and let go.",
     invoke_without_command=True,
 )
 
@@ -33,8 +34,8 @@ brake = typer.Typer(
 @brake.callback()
 @one_line_errors()
 def show(context: typer.Context, stage: StageName = "prod") -> None:
-    """Show whether the brake is on, why, since when, and when it is tried next; and of which
-    categories nothing is sent."""
+    """Show of each stream how fast it goes, whether its brake is on, why, since when, and when it
+    is tried next; and of which categories nothing is sent."""
     if context.invoked_subcommand:
         context.default_map = {command: {"stage": stage} for command in _COMMANDS}
         return
@@ -42,7 +43,7 @@ def show(context: typer.Context, stage: StageName = "prod") -> None:
         desk = _desk(stage)
         found, categories = desk.look(), desk.categories()
     _show([*rows(found), *map(row, categories)])
-    if found:
+    if found.digest.brake or found.immediate.brake:
         note(f"`gazette brake release --stage {stage}` lets all email go at once.")
     if categories:
         note(f"`gazette brake release --category NAME --stage {stage}` lets a category go.")
@@ -81,7 +82,7 @@ def pull(
 @brake.command("release")
 @one_line_errors()
 def release(stage: StageName = "prod", category: Category = None) -> None:
-    """Let all email go, or one category, whoever pulled the brake."""
+    """Let all email go, of both streams, or one category, whoever pulled the brake."""
     if category is not None:
         refuse_what_is_no_category(category)
         with _refusals(stage):
@@ -90,24 +91,32 @@ def release(stage: StageName = "prod", category: Category = None) -> None:
     with _refusals(stage):
         desk = _desk(stage)
         found = desk.look()
-        if found:
+        on = [each.brake for each in (found.digest, found.immediate) if each.brake]
+        if on:
             desk.release()
-    if not found:
+    if not on:
         say(f"the brake of stage {stage} was off")
         return
-    say(f"the brake of stage {stage} is off; it was on since {moment(found.since)}")
+    since = min(each.since for each in on)
+    say(f"the brake of stage {stage} is off; it was on since {moment(since)}")
     note("What was put off comes back within a quarter of an hour.")
 
 
-def rows(found: Brake | None) -> list[tuple[str, str]]:
-    """A name and a value each."""
-    if found is None:
-        return [("brake", "off")]
+def rows(found: Streams[PaceReading]) -> list[tuple[str, str]]:
+    """A name and a value each, of one stream and then of the other."""
+    return [*_of("digest", found.digest), *_of("immediate", found.immediate)]
+
+
+def _of(stream: str, found: PaceReading) -> list[tuple[str, str]]:
+    pace = (f"{stream} pace", rate_text(found))
+    if found.brake is None:
+        return [(f"{stream} brake", "off"), pace]
     return [
-        ("brake", "on, by hand" if found.by_hand else "on"),
-        ("why", printable(found.why)),
-        ("since", moment(found.since)),
-        ("tried", next_try(found)),
+        (f"{stream} brake", "on, by hand" if found.brake.by_hand else "on"),
+        (f"{stream} why", printable(found.brake.why)),
+        (f"{stream} since", moment(found.brake.since)),
+        (f"{stream} tried", next_try(found.brake)),
+        pace,
     ]
 
 

@@ -72,7 +72,7 @@ class Sight:
         return [*named, *runs, ("pace", pace_text(self.pace))]
 
     def picture(self) -> RenderableType:
-        """For people: what it is, a bar, runs by status and reason, and how fast email goes out."""
+        """For people: what it is, a bar, runs by status and reason, and how fast digests go out."""
         view = self.view
         title = Text(f"Batch {slot_id(view.batch.slot)}, {stands(view)}", style="bold")
         bar = Table.grid(padding=(0, 1))
@@ -125,15 +125,20 @@ def listing(views: Sequence[BatchView]) -> Table:
 
 
 def pace_text(pace: PaceReading) -> str:
-    """How fast email goes out, in all batches and at once together."""
+    """How fast digests go out, in all batches together, and their brake where it is on."""
+    brake = f"; {brake_text(pace.brake)}" if pace.brake else ""
+    return f"{rate_text(pace)}{brake}"
+
+
+def rate_text(pace: PaceReading) -> str:
+    """How fast a stream goes, and what it has of the day."""
     of = "" if pace.rate == pace.full_rate else f" of {pace.full_rate:g}"
     cap = "" if pace.cap is None else f" of {pace.cap}, the cap of a new sending domain"
     quota = ""
     if pace.quota and pace.quota.daily is not None and pace.quota.left is not None:
-        sent = pace.quota.daily - pace.quota.left
-        quota = f"; {sent:,} of the account's {pace.quota.daily:,} in 24 hours"
-    brake = f"; {brake_text(pace.brake)}" if pace.brake else ""
-    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}{brake}"
+        left, daily = pace.quota.left, pace.quota.daily
+        quota = f"; {left:,} left to it of the account's {daily:,} in 24 hours"
+    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
 
 
 def brake_text(brake: Brake) -> str:

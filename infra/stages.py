@@ -60,6 +60,8 @@ class Stage:
     from the end of the message to its answer, and `smtp_command_timeout` for each stage before;
     `warmup_daily` is how many emails a new sending domain may send on `warmup_from`, a date of
     UTC or empty, and the number doubles each day after;
+    `immediate_share` is how much of all that is for email at once, in per cent; the rest is for
+    digests, and neither uses the other's;
     `unknown_policy` says what becomes of an email of which nobody knows whether it went out, once
     SES has reported nothing for `evidence_grace`: `resend` (once more, as soon as reports are
     known to come in, and for `longest_doubt` at most), `carry_over` (its events come again with the
@@ -106,6 +108,7 @@ class Stage:
     ramp_every: int = 30
     warmup_from: str = ""
     warmup_daily: int = 200
+    immediate_share: int = 20
     check_after: int = 3600
     collapse: int = 20
     settle_lag: int = 15
@@ -214,7 +217,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"Stage {name!r} in cdk.json: emails_per_second must be 0 to {MAX_EMAILS_PER_SECOND}: "
             "each email is a write of one row of DynamoDB, which takes little more."
         )
-    for setting, most in (("soft_bounces", 100), ("soft_bounce_days", 365)):
+    for setting, most in (
+        ("soft_bounces", 100),
+        ("soft_bounce_days", 365),
+        ("immediate_share", 99),
+    ):
         if not 1 <= getattr(stage, setting) <= most:
             raise StageError(f"Stage {name!r} in cdk.json: {setting} must be 1 to {most}.")
     if stage.mail_provider == "smtp" and not stage.smtp_host:

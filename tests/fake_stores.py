@@ -499,6 +499,10 @@ class FakePacer:
     def pull(self, why: str, now: datetime) -> Brake:
         return self._set(pulled(self.row.pace.brake, why, now))
 
+    def pull_if_off(self, why: str, now: datetime) -> None:
+        if self.row.pace.brake is None:
+            self.pull(why, now)
+
     def release(self) -> None:
         brake = self.row.pace.brake
         if brake and not brake.by_hand:

@@ -33,6 +33,7 @@ from gazette.domain.reputation import CategoryBrake
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
+from gazette.domain.streams import Streams
 from gazette.domain.suppression import SoftLimit
 from gazette.steps.centre import look, save
 from gazette.steps.deliver import deliver
@@ -44,7 +45,7 @@ from gazette.steps.feedback import take_note
 from gazette.steps.followers import bring
 from gazette.steps.generate import generate
 from gazette.steps.ingest import ingest
-from gazette.steps.pacing import Pacing
+from gazette.steps.pacing import Lane, Pacing
 from gazette.steps.places import Places
 from gazette.steps.rehearsing import Rehearsing
 from gazette.steps.resend import ResendMessage, resend
@@ -132,6 +133,7 @@ PORTS = (
     "bus",
     "mailer",
     "pacer",
+    "immediate_pacer",
 )
 
 Around = Callable[[str, Callable[[], object]], object]
@@ -165,7 +167,11 @@ class Email(NamedTuple):
 
 @dataclass
 class World:
-    """Every port as a fake, and the steps as methods."""
+    """Every port as a fake, and the steps as methods.
+
+    `pacer` is that of digests. Where `immediate_pacer` is the same one, both streams share a row,
+    as nothing that is deployed lets them: for proofs that this would be found.
+    """
 
     clock: SettableClock = field(default_factory=SettableClock)
     defaults: Frequencies = ()
@@ -198,6 +204,7 @@ class World:
     mailer: FakeMailer = field(default_factory=FakeMailer)
     renderer: Renderer = field(default_factory=FakeRenderer)
     pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
+    immediate_pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
     nonces: Iterator[int] = field(default_factory=count)
     time_left: timedelta = timedelta(seconds=60)
 
@@ -317,8 +324,10 @@ class World:
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
-                pacer=self.pacer,
-                lever=self.pacer,
+                lanes=Streams(
+                    digest=Lane(pacer=self.pacer, lever=self.pacer),
+                    immediate=Lane(pacer=self.immediate_pacer, lever=self.immediate_pacer),
+                ),
                 clock=self.clock,
                 sleep=self.clock.sleep,
                 random=lambda: 0.5,
@@ -347,7 +356,7 @@ class World:
             events=self.events,
             braked=self.braked,
             batches=self.batches,
-            gauge=self.pacer,
+            gauges=Streams(digest=self.pacer, immediate=self.immediate_pacer),
             clock=self.clock,
             limits=self.delivering().limits,
         )

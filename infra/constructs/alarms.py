@@ -65,8 +65,9 @@ COUNTED = (
         minutes=_BRAKE_WATCHED,
         bad=1,
         meaning=(
-            "The mail provider refuses every email of this account, so nothing is sent. "
-            "`gazette brake --stage {stage}` says why; mend that in the account. One "
+            "The mail provider refuses all digests, all email at once, or both, so none of "
+            "those is sent. "
+            "`gazette brake --stage {stage}` says which and why; mend that in the account. One "
             "email at a time tries again, at least every half hour, and all go out once it is "
             "accepted; `gazette brake release --stage {stage}` lets them go at once. No "
             "attempt is used up, but a digest that waits longer than max_lateness goes with "

@@ -162,6 +162,35 @@ def test_a_brake_without_a_reason_is_a_brake(paced: Paced) -> None:
     assert brake.why == ""
 
 
+def test_another_stream_that_is_refused_pulls_it_where_it_is_off(paced: Paced) -> None:
+    one, other = paced.worker(TEN), paced.worker(TEN)
+    ask(other)
+    for worker in (one, other, one):
+        worker.pull_if_off("paused", NOW)
+    assert one.read(NOW).brake == ON
+    assert [ask(worker) for worker in (one, other)] == [NoTurn.BRAKED] * 2
+    assert one.read(NOW).taken == 1
+
+
+@pytest.mark.parametrize("later", [SECOND, MINUTE])
+def test_another_stream_that_is_refused_changes_nothing_about_one_that_is_on(
+    paced: Paced, later: timedelta
+) -> None:
+    """Whether it is tried, to be tried, or was pulled by hand."""
+    one, other = paced.worker(TEN), paced.worker(TEN)
+    other.read(NOW)
+    one.pull("not verified", NOW)
+    if later == MINUTE:
+        assert is_probe(one, NOW + later)
+    before = one.read(NOW).brake
+    for worker in (one, other):
+        worker.pull_if_off("paused", NOW + later)
+    assert one.read(NOW).brake == before
+    by_hand = one.pull_by_hand("wrong template", NOW)
+    other.pull_if_off("paused", NOW + later)
+    assert one.read(NOW).brake == by_hand
+
+
 def test_a_tick_that_learns_the_quota_leaves_it_on(paced: Paced) -> None:
     worker = paced.worker(TEN)
     worker.pull("paused", NOW)
@@ -187,6 +216,7 @@ acts = st.lists(
         what=st.sampled_from(
             ("ask",) * 8
             + ("pull", "pull", "release", "pull_by_hand", "release", "release_by_hand", "tick")
+            + ("pull_if_off",)
         ),
     ),
     min_size=10,
@@ -219,6 +249,9 @@ def test_whatever_each_worker_remembers_it_is_told_what_the_fake_tells(
         elif act.what in ("pull", "pull_by_hand"):
             said_now = [getattr(each, act.what)("paused", now) for each in (worker, oracle)]
             assert said_now[0] == said_now[1]
+        elif act.what == "pull_if_off":
+            for each in (worker, oracle):
+                each.pull_if_off("paused", now)
         else:
             for each in (worker, oracle):
                 getattr(each, act.what)()

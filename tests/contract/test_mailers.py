@@ -272,4 +272,4 @@ def test_a_login_that_is_refused_concerns_the_whole_account(
     _, server = smtp
     wrong = SmtpServer(server.host, server.port, "none", "user", "wrong")
     outcome = smtp_mailer(wrong).send(a_mail(), 1)
-    assert outcome == RefusedAccount(1, "login: 535")
+    assert outcome == RefusedAccount(1, "login: 535", every_stream=True)

@@ -38,6 +38,7 @@ CLASSES: Mapping[str, type[SendOutcome]] = {
     "SendingPausedException": RefusedAccount,
     "TooManyRequestsException": RefusedForNow,
 }
+OF_ALL = {"AccountSuspendedException", "LimitExceededException", "SendingPausedException"}
 
 pytestmark = pytest.mark.enable_socket
 
@@ -66,7 +67,10 @@ def test_botocore_knows_no_error_of_send_email_that_we_do_not_know() -> None:
 @pytest.mark.parametrize("code", sorted(CLASSES))
 def test_each_error_in_botocores_model_has_its_class(ses: StandIn, code: str) -> None:
     ses.script.append(Answer(modelled()[code], code))
-    assert send() == CLASSES[code](1, code)
+    expected = CLASSES[code](1, code)
+    if code in OF_ALL:
+        expected = RefusedAccount(1, code, every_stream=True)
+    assert send() == expected
     assert ses.requests == 1
 
 
@@ -156,6 +160,39 @@ def test_the_words_of_an_error_tell_what_concerns_the_whole_account(
     assert ses.requests == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "message", "every_stream"),
+    [
+        (400, "SendingPausedException", "Sending paused for this account.", True),
+        (400, "SendingPausedException", "", True),
+        (400, "SendingPausedException", "Sending is paused for configuration set now", False),
+        (400, "MessageRejected", "Email sending for the account is paused.", True),
+        (400, "MessageRejected", "Sending is paused for configuration set <now>", False),
+        (400, "ThrottlingException", "Daily message quota exceeded", True),
+        (429, "TooManyRequestsException", "Daily sending quota exceeded", True),
+        (400, "LimitExceededException", "Too many.", True),
+        (403, "InvalidClientTokenId", "", True),
+        (403, "ExpiredTokenException", "", True),
+        (403, "SignatureDoesNotMatch", "", True),
+        (400, "IncompleteSignature", "", True),
+        (400, "MessageRejected", f"{_UNVERIFIED} failed: digest@example.com", False),
+        (400, "MailFromDomainNotVerifiedException", "", False),
+        (404, "NotFoundException", "", False),
+        (400, "BadRequestException", "Configuration set <digest> does not exist.", False),
+        (403, "AccessDeniedException", "not authorized to perform ses:SendEmail", False),
+        (400, "NotAuthorized", "", False),
+        (403, "NobodyKnowsThis", "", False),
+    ],
+)
+def test_a_refusal_is_of_every_stream_only_where_it_is_so_by_definition(
+    ses: StandIn, status: int, code: str, message: str, every_stream: bool
+) -> None:
+    ses.script.append(Answer(status, code, message=message))
+    outcome = send()
+    assert isinstance(outcome, RefusedAccount)
+    assert outcome.every_stream is every_stream
+
+
 @pytest.mark.parametrize("loss", list(Loss))
 def test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request(
     ses: StandIn, loss: Loss
@@ -233,7 +270,9 @@ def test_without_credentials_nothing_is_asked_and_it_is_nobodys_attempt(
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "nowhere")
     monkeypatch.setenv("AWS_CONFIG_FILE", "nowhere")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    assert isinstance(send(), RefusedAccount)
+    outcome = send()
+    assert isinstance(outcome, RefusedAccount)
+    assert outcome.every_stream
     assert not ses.requests
 
 

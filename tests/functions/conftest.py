@@ -315,6 +315,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "ramp_every": 30,
         "warmup_from": "",
         "warmup_daily": 200,
+        "immediate_share": 20,
         "check_after": 3600,
         "sunset_days": 45,
         "collapse": 20,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.pace import DynamoPacer
+from gazette.adapters.pace import ROWS, DynamoPacer
 from gazette.domain.brake import Brake
 from gazette.domain.pace import PacePlan
 from gazette.settings import FanoutSettings, GenerateSettings
@@ -36,29 +36,40 @@ def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
         return CliRunner().invoke(app, ["brake", *arguments], input=said)
 
 
-def refused() -> Brake:
-    """A worker, of which the provider refused the account."""
-    return DynamoPacer("pace", PLAN).pull(WHY, NOW)
+def refused(row: str = ROWS.digest) -> Brake:
+    """A worker, of which the provider refused the digest."""
+    return DynamoPacer("pace", PLAN, name=row).pull(WHY, NOW)
 
 
-def stored() -> Brake | None:
-    return DynamoPacer("pace", PLAN).read(NOW).brake
+def stored(row: str = ROWS.digest) -> Brake | None:
+    return DynamoPacer("pace", PLAN, name=row).read(NOW).brake
 
 
-def test_a_brake_that_is_off_is_told_in_one_line(stage: Cloud) -> None:
+def test_where_both_brakes_are_off_two_lines_each_tell_it_and_how_fast_it_goes(
+    stage: Cloud,
+) -> None:
     shown = run(stage)
-    assert (shown.exit_code, shown.stdout, shown.stderr) == (0, "brake\toff\n", "")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert shown.stdout.splitlines() == [
+        "digest brake\toff",
+        "digest pace\tat most 400 emails a second; 0 today (UTC)",
+        "immediate brake\toff",
+        "immediate pace\tat most 100 emails a second; 0 today (UTC)",
+    ]
     assert stage.meter.actions["support"] == {("pace", "GetItem"), ("batches", "Query")}
 
 
 def test_a_brake_that_is_on_is_told_with_why_since_when_and_when_it_is_tried(stage: Cloud) -> None:
-    refused()
+    refused(ROWS.immediate)
     shown = run(stage)
     assert shown.stdout.splitlines() == [
-        "brake\ton",
-        f"why\t{WHY}",
-        f"since\t{SINCE}",
-        f"tried\tone email tries from {UNTIL} on",
+        "digest brake\toff",
+        "digest pace\tat most 400 emails a second; 0 today (UTC)",
+        "immediate brake\ton",
+        f"immediate why\t{WHY}",
+        f"immediate since\t{SINCE}",
+        f"immediate tried\tone email tries from {UNTIL} on",
+        "immediate pace\tat most 100 emails a second; 0 today (UTC)",
     ]
     assert "`gazette brake release --stage prod`" in shown.stderr
 
@@ -81,8 +92,9 @@ def test_what_is_pulled_by_hand_stops_all_email_until_it_is_released(stage: Clou
     assert pulled.stdout == (
         "the brake of stage prod is on: nothing is sent until it is released\n"
     )
-    assert run(stage).stdout.splitlines()[:2] == ["brake\ton, by hand", "why\twrong template"]
-    assert "tried\tnot before it is released by hand" in run(stage).stdout
+    for stream in ("digest", "immediate"):
+        assert f"{stream} brake\ton, by hand\n{stream} why\twrong template\n" in run(stage).stdout
+        assert f"{stream} tried\tnot before it is released by hand" in run(stage).stdout
     stage.meter.clear()
     stage.work("generate", message)
     assert not stage.sent()
@@ -104,14 +116,18 @@ def test_nothing_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool
     done = run(stage, "pull", "wrong template", said=answer)
     assert "Stop all email of stage prod until somebody runs" in done.stdout
     assert (done.exit_code == 0) == is_on
-    assert (stored() is not None) == is_on
+    assert [stored(row) is not None for row in (ROWS.digest, ROWS.immediate)] == [is_on] * 2
 
 
-def test_what_the_provider_pulled_can_be_released_by_hand(stage: Cloud) -> None:
-    refused()
+@pytest.mark.parametrize("rows", [(ROWS.digest,), (ROWS.immediate,), (ROWS.digest, ROWS.immediate)])
+def test_what_the_provider_pulled_can_be_released_by_hand(
+    stage: Cloud, rows: tuple[str, ...]
+) -> None:
+    for row in rows:
+        refused(row)
     done = run(stage, "release")
     assert done.stdout == f"the brake of stage prod is off; it was on since {SINCE}\n"
-    assert stored() is None
+    assert [stored(row) for row in (ROWS.digest, ROWS.immediate)] == [None, None]
     again = run(stage, "release")
     assert (again.exit_code, again.stdout) == (0, "the brake of stage prod was off\n")
 
@@ -121,6 +137,7 @@ def test_whoever_pulls_it_by_hand_takes_it_from_the_provider(stage: Cloud) -> No
     run(stage, "pull", "we look into it", "--yes")
     found = stored()
     assert found
+    assert stored(ROWS.immediate) == found
     assert (found.why, found.by_hand) == ("we look into it", True)
     assert found.until - NOW > timedelta(days=365)
 
@@ -134,7 +151,7 @@ def test_a_reason_is_needed(stage: Cloud, reason: str) -> None:
 
 def test_a_reason_steers_no_terminal(stage: Cloud) -> None:
     run(stage, "pull", "a\tb\x1b[2J\n", "--yes")
-    assert "why\ta?b?[2J" in run(stage).stdout
+    assert "digest why\ta?b?[2J" in run(stage).stdout
 
 
 @pytest.mark.parametrize(

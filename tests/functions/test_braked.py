@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from gazette.adapters.pace import DynamoPacer
+from gazette.adapters.pace import ROWS, DynamoPacer
 from gazette.bootstrap import generate, sending
 from gazette.domain.brake import Brake
 from gazette.domain.pace import PacePlan
@@ -53,8 +53,8 @@ def messages(cloud: Cloud, later: None) -> list[str]:
     return found
 
 
-def brake() -> Brake | None:
-    return DynamoPacer("pace", PacePlan(rate=500)).read(datetime.now(UTC)).brake
+def brake(row: str = ROWS.digest) -> Brake | None:
+    return DynamoPacer("pace", PacePlan(rate=500), name=row).read(datetime.now(UTC)).brake
 
 
 def minutes_later(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, minutes: int) -> None:
@@ -75,15 +75,16 @@ def test_one_email_finds_out_that_the_account_is_refused_and_the_others_wait(
     found = brake()
     assert found
     assert (found.why, found.step) == ("SendingPausedException", timedelta(minutes=1))
+    assert brake(ROWS.immediate) == found
 
 
-def test_a_refusal_of_the_account_costs_five_write_units_and_a_run_held_up_one(
+def test_a_refusal_of_the_account_costs_six_write_units_and_a_run_held_up_one(
     cloud: Cloud, messages: list[str], paused: list[str]
 ) -> None:
     assert paused
     cloud.invoke("generate", records(messages[0]))
-    # The claim; the run as it waits, and as what the batch counts it. Its turn, and the brake.
-    assert cloud.meter.write_units == Counter(runs=1 + 2, pace=1 + 1)
+    # The claim; the run as it waits, and as what the batch counts it. Its turn, and two brakes.
+    assert cloud.meter.write_units == Counter(runs=1 + 2, pace=1 + 1 + 1)
     for message in messages[1:]:
         cloud.meter.clear()
         cloud.work("generate", message)

@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.adapters.pace import DynamoPacer
+from gazette.adapters.pace import ROWS, DynamoPacer
 from gazette.adapters.runs import DynamoRuns
 from gazette.bootstrap import fanout
 from gazette.bootstrap.clock import now
@@ -30,7 +30,7 @@ def stored_run() -> Run:
 def take_all_turns(until: datetime) -> None:
     """Somebody has the only turn there is up to then."""
     plan = PacePlan(rate=0.001)
-    assert isinstance(DynamoPacer("pace", plan).reserve(until, until), Turn)
+    assert isinstance(DynamoPacer("pace", plan, name=ROWS.digest).reserve(until, until), Turn)
 
 
 @pytest.mark.usefixtures("later")
@@ -472,7 +472,7 @@ def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_turn_and_its_e
     assert stored_run().reason is Reason.DAILY_CAP
 
 
-def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_one_write_unit(
+def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_two_write_units(
     cloud: Cloud,
 ) -> None:
     cloud.send_quota.update(MaxSendRate=14.0, Max24HourSend=200.0, SentLast24Hours=3.0)
@@ -484,12 +484,12 @@ def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_one_write_unit(
             "sqs.SendMessageBatch": 2,
             "sesv2.GetAccount": 2,
             "dynamodb.Query": 4,
-            "dynamodb.UpdateItem": 2,
+            "dynamodb.UpdateItem": 4,
         }
     )
-    assert cloud.meter.write_units == Counter(pace=2)
-    (row,) = cloud.rows("pace")
-    assert (row["quota"], row["daily"], row["left"]) == (14, 200, 197)
+    assert cloud.meter.write_units == Counter(pace=4)
+    rows = {row["name"]: (row["quota"], row["daily"], row["left"]) for row in cloud.rows("pace")}
+    assert rows == {ROWS.digest: (14, 200, 158), ROWS.immediate: (14, 200, 39)}
 
 
 def test_a_tick_asks_for_no_quota_where_the_provider_is_not_ses(

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from gazette.adapters.pace import DynamoPacer
+from gazette.adapters.pace import ROWS, DynamoPacer
 from gazette.adapters.queues import SqsFailedRuns, decode_run_key
 from gazette.adapters.runs import DynamoRuns
 from gazette.bootstrap import support
@@ -244,13 +244,13 @@ def test_a_list_tells_how_many_wait_and_since_when(stage: Cloud, sqs: Sqs) -> No
 def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     message = a_message(stage)
     sqs.put("resend-dead", message)
-    DynamoPacer("pace", PacePlan(rate=500)).pull_by_hand("wrong template", NOW)
+    DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest).pull_by_hand("wrong template", NOW)
     (braked,) = rows(run(stage, "show"))
     assert braked[4:] == [
         "waits",
-        "the brake is on (gazette brake); it goes out once that is off",
+        "its stream's brake is on (gazette brake); it goes out once that is off",
     ]
-    DynamoPacer("pace", PacePlan(rate=500)).release_by_hand()
+    DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest).release_by_hand()
     claim = Claim(Window(NOW, NOW), deadline=datetime.now(UTC), nonce="n")
     claimed = apply(runs().chain(decode_run_key(message))[0], claim, runs=runs())
     (overdue,) = rows(run(stage, "show"))

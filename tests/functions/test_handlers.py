@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
-from gazette.adapters.pace import DynamoPacer
+from gazette.adapters.pace import ROWS, DynamoPacer
 from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
@@ -246,7 +246,7 @@ def test_a_run_for_which_there_is_no_turn_is_put_off_and_counted(
     """Its message ends, and another one brings it back."""
     monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "1")
     until = now() + timedelta(hours=2)
-    DynamoPacer("pace", PacePlan(rate=0.001)).reserve(until, until)
+    DynamoPacer("pace", PacePlan(rate=0.001), name=ROWS.digest).reserve(until, until)
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     (message,) = fan_out(cloud)

@@ -98,11 +98,11 @@ RULES: Final = (
     Mutation(
         "a message is acknowledged only after its commit",
         "steps/deliver.py",
-        "    finally:\n        heed(outcome, turn, pacing=by.pacing)\n",
+        "    finally:\n        heed(outcome, claimed, turn, pacing=by.pacing)\n",
         "    except Exception:\n"
         "        run = claimed\n"
         "    finally:\n"
-        "        heed(outcome, turn, pacing=by.pacing)\n",
+        "        heed(outcome, claimed, turn, pacing=by.pacing)\n",
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(

@@ -33,6 +33,8 @@ TRACES: Final = {
     "t": "Evidence for a run that nobody claimed makes it sent with no window: the chain stops "
     "there, and the next digest repeats every event that is kept",
     "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
+    "s": "What is refused at once for its stream's sake takes each probe of a brake that digests "
+    "share: they are too late",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -348,6 +350,41 @@ PREVENTED: Final = (
         "tests/unit/test_policy_refusals.py"
         "::test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody",
         "z",
+    ),
+    Mutation(
+        "each stream has a brake of its own",
+        "domain/streams.py",
+        "        return self.immediate if is_immediate(schedule) else self.digest\n",
+        "        return self.digest\n",
+        "tests/unit/test_braking.py::test_trace_s_what_is_refused_at_once_holds_up_no_digest",
+        "s",
+    ),
+    Mutation(
+        "a refusal of a stream stops no other",
+        "steps/pacing.py",
+        "        if outcome.every_stream:\n",
+        "        if True:\n",
+        "tests/unit/test_braking.py"
+        "::test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other",
+        "s",
+    ),
+    Mutation(
+        "a refusal of the account stops every stream",
+        "steps/pacing.py",
+        "        if outcome.every_stream:\n",
+        "        if outcome.every_stream and not outcome.every_stream:\n",
+        "tests/unit/test_braking.py"
+        "::test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both",
+        "s",
+    ),
+    Mutation(
+        "what another stream finds out doubles no brake that is on",
+        "steps/pacing.py",
+        ".lever.pull_if_off(outcome.detail, now)\n",
+        ".lever.pull(outcome.detail, now)\n",
+        "tests/unit/test_braking.py"
+        "::test_trace_s_a_brake_of_the_other_stream_that_is_on_stays_as_it_is",
+        "s",
     ),
 )
 

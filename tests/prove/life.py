@@ -75,6 +75,7 @@ class Life:
             )
             for name in _QUEUES
         }
+        refused_for = scenario.refused_at_once
         self.provider = Provider(
             self.clock,
             list(scenario.answers),
@@ -82,6 +83,7 @@ class Life:
             later=self._report_later,
             now=self._report_now,
             where=lambda: (self.calls.count - 1, self._claim_call()),
+            refused_at_once=None if refused_for is None else FIRST_DUE + refused_for,
         )
         self.calls = Calls(
             self.clock,

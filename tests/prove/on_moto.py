@@ -23,7 +23,7 @@ from gazette.adapters.canary import SesCanary
 from gazette.adapters.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.evidence import DynamoEvidenceLog
 from gazette.adapters.follows import DynamoFollows
-from gazette.adapters.pace import DynamoPacer
+from gazette.adapters.pace import ROWS, DynamoPacer
 from gazette.adapters.queues import (
     SqsFailedRuns,
     SqsFollowersQueue,
@@ -45,7 +45,7 @@ from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.domain.identity import shard_of
 from gazette.domain.pace import PacePlan
 from gazette.domain.ports import Clock
-from gazette.domain.signals import Accepted, SendOutcome, Uncertain
+from gazette.domain.signals import Accepted, RefusedAccount, SendOutcome, Uncertain
 from moto import mock_aws
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
@@ -221,9 +221,10 @@ class _Account:
 
 
 def _remembering(wiring: Wiring) -> dict[str, Any]:
-    """What belongs to one world: the pacer remembers, and the backlog is the queue itself."""
+    """What belongs to one world: the pacers remember, and the backlog is the queue itself."""
     return {
-        "pacer": DynamoPacer("pace", PacePlan(rate=500)),
+        "pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest),
+        "immediate_pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.immediate),
         "backlog": QueuedReports(wiring.queues["feedback"]),
     }
 
@@ -232,6 +233,8 @@ def _refused(outcome: SendOutcome, request: Any) -> AWSResponse:
     if isinstance(outcome, Uncertain):
         raise ReadTimeoutError(endpoint_url=request.url)
     status, code = _REFUSALS[type(outcome).__name__]
+    if isinstance(outcome, RefusedAccount) and not outcome.every_stream:
+        status, code = 404, "NotFoundException"
     body = json.dumps({"__type": code, "message": "Refused."})
     headers = {"x-amzn-ErrorType": code, "content-type": "application/json"}
     return AWSResponse(request.url, status, headers, MockRawResponse(body))  # type: ignore[arg-type]

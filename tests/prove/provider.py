@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from gazette.domain.feedback import MailEvent, MailReport
-from gazette.domain.identity import parse_run_id
+from gazette.domain.identity import is_immediate, parse_run_id
 from gazette.domain.model import RunKey
 from gazette.domain.signals import (
     Accepted,
@@ -84,6 +84,7 @@ class Taken:
 class Provider:
     """Answers as it is told, one call after the other; then it accepts.
 
+    Until `refused_at_once` it refuses all that goes out at once, which uses up none of its answers.
     `later(delay, report)` brings a report to the feedback queue, and `now(report)` at once to
     whoever takes note of it. `where()` says at which call we are, and at which the claim was.
     """
@@ -94,11 +95,15 @@ class Provider:
     later: Callable[[timedelta, MailReport], None]
     now: Callable[[MailReport], None]
     where: Callable[[], tuple[int, int]]
+    refused_at_once: datetime | None = None
     taken: list[Taken] = field(default_factory=list)
     forced: Answer | None = None
 
     def take(self, run: str, attempt: int, text: str) -> SendOutcome:
         """One call, with the tags and the text of the email; `forced` comes before the script."""
+        if self._refuses_stream(parse_run_id(run)):
+            self.forced = None
+            return RefusedAccount(attempt, "NotFoundException")
         answer, self.forced = self.forced, None
         if answer is None:
             answer = self.answers.pop(0) if self.answers else Answer.ACCEPTS
@@ -108,13 +113,17 @@ class Provider:
             case Answer.REFUSES_FOR_GOOD:
                 return RefusedForGood(attempt, "MessageRejected")
             case Answer.REFUSES_ACCOUNT:
-                return RefusedAccount(attempt, "SendingPausedException")
+                return RefusedAccount(attempt, "SendingPausedException", every_stream=True)
         if answer is not Answer.NEITHER:
             self._accept(run, attempt, text)
         if answer is Answer.ACCEPTS:
             return Accepted(attempt, f"m{len(self.taken)}")
         self.clock.sleep(_TIMEOUT)
         return Uncertain(attempt, "ReadTimeoutError")
+
+    def _refuses_stream(self, key: RunKey) -> bool:
+        until = self.refused_at_once
+        return until is not None and is_immediate(key.schedule) and self.clock() < until
 
     def _accept(self, run: str, attempt: int, text: str) -> None:
         call, claim_call = self.where()

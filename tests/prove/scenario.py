@@ -33,9 +33,10 @@ class Scenario:
 
     `acts` happen so long after that; `meanwhile` happens in the middle of what a worker does.
     From `counted_from` on, measured likewise, calls are counted. `answers` are the provider's,
-    in order. `copies`: how often SQS delivers each message for generate and resend. `days`: at
-    least so many digests come due. `lateness`: how late one still goes out; `spread`:
-    after how long, at most, the message of a run is delivered. `redriven_after`: how
+    in order; until `refused_at_once`, measured likewise, it refuses all that goes out at once, and
+    no digest may be late for it. `copies`: how often SQS delivers each message for generate and
+    resend. `days`: at least so many digests come due. `lateness`: how late one still goes out;
+    `spread`: after how long, at most, the message of a run is delivered. `redriven_after`: how
     long dead letters wait for somebody; `sweeps_from`: until then, the sweep is out of order.
     """
 
@@ -53,6 +54,7 @@ class Scenario:
     counted_from: timedelta = timedelta(minutes=-1)
     hows: tuple[How, ...] = EVERY_WAY
     spread: timedelta = timedelta(0)
+    refused_at_once: timedelta | None = None
     lateness: timedelta = timedelta(hours=6)
     redriven_after: timedelta = timedelta(hours=3)
     sweeps_from: timedelta = timedelta(days=-2)

@@ -282,6 +282,28 @@ def _at_once() -> Iterator[Scenario]:
     )
 
 
+def _streams() -> Iterator[Scenario]:
+    """What goes out at once is refused for longer than a digest may be late."""
+    acts = (
+        at(put("d1", category="like"), hours=-5),
+        at(put("d2", "bo", category="like"), hours=-5),
+        at(put("e1"), minutes=-20),
+    )
+    for answers in ((), (_LOST,)):
+        yield Scenario(
+            name=f"refused at once/{'/'.join(answers) or 'accepts'}",
+            answers=answers,
+            evidence=Evidence.LATER if answers == (_LOST,) else Evidence.SOON,
+            readers=("ann", "bo"),
+            frequency=_AT_ONCE,
+            events=(),
+            acts=acts,
+            hows=(How.KILLED_AFTER,),
+            refused_at_once=timedelta(hours=1),
+            lateness=timedelta(minutes=45),
+        )
+
+
 def _braked() -> Iterator[Scenario]:
     """A category is braked, before or in the middle, and a day later it is not any more."""
     like = at(put("e2", category="like"), hours=-5)
@@ -349,6 +371,7 @@ SCENARIOS = (
     *_supersede(),
     *_stops(),
     *_at_once(),
+    *_streams(),
     *_braked(),
 )
 

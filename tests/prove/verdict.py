@@ -95,6 +95,8 @@ def judge(life: Life) -> Verdict:
             ]
     _judge_occurrences(life, verdict)
     _judge_stops(life, verdict)
+    if life.scenario.refused_at_once is not None:
+        _judge_streams(life, verdict)
     return verdict
 
 
@@ -202,6 +204,15 @@ def _judge_occurrences(life: Life, verdict: Verdict) -> None:
             longest = _BETWEEN.get(schedule.name, timedelta(0))
             if any(after - before > longest for before, after in pairwise(due)):
                 verdict.violations.append(f"G3: {schedule.name} of {reader} passed over a day")
+
+
+def _judge_streams(life: Life, verdict: Verdict) -> None:
+    """Whatever is refused at once, no digest is late for it."""
+    verdict.violations += [
+        f"rule 10: {run.key} was skipped as too late while email at once was refused"
+        for run in life.runs()
+        if run.reason is Reason.TOO_LATE and not is_immediate(run.key.schedule)
+    ]
 
 
 def _judge_stops(life: Life, verdict: Verdict) -> None:

@@ -1,9 +1,12 @@
-"""What a refusal of the whole account does to the runs of all workers."""
+"""What a refusal of a stream, or of the whole account, does to the runs of all workers."""
 
 from dataclasses import replace
 from datetime import timedelta
+from heapq import heapify, heappop, heappush
+from itertools import count
 
 import pytest
+from gazette.domain.brake import pulled
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Mail, RunKey
@@ -18,7 +21,10 @@ from gazette.domain.signals import (
 )
 
 from tests.builders import KEY, NOW, SettableClock, a_run, an_event
+from tests.fake_stores import FakePacer
+from tests.fakes import FakeMailer
 from tests.unit.test_deliver import World
+from tests.world import World as Town
 
 MINUTE = timedelta(minutes=1)
 AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
@@ -73,7 +79,7 @@ def test_while_it_holds_an_immediate_email_is_put_off_for_one_to_five_minutes(
     world.events.store(an_event(), AT_ONCE.schedule)
     world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
     world.clock.pass_time(minutes=5)
-    world.pacer.pull("paused", world.clock())
+    world.immediate_pacer.pull("paused", world.clock())
     assert world.deliver(AT_ONCE).status is Status.PENDING
     assert [queued.delay for queued in world.generate_queue.sent] == [timedelta(seconds=180)]
 
@@ -185,3 +191,112 @@ def test_once_released_all_send_again_at_the_pace(ready: World) -> None:
     ready.pacer.release_by_hand()
     ready.clock.now += ready.generate_queue.sent[0].delay
     assert ready.deliver().status is Status.SENT
+
+
+# The other stream.
+
+
+@pytest.fixture
+def both(ready: World) -> World:
+    """A digest and an immediate email are to go out."""
+    ready.events.store(an_event("e2"), AT_ONCE.schedule)
+    ready.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
+    ready.clock.pass_time(minutes=5)
+    return ready
+
+
+OF_ITS_STREAM = RefusedAccount(1, "NotFoundException")
+OF_ALL = RefusedAccount(1, "SendingPausedException", every_stream=True)
+
+
+@pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
+def test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other(
+    both: World, key: RunKey, other: RunKey
+) -> None:
+    both.mailer.script.append(OF_ITS_STREAM)
+    assert both.deliver(key).status is Status.RETRYING
+    assert both.deliver(other).status is Status.SENT
+
+
+@pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
+def test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both(
+    both: World, key: RunKey, other: RunKey
+) -> None:
+    both.mailer.script.append(OF_ALL)
+    both.deliver(key)
+    assert both.deliver(other).status is Status.PENDING
+    assert both.mailer.calls == 1
+    brakes = {pacer.row.pace.brake for pacer in (both.pacer, both.immediate_pacer)}
+    assert brakes == {pulled(None, "SendingPausedException", both.clock())}
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_trace_s_a_brake_of_the_other_stream_that_is_on_stays_as_it_is(
+    both: World, by_hand: bool
+) -> None:
+    """Also where its own probe is due: what that finds out is its own."""
+    pull = both.immediate_pacer.pull_by_hand if by_hand else both.immediate_pacer.pull
+    before = pull("not verified", both.clock())
+    both.clock.pass_time(minutes=1)
+    both.mailer.script.append(OF_ALL)
+    both.deliver()
+    assert both.immediate_pacer.row.pace.brake == before
+    assert both.pacer.row.pace.brake
+
+
+def test_the_probe_of_one_stream_does_not_release_the_other(both: World) -> None:
+    both.mailer.script.append(OF_ALL)
+    both.deliver()
+    both.clock.pass_time(minutes=1)
+    assert both.deliver().status is Status.SENT
+    assert both.pacer.row.pace.brake is None
+    assert both.immediate_pacer.row.pace.brake
+    assert both.deliver(AT_ONCE).status is Status.SENT
+    assert both.immediate_pacer.row.pace.brake is None
+
+
+class RefusesAtOnce(FakeMailer):
+    """A provider without the configuration set of what goes out at once."""
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        if mail.is_immediate:
+            return RefusedAccount(attempt, "NotFoundException")
+        return super().send(mail, attempt)
+
+
+LATENESS = timedelta(hours=2)
+
+
+def digests_of(town: Town) -> set[Status]:
+    """What becomes of forty digests where forty emails at once are refused for hours."""
+    readers = [f"reader{number}" for number in range(40)]
+    due = NOW + timedelta(minutes=10)
+    numbers = count()
+    messages = []
+    for reader in readers:
+        town.choose(reader)
+        at_once = replace(AT_ONCE, user_id=reader)
+        for number, key in enumerate((RunKey(reader, DAILY, 1), at_once)):
+            town.events.store(an_event(f"e{number}", user_id=reader), key.schedule)
+            run = replace(a_run(), key=key, due_at=NOW if key == at_once else due)
+            messages.append((town.runs.create(run).due_at, next(numbers), key))
+    heapify(messages)
+    while messages[0][0] <= due + 2 * LATENESS:
+        town.clock.now, _, key = heappop(messages)
+        town.generate(key)
+        for queue in (town.generate_queue, town.resend_queue):
+            while queue.sent:
+                queued = queue.sent.pop()
+                heappush(messages, (town.clock.now + queued.delay, next(numbers), queued.key))
+    return {town.runs.rows[RunKey(reader, DAILY, 1)].status for reader in readers}
+
+
+def test_trace_s_what_is_refused_at_once_holds_up_no_digest() -> None:
+    assert digests_of(Town(max_lateness=LATENESS, mailer=RefusesAtOnce())) == {Status.SENT}
+
+
+def test_on_one_row_those_at_once_would_take_each_probe_and_fail() -> None:
+    """They ask four times as often: so this is what a row for each stream prevents."""
+    row = FakePacer(PacePlan(rate=500))
+    town = Town(max_lateness=LATENESS, mailer=RefusesAtOnce(), pacer=row, immediate_pacer=row)
+    assert digests_of(town) == {Status.SKIPPED}

@@ -9,7 +9,7 @@ import pytest
 from gazette.domain.brake import pulled
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import immediate_schedule
+from gazette.domain.identity import immediate_schedule, is_immediate
 from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.pace import Pace, PacePlan
 from gazette.domain.run import Reason, Run, Status
@@ -33,6 +33,7 @@ READS = {
     "events.read",
     "batches.get",
     "pacer.foresee",
+    "immediate_pacer.foresee",
 }
 
 LATENESS = (MINUTE, timedelta(0), FANOUT.max_lateness + MINUTE)
@@ -63,8 +64,11 @@ class Case:
     pace: str = "free"
 
     def world(self) -> World:
-        world = World(pacer=FakePacer(PLAN))
-        world.pacer.row.pace = PACES[self.pace]
+        world = World(pacer=FakePacer(PLAN), immediate_pacer=FakePacer(PLAN))
+        own, other = world.pacer, world.immediate_pacer
+        if self.run and is_immediate(self.run.key.schedule):
+            own, other = other, own
+        own.row.pace, other.row.pace = PACES[self.pace], PACES["braked"]
         reader = READERS[self.reader]
         if reader:
             world.subscribers.rows["ann"] = reader
@@ -127,10 +131,11 @@ def seen(case: Case) -> Foreseen:
     """What is said; that changes nothing, and asks for nothing that would."""
     world = case.world()
     key = case.run.key if case.run else KEY
-    before = deepcopy((world.runs.rows, world.events.rows, world.pacer.row))
+    rows = (world.runs.rows, world.events.rows, world.pacer.row, world.immediate_pacer.row)
+    before = deepcopy(rows)
     with world.calls() as called:
         said = foresee(key, by=world.rehearsing())
-    assert (world.runs.rows, world.events.rows, world.pacer.row) == before
+    assert rows == before
     assert set(called) <= READS
     assert (world.mailer.calls, world.generate_queue.sent, world.resend_queue.sent) == (0, [], [])
     return said

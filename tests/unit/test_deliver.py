@@ -20,13 +20,14 @@ from gazette.domain.signals import (
     Stop,
     Uncertain,
 )
+from gazette.domain.streams import Streams
 from gazette.domain.subscriber import Erased, SubscriberStatus
 from gazette.steps.applying import apply
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivering, DeliveryLimits
 from gazette.steps.editing import Desk
 from gazette.steps.generate import generate
-from gazette.steps.pacing import Pacing
+from gazette.steps.pacing import Lane, Pacing
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.fake_stores import (
@@ -55,6 +56,7 @@ class World:
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     mailer: FakeMailer = field(default_factory=FakeMailer)
     pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
+    immediate_pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
     generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     renderer: Renderer = field(default_factory=FakeRenderer)
@@ -106,8 +108,10 @@ class World:
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
-                pacer=self.pacer,
-                lever=self.pacer,
+                lanes=Streams(
+                    digest=Lane(pacer=self.pacer, lever=self.pacer),
+                    immediate=Lane(pacer=self.immediate_pacer, lever=self.immediate_pacer),
+                ),
                 clock=self.clock,
                 sleep=self.clock.sleep,
                 random=lambda: 0.5,
@@ -612,27 +616,33 @@ def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: Worl
 # Its turn.
 
 
-def reserve_all(world: World, seconds: float) -> None:
+def reserve_all(pacer: FakePacer, now: datetime, seconds: float) -> None:
     """Let others take every turn from now on for a while."""
-    now = world.clock()
-    world.pacer.row.pace = replace(
-        world.pacer.row.pace,
+    pacer.row.pace = replace(
+        pacer.row.pace,
         next_at=now + timedelta(seconds=seconds),
         stretch_at=now,
         day=now.date(),
     )
 
 
-def use_up_the_day(world: World) -> None:
+def use_up_the_day(pacer: FakePacer, now: datetime) -> None:
     """A new domain that may send two emails today, and has."""
-    world.pacer.plan = PacePlan(rate=10, warmup_from=world.clock().date(), warmup_daily=2)
+    pacer.plan = PacePlan(rate=10, warmup_from=now.date(), warmup_daily=2)
     for _ in range(2):
-        world.pacer.reserve(world.clock(), world.clock() + timedelta(seconds=5))
+        pacer.reserve(now, now + timedelta(seconds=5))
+
+
+def test_a_run_takes_no_turn_of_the_other_stream(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    reserve_all(collecting.pacer, collecting.clock(), 60)
+    use_up_the_day(collecting.pacer, collecting.clock())
+    assert collecting.deliver(AT_ONCE).status is Status.SENT
 
 
 @pytest.mark.parametrize("seconds", [0, 0.3, 5])
 def test_an_email_waits_for_its_turn(ready: World, seconds: float) -> None:
-    reserve_all(ready, seconds)
+    reserve_all(ready.pacer, ready.clock(), seconds)
     turn = ready.clock() + timedelta(seconds=seconds)
     assert ready.deliver().status is Status.SENT
     assert ready.clock() == turn
@@ -646,7 +656,7 @@ def test_a_run_whose_turn_is_too_far_off_is_put_off_by_a_message_of_its_own(
     """It stays as it is; nobody slept, and no turn was taken."""
     run = replace(a_run(), status=status)
     ready.runs.rows[KEY] = run
-    reserve_all(ready, 5.001)
+    reserve_all(ready.pacer, ready.clock(), 5.001)
     before, pace = ready.clock(), ready.pacer.row.pace
     assert ready.deliver() == run
     (queued,) = ready.generate_queue.sent
@@ -656,7 +666,7 @@ def test_a_run_whose_turn_is_too_far_off_is_put_off_by_a_message_of_its_own(
 
 
 def test_a_run_that_was_put_off_is_sent_when_its_message_comes(ready: World) -> None:
-    reserve_all(ready, 60)
+    reserve_all(ready.pacer, ready.clock(), 60)
     ready.deliver()
     ready.clock.now += ready.generate_queue.sent[0].delay
     assert ready.deliver().status is Status.SENT
@@ -669,12 +679,12 @@ def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: World)
     Another invocation has more: the run is not put off for minutes.
     """
     ready.left = timedelta(seconds=17)
-    reserve_all(ready, 2.5)
+    reserve_all(ready.pacer, ready.clock(), 2.5)
     with pytest.raises(NotYet, match="Too little time"):
         ready.deliver()
     assert not ready.generate_queue.sent
     assert ready.runs.rows[KEY] == a_run()
-    reserve_all(ready, 2)
+    reserve_all(ready.pacer, ready.clock(), 2)
     assert ready.deliver().status is Status.SENT
 
 
@@ -691,14 +701,14 @@ def test_a_message_that_cannot_be_put_off_is_kept(
         raise Unavailable("SQS did not answer")
 
     monkeypatch.setattr(ready.generate_queue, "send", refuse)
-    reserve_all(ready, 60)
+    reserve_all(ready.pacer, ready.clock(), 60)
     with pytest.raises(Unavailable):
         ready.deliver()
     assert ready.runs.rows[KEY] == a_run()
 
 
 def test_a_run_for_which_there_is_nothing_to_send_takes_no_turn(world: World) -> None:
-    reserve_all(world, 60)
+    reserve_all(world.pacer, world.clock(), 60)
     assert world.deliver().reason is Reason.EMPTY
     assert not world.generate_queue.sent
 
@@ -720,7 +730,7 @@ def test_a_digest_for_which_the_day_has_no_turn_left_is_skipped_with_its_reason(
     ready: World,
 ) -> None:
     """Its events go with the next one, which is not a day late."""
-    use_up_the_day(ready)
+    use_up_the_day(ready.pacer, ready.clock())
     run = ready.deliver()
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
     assert not ready.generate_queue.sent
@@ -790,14 +800,14 @@ def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: World) -> None:
 
 def test_an_immediate_run_is_put_off_for_less_than_a_digest(collecting: World) -> None:
     collecting.clock.pass_time(seconds=80)
-    reserve_all(collecting, 60)
+    reserve_all(collecting.immediate_pacer, collecting.clock(), 60)
     assert collecting.deliver(AT_ONCE).status is Status.PENDING
     assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=35)]
 
 
 def test_an_immediate_run_for_which_the_day_has_no_turn_left_is_put_off(collecting: World) -> None:
     collecting.clock.pass_time(seconds=80)
-    use_up_the_day(collecting)
+    use_up_the_day(collecting.immediate_pacer, collecting.clock())
     run = collecting.deliver(AT_ONCE)
     assert run.status is Status.PENDING
     assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=900)]

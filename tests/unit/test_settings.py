@@ -183,6 +183,11 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (GenerateSettings, {"ramp_every": 14}),
         (GenerateSettings, {"ramp_every": 3601}),
         (GenerateSettings, {"warmup_daily": 0}),
+        *(
+            (kind, {"immediate_share": share})
+            for kind in (GenerateSettings, FanoutSettings)
+            for share in (0, 100)
+        ),
         *((GenerateSettings, {"warmup_from": day}) for day in ("tomorrow", "2026-02-30", " ")),
         (FanoutSettings, {"shards": 0}),
         (FanoutSettings, {"shards": 257}),

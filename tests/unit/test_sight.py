@@ -64,8 +64,11 @@ def test_what_is_over_has_nothing_left() -> None:
             "at most 1.5 emails a second; 7 of 200, the cap of a new sending domain today (UTC)",
         ),
         (
-            replace(PACE, rate=50, quota=Quota(rate=50, daily=50_000, left=48_766)),
-            "at most 50 emails a second; 7 today (UTC); 1,234 of the account's 50,000 in 24 hours",
+            replace(PACE, rate=50, quota=Quota(rate=50, daily=50_000, left=38_766)),
+            (
+                "at most 50 emails a second; 7 today (UTC); 38,766 left to it of the account's "
+                "50,000 in 24 hours"
+            ),
         ),
         (
             replace(PACE, brake=pulled(None, "SendingPaused", NOW)),

@@ -33,12 +33,17 @@ def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
 def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> None:
     stage = read_stage("prod", {"prod": VALID})
     assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30)
-    assert (stage.warmup_from, stage.warmup_daily) == ("", 200)
+    assert (stage.warmup_from, stage.warmup_daily, stage.immediate_share) == ("", 200, 20)
     smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
     assert "mail_provider smtp needs unknown_policy carry_over or assume_sent" in refusal(smtp)
     smtp |= {"unknown_policy": "carry_over"}
     assert "mail_provider smtp needs emails_per_second" in refusal(smtp)
     assert read_stage("prod", {"prod": smtp | {"emails_per_second": 5}}).emails_per_second == 5
+
+
+@pytest.mark.parametrize("share", [0, 100])
+def test_a_stream_without_a_share_of_the_rate_would_never_send_and_is_refused(share: int) -> None:
+    assert "immediate_share must be 1 to 99" in refusal(VALID | {"immediate_share": share})
 
 
 @pytest.mark.parametrize("rate", [-1, 501])

@@ -44,7 +44,7 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
     """One line and one counter; None where the message names no run.
 
     Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
-    which the provider refused the whole account. `events_set_aside`: which no template can show;
+    which the provider refused the whole stream. `events_set_aside`: which no template can show;
     `events_put_off`: whose category is braked.
     `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
     """

@@ -1,7 +1,7 @@
-"""The pace in DynamoDB: one row, of which every worker takes turns under conditions."""
+"""The pace in DynamoDB: a row for each stream, whose turns every worker takes under conditions."""
 
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Final
 
 from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
@@ -31,9 +31,10 @@ from gazette.domain.pace import (
     read,
     take,
 )
+from gazette.domain.streams import Streams
 
-EMAIL = "email"
-"""The row of all email of this installation."""
+ROWS: Final = Streams(digest="digest", immediate="immediate")
+"""The row of each stream of this installation."""
 
 _TRIES = 8
 """What is remembered is refreshed by each refusal; the row would have to change its kind of
@@ -41,9 +42,9 @@ state so often between two calls."""
 
 
 class DynamoQuota:
-    """The port `QuotaStore` on the table `pace`."""
+    """The port `QuotaStore` on the row `name` of the table `pace`."""
 
-    def __init__(self, table_name: str, *, name: str = EMAIL) -> None:
+    def __init__(self, table_name: str, *, name: str) -> None:
         bind(PaceRow, table_name)
         self._name = name
 
@@ -60,7 +61,7 @@ class DynamoQuota:
 
 
 class DynamoPacer:
-    """The ports `Pacer`, `PaceGauge` and `BrakeLever` on the table `pace`.
+    """The ports `Pacer`, `PaceGauge` and `BrakeLever` on the row `name` of the table `pace`.
 
     Remembers the row as it last saw it. What it remembers decides which change it asks for; the
     conditions of the change hold only where that is right, whatever others did meanwhile, and a
@@ -69,7 +70,7 @@ class DynamoPacer:
     that the brake is on, is not remembered: somebody may have said otherwise.
     """
 
-    def __init__(self, table_name: str, plan: PacePlan, *, name: str = EMAIL) -> None:
+    def __init__(self, table_name: str, plan: PacePlan, *, name: str) -> None:
         bind(PaceRow, table_name)
         self._plan = plan
         self._name = name
@@ -111,6 +112,12 @@ class DynamoPacer:
             if known == wanted:
                 return known
         raise self._kept_changing()
+
+    def pull_if_off(self, why: str, now: datetime) -> None:
+        """One UpdateItem, which is refused where it is on."""
+        wanted = changes_to(pulled(None, why, now))
+        _, row = update_or_current(PaceRow(self._name), wanted, is_still(None))
+        self._known = _pace(row)
 
     def release(self) -> None:
         """One UpdateItem."""

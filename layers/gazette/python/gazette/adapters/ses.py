@@ -59,10 +59,28 @@ _REFUSALS: dict[str, tuple[set[int], _Refusal]] = {
     "ThrottlingException": ({400, 429}, RefusedForNow),
     "ValidationError": ({400}, RefusedForGood),
 }
-_WHOLE_ACCOUNT = re.compile(
+_OF_ALL = {
+    # said of the account
+    "AccountSuspendedException",
+    "LimitExceededException",
+    "SendingPausedException",
+    # said of the credentials, which both streams use
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "IncompleteSignature",
+    "InvalidClientTokenId",
+    "MissingAuthenticationToken",
+    "OptInRequired",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+}
+"""Of the codes that refuse more than one email: those that refuse every stream by definition."""
+
+_NOT_ITS_OWN = re.compile(
     r"[^@\"'<]*?(not verified|is paused|sending paused|configuration set|daily \w+ quota)",
     re.IGNORECASE,
 )
+_OF_ONE_STREAM = re.compile(r"[^@\"'<]*?(not verified|configuration set)", re.IGNORECASE)
 _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.DOTALL)
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 _NO_CREDENTIALS = (CredentialRetrievalError, NoCredentialsError, PartialCredentialsError)
@@ -123,7 +141,7 @@ class SesMailer:
         except ParamValidationError:
             return RefusedForGood(attempt, "ParamValidationError")
         except _NO_CREDENTIALS as err:
-            return RefusedAccount(attempt, type(err).__name__)
+            return RefusedAccount(attempt, type(err).__name__, every_stream=True)
         except _NEVER_CONNECTED as err:
             return RefusedForNow(attempt, type(err).__name__)
         except (BotoCoreError, *_UNREADABLE) as err:
@@ -176,20 +194,30 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     choose their own addresses. It is not kept either: it may name one.
     https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
     https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+
+    Of what refuses more than one email, some concerns every stream by definition: the account and
+    its quota of 24 hours, and the credentials. The rest may concern one alone, since each has its
+    sender and its configuration set: what is missing, not verified, or not allowed. Sending can be
+    paused for the account or for a configuration set.
+    https://docs.aws.amazon.com/ses/latest/dg/monitoring-sender-reputation-pausing.html
     """
     code = err.response["Error"]["Code"]
     status = err.response["ResponseMetadata"]["HTTPStatusCode"]
     if code not in _REFUSALS:
         if status in {401, 403}:
-            return RefusedAccount(attempt, code)
+            return RefusedAccount(attempt, code, every_stream=code in _OF_ALL)
         return RefusedForNow(attempt, code) if status == 429 else _unclear(attempt, status, code)
     statuses, refusal = _REFUSALS[code]
     if status not in statuses:
         return _unclear(attempt, status, code)
     message = str(err.response["Error"].get("Message", ""))
-    whole = _WHOLE_ACCOUNT.match(message)
-    if whole and not _names_only_others(message, sender):
-        return RefusedAccount(attempt, f"{code}: {whole[1].lower()}")
+    found = _NOT_ITS_OWN.match(message)
+    if found and not _names_only_others(message, sender):
+        of_one = _OF_ONE_STREAM.match(message)
+        said = f"{code}: {(of_one or found)[1].lower()}"
+        return RefusedAccount(attempt, said, every_stream=of_one is None)
+    if refusal is RefusedAccount:
+        return RefusedAccount(attempt, code, every_stream=code in _OF_ALL)
     return refusal(attempt, code)
 
 

@@ -29,7 +29,10 @@ read: where the connection is lost, it cancels the transaction (RFC 5321, sectio
 
 
 class SmtpMailer:
-    """The port `Mailer` on SMTP. `clock` returns seconds, and never goes back."""
+    """The port `Mailer` on SMTP. `clock` returns seconds, and never goes back.
+
+    A login that is refused concerns every stream: they have it in common.
+    """
 
     def __init__(
         self, server: SmtpServer, *, sender: str, times: SmtpTimes, clock: Callable[[], float]
@@ -57,7 +60,7 @@ class SmtpMailer:
         try:
             connection = self._connect()
         except smtplib.SMTPAuthenticationError as err:
-            return RefusedAccount(attempt, f"login: {err.smtp_code}")
+            return RefusedAccount(attempt, f"login: {err.smtp_code}", every_stream=True)
         except (smtplib.SMTPException, OSError) as err:
             return RefusedForNow(attempt, f"connection: {_name(err)}")
         try:

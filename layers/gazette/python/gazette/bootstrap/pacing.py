@@ -1,14 +1,17 @@
-"""The pace of all email, joined: for those who send, and for those who look on."""
+"""The pace of each stream, joined: for those who send, and for those who look on."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
-from gazette.adapters.pace import DynamoPacer
+from gazette.adapters.pace import ROWS, DynamoPacer
 from gazette.domain.pace import PacePlan
+from gazette.domain.streams import Streams, divided
 from gazette.settings import PacingSettings
 
 
-def pacer(settings: PacingSettings) -> DynamoPacer:
-    """The ports `Pacer`, `PaceGauge` and `BrakeLever`."""
+def pacers(settings: PacingSettings) -> Streams[DynamoPacer]:
+    """The ports `Pacer`, `PaceGauge` and `BrakeLever`, of each stream."""
+    shares = divided(settings.immediate_share)
     plan = PacePlan(
         rate=settings.emails_per_second or None,
         ramp_from=settings.ramp_from,
@@ -16,4 +19,8 @@ def pacer(settings: PacingSettings) -> DynamoPacer:
         warmup_from=date.fromisoformat(settings.warmup_from) if settings.warmup_from else None,
         warmup_daily=settings.warmup_daily,
     )
-    return DynamoPacer(settings.pace_table, plan)
+    table = settings.pace_table
+    return Streams(
+        digest=DynamoPacer(table, replace(plan, share=shares.digest), name=ROWS.digest),
+        immediate=DynamoPacer(table, replace(plan, share=shares.immediate), name=ROWS.immediate),
+    )

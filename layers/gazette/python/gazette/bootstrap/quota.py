@@ -4,10 +4,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import cache, partial
 
-from gazette.adapters.pace import DynamoQuota
+from gazette.adapters.pace import ROWS, DynamoQuota
 from gazette.adapters.ses import SesAccount, ses_client
 from gazette.bootstrap.clock import now
 from gazette.domain.pace import Quota
+from gazette.domain.streams import Streams, divided
 from gazette.settings import FanoutSettings
 from gazette.steps.quota import learn_quota
 
@@ -27,6 +28,10 @@ def build() -> Callable[[], Quota | None]:
     return partial(
         learn_quota,
         account=SesAccount(ses_client(_TIMEOUT)),
-        quota_store=DynamoQuota(settings.pace_table),
+        quota_stores=Streams(
+            digest=DynamoQuota(settings.pace_table, name=ROWS.digest),
+            immediate=DynamoQuota(settings.pace_table, name=ROWS.immediate),
+        ),
+        shares=divided(settings.immediate_share),
         clock=now,
     )

@@ -25,21 +25,22 @@ from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now, stopwatch
 from gazette.bootstrap.limits import delivery_limits
-from gazette.bootstrap.pacing import pacer
+from gazette.bootstrap.pacing import pacers
 from gazette.bootstrap.secrets import link_keys
 from gazette.bootstrap.templates import renderer
 from gazette.domain.ports import Mailer
+from gazette.domain.streams import Streams
 from gazette.reporting import report_rendering
 from gazette.settings import SendingSettings
 from gazette.steps.delivery import Delivering
 from gazette.steps.editing import Desk
-from gazette.steps.pacing import Pacing
+from gazette.steps.pacing import Lane, Pacing
 
 
 def delivering(settings: SendingSettings) -> Delivering:
     """Tables, desk and provider."""
     retention = timedelta(days=settings.run_retention_days)
-    turns = pacer(settings)
+    turns = pacers(settings)
     return Delivering(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table),
@@ -62,8 +63,10 @@ def delivering(settings: SendingSettings) -> Delivering:
         ),
         mailer=_mailer(settings),
         pacing=Pacing(
-            pacer=turns,
-            lever=turns,
+            lanes=Streams(
+                digest=Lane(pacer=turns.digest, lever=turns.digest),
+                immediate=Lane(pacer=turns.immediate, lever=turns.immediate),
+            ),
             clock=now,
             sleep=lambda wait: time.sleep(wait.total_seconds()),
             random=random.random,

@@ -22,8 +22,7 @@ from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.adapters.tallies import DynamoTallies
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.limits import delivery_limits
-from gazette.bootstrap.pacing import pacer
-from gazette.domain.brake import Brake
+from gazette.bootstrap.pacing import pacers
 from gazette.domain.experiment import Course, Experiment, experiment
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import frequencies
@@ -32,6 +31,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
 from gazette.domain.reputation import CategoryBrake, category_brake
 from gazette.domain.run import Run, Status
+from gazette.domain.streams import Streams
 from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
@@ -81,21 +81,21 @@ def build_batches(settings: FanoutSettings) -> BatchDesk:
 
 
 def build_pace(settings: PacingSettings) -> Callable[[], PaceReading]:
-    """How fast email goes out now."""
-    gauge = pacer(settings)
+    """How fast digests go out now."""
+    gauge = pacers(settings).digest
     return lambda: gauge.read(now())
 
 
 @dataclass(frozen=True, slots=True)
 class BrakeDesk:
-    """`look`: as it is, None where it is off; `pull` by hand, for a reason; `release` by hand.
+    """`look`: at each stream; `pull` all by hand, for a reason; `release` all by hand.
 
     `categories`: those that are braked; `pull_category` by hand, for a reason, says whether it was
     not braked before.
     """
 
-    look: Callable[[], Brake | None]
-    pull: Callable[[str], Brake]
+    look: Callable[[], Streams[PaceReading]]
+    pull: Callable[[str], None]
     release: Callable[[], None]
     categories: Callable[[], Sequence[CategoryBrake]]
     pull_category: Callable[[str, str], bool]
@@ -103,12 +103,26 @@ class BrakeDesk:
 
 def build_brake(settings: SendingSettings) -> BrakeDesk:
     """What the commands on the brake need, from the settings of generate."""
-    lever = pacer(settings)
+    levers = pacers(settings)
     brakes = DynamoCategoryBrakes(settings.batches_table)
+
+    def look() -> Streams[PaceReading]:
+        at = now()
+        return Streams(digest=levers.digest.read(at), immediate=levers.immediate.read(at))
+
+    def pull(why: str) -> None:
+        at = now()
+        levers.digest.pull_by_hand(why, at)
+        levers.immediate.pull_by_hand(why, at)
+
+    def release() -> None:
+        levers.digest.release_by_hand()
+        levers.immediate.release_by_hand()
+
     return BrakeDesk(
-        look=lambda: lever.read(now()).brake,
-        pull=lambda why: lever.pull_by_hand(why, now()),
-        release=lever.release_by_hand,
+        look=look,
+        pull=pull,
+        release=release,
         categories=brakes.pulled,
         pull_category=lambda category, why: brakes.pull(
             category_brake(category, why, now(), by_hand=True)
@@ -242,7 +256,7 @@ def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
         events=DynamoEventReader(settings.events_table, clock=now),
         braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
-        gauge=pacer(settings),
+        gauges=pacers(settings),
         clock=now,
         limits=delivery_limits(settings),
     )

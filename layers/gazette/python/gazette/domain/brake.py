@@ -1,6 +1,6 @@
-"""The brake: nothing is sent while the provider refuses everything from the account.
+"""The brake of a stream: none of its emails are sent while the provider refuses all of them.
 
-One email at a time tries whether it can go again, after longer and longer. Nothing here does I/O.
+One of them at a time tries whether it can go again, after longer and longer. Nothing here does I/O.
 """
 
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class Brake:
 
 
 def pulled(brake: Brake | None, why: str, now: datetime) -> Brake:
-    """After a refusal of the whole account. One that says nothing new changes nothing.
+    """After a refusal of the whole stream. One that says nothing new changes nothing.
 
     Nothing new is what comes while it holds and nobody tries: from workers that had their turn
     before it was pulled. The first one of all pulls it, and any other doubles the step.
@@ -60,5 +60,5 @@ def pulled(brake: Brake | None, why: str, now: datetime) -> Brake:
 
 
 def pulled_by_hand(why: str, now: datetime) -> Brake:
-    """A person stops all email, whatever the brake was, until a person lets go."""
+    """A person stops the stream, whatever the brake was, until a person lets go."""
     return Brake(why=why[:_LONGEST_WHY], since=now, until=_NEVER, step=FIRST_STEP, by_hand=True)

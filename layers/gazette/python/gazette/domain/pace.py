@@ -1,7 +1,8 @@
-"""How fast emails go out: what was chosen, where it stands, and which turn is the next.
+"""How fast the emails of a stream go out: what was chosen, where it stands, which turn is next.
 
 A turn is the instant at which one email may go. Turns are evenly spaced, whoever takes them, so
-no second has more of them than the rate. Nothing here does I/O.
+no second has more of them than the rate. Each stream has a fixed share of all that was chosen
+and of what the account may send, and does not use the other's. Nothing here does I/O.
 """
 
 import math
@@ -10,9 +11,11 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 from gazette.domain.brake import Brake
+from gazette.domain.streams import WHOLE, Share
 
 MAX_RATE = 500
-"""Emails a second: each is a write of one row, which takes 1,000 a second, and some are refused.
+"""Emails a second, of all streams: each is a write of a row, which takes 1,000 a second, and some
+are refused.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
 SANDBOX_RATE = 1.0
@@ -51,7 +54,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacePlan:
-    """What was chosen.
+    """What was chosen for all email, of which a stream has its `share`.
 
     `rate`: emails a second; None: by the account's quota. `ramp_from`: emails a second with
     which a cold downstream is begun, 0 for none; the ramp looks back at each `ramp_every`, which
@@ -64,30 +67,38 @@ class PacePlan:
     ramp_every: timedelta = timedelta(seconds=30)
     warmup_from: date | None = None
     warmup_daily: int = 200
+    share: Share = WHOLE
 
     def cap_on(self, day: date) -> int | None:
-        """How many emails may go out on a day of UTC; None: any number."""
+        """How many emails of the stream may go out on a day of UTC; None: any number."""
         if self.warmup_from is None:
             return None
         doublings = max(0, (day - self.warmup_from).days)
-        return None if doublings > _WARMUP_DAYS else self.warmup_daily << doublings
+        if doublings > _WARMUP_DAYS:
+            return None
+        return self.share.of(self.warmup_daily << doublings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
     """What the account may send: `rate` emails a second, and `left` of `daily` in 24 hours.
 
-    Both are None where it may send any number in 24 hours.
+    Both are None where it may send any number in 24 hours. Of `left` each stream has a part of its
+    own; the rest is what the account has.
     """
 
     rate: float
     daily: int | None = None
     left: int | None = None
 
+    def part(self, share: Share) -> "Quota":
+        """For one stream."""
+        return self if self.left is None else replace(self, left=share.of(self.left))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Where it stands, for all workers together.
+    """Where a stream stands, for all workers together.
 
     `next_at`: the first free turn. `stretch_at`: when the present stretch of the ramp began,
     and how many turns it has had, and the one before it. `day`: of UTC, and how many turns it
@@ -158,8 +169,8 @@ class Taking:
 class PaceReading:
     """For people: emails a second now and at most, turns taken today, and how many there are.
 
-    `quota`: of the account, None where its day is not known, or has no end. `brake`: None where
-    it is off.
+    All of one stream. `quota`: of the account, None where its day is not known, or has no end.
+    `brake`: None where it is off.
     """
 
     rate: float
@@ -173,7 +184,7 @@ class PaceReading:
 def full_rate(pace: Pace, plan: PacePlan) -> float:
     """Emails a second once nothing is cold."""
     account = pace.quota.rate if pace.quota else SANDBOX_RATE
-    return min(MAX_RATE, plan.rate or QUOTA_SHARE * account)
+    return plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
@@ -185,9 +196,10 @@ def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
     full = full_rate(pace, plan)
     if not plan.ramp_from:
         return full
+    low = plan.share.of_rate(plan.ramp_from)
     taken = _last_taken(pace, plan, now) / plan.ramp_every.total_seconds()
-    doublings = round(math.log2(2 * taken / plan.ramp_from)) if taken else 0
-    return min(full, plan.ramp_from * 2.0 ** max(0, doublings))
+    doublings = round(math.log2(2 * taken / low)) if taken else 0
+    return min(full, low * 2.0 ** max(0, doublings))
 
 
 def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taking | NoTurn:

@@ -240,7 +240,7 @@ class Mailer(Protocol):
 
 
 class Pacer(Protocol):
-    """Gives all workers together their turns to send, at no more than the chosen rate."""
+    """Gives all workers together their turns in a stream, at no more than its rate."""
 
     def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
         """Take the next turn, if it is not after `latest`.
@@ -252,22 +252,28 @@ class Pacer(Protocol):
 
 
 class BrakeLever(Protocol):
-    """Pulls and releases the brake that all workers see where they take their turns.
+    """Pulls and releases the brake of a stream, which all workers see where they take turns in it.
 
     Turns that were taken before are used. After an error it may have been done.
     """
 
     def pull(self, why: str, now: datetime) -> Brake:
-        """The provider refused the whole account: on, or on for longer, as `pulled` says.
+        """The provider refused all of the stream: on, or on for longer, as `pulled` says.
 
         Returns it as it is now. One that was pulled by hand stays as it is.
+        """
+
+    def pull_if_off(self, why: str, now: datetime) -> None:
+        """The provider refused an email of another stream for what concerns this one too.
+
+        On; one that is on already stays as it is. May be repeated.
         """
 
     def release(self) -> None:
         """The provider takes email again: off, unless it was pulled by hand. May be repeated."""
 
     def pull_by_hand(self, why: str, now: datetime) -> Brake:
-        """A person stops all email until `release_by_hand`. Returns it as it is now."""
+        """A person stops the stream until `release_by_hand`. Returns it as it is now."""
 
     def release_by_hand(self) -> None:
         """Off, whoever pulled it. May be repeated."""
@@ -298,7 +304,7 @@ class Canary(Protocol):
 
 
 class PaceGauge(Protocol):
-    """Shows how fast emails go out."""
+    """Shows how fast the emails of a stream go out."""
 
     def read(self, now: datetime) -> PaceReading:
         """Emails a second now and at most; how many turns were taken today, of how many."""
@@ -308,10 +314,10 @@ class PaceGauge(Protocol):
 
 
 class QuotaStore(Protocol):
-    """Where all workers look up what the account may send."""
+    """Where all workers look up what the account lets a stream send."""
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """What it was at that instant: each turn from now on leaves one less of its day."""
+        """Its part at that instant: each turn from now on leaves one less of its day."""
 
 
 class Account(Protocol):

@@ -62,10 +62,14 @@ class RefusedForGood:
 
 @dataclass(frozen=True, slots=True)
 class RefusedAccount:
-    """The provider refuses everything from this account now: nobody's attempt."""
+    """The provider refuses everything now of the stream that this is of: nobody's attempt.
+
+    `every_stream`: by definition it refuses those of all others too.
+    """
 
     attempt: int
     detail: str = ""
+    every_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ class FanoutSettings(Settings):
 
     `max_lateness`: what was due longer ago is not sent; its events go with the next digest.
     `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
-    `mail_provider`: of `ses`, the account's quota is asked for.
+    `mail_provider`: of `ses`, the account's quota is asked for, of which `immediate_share` is as in
+    PacingSettings.
     """
 
     subscribers_table: str
@@ -38,6 +39,7 @@ class FanoutSettings(Settings):
     run_retention_days: int
     pace_table: str
     mail_provider: str
+    immediate_share: int
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting. SQS hides a message for 900 s at most."""
@@ -50,6 +52,7 @@ class FanoutSettings(Settings):
             sunset_days=(0, None),
             settle_lag=(1, 300),
             max_lateness=(600, None),
+            immediate_share=(1, 99),
         )
 
 
@@ -59,7 +62,8 @@ class PacingSettings(Settings):
 
     `emails_per_second`: 0 for nine tenths of the account's quota. `ramp_from`: emails a second
     for a cold downstream, doubled at most each `ramp_every`; 0 for no ramp. `warmup_daily`: the
-    cap of `warmup_from`, a date of UTC or empty, doubled each day after.
+    cap of `warmup_from`, a date of UTC or empty, doubled each day after. `immediate_share`: the per
+    cent of all of these that is for email at once; what is left of them is for digests.
     """
 
     pace_table: str
@@ -68,6 +72,7 @@ class PacingSettings(Settings):
     ramp_every: int
     warmup_from: str
     warmup_daily: int
+    immediate_share: int
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting. A stretch of the ramp is three waits of five seconds."""
@@ -76,6 +81,7 @@ class PacingSettings(Settings):
             ramp_from=(0, 10_000),
             ramp_every=(15, 3600),
             warmup_daily=(1, 1_000_000),
+            immediate_share=(1, 99),
         )
         if not 0 <= self.emails_per_second <= MAX_EMAILS_PER_SECOND:
             raise InvalidSetting(

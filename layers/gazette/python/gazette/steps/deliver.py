@@ -62,7 +62,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         if spare < timedelta(0):
             raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
         if turn is None:
-            found = wait_for_turn(by.pacing, spare=spare)
+            found = wait_for_turn(run, pacing=by.pacing, spare=spare)
             if isinstance(found, NoTurn):
                 instead = without_turn(run, found, pacing=by.pacing)
                 if isinstance(instead, Skip):
@@ -107,7 +107,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     try:
         run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
     finally:
-        heed(outcome, turn, pacing=by.pacing)
+        heed(outcome, claimed, turn, pacing=by.pacing)
     return Delivery(
         run,
         *_again(run, by.clock()),

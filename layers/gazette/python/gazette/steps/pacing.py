@@ -1,4 +1,4 @@
-"""When a run may be sent, so that all workers together keep to the rate."""
+"""When a run may be sent, so that all workers together keep to the rate of its stream."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from gazette.domain.pace import NoTurn, Turn
 from gazette.domain.ports import BrakeLever, Clock, Pacer
 from gazette.domain.run import Reason, Run
 from gazette.domain.signals import Accepted, RefusedAccount, RefusedForGood, SendOutcome, Skip
+from gazette.domain.streams import Streams
 
 _LONGEST_WAIT = timedelta(seconds=5)
 """For one message: the ten of an invocation share its time, and a function that waits is paid."""
@@ -18,7 +19,7 @@ _BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
 """How long a run is put off: not to ask again at once, and no longer than SQS hides a message."""
 
 _BETWEEN_AT_ONCE = (timedelta(seconds=10), timedelta(seconds=60))
-"""The same for an immediate run, which asks the more often, so that digests do not hold it up."""
+"""The same for an immediate run, which asks the more often, because it is in a hurry."""
 
 _BRAKED = (timedelta(seconds=600), timedelta(seconds=900))
 _BRAKED_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
@@ -26,23 +27,31 @@ _BRAKED_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pacing:
-    """`sleep` lets time pass; `random` returns a number from 0 to 1."""
+class Lane:
+    """What the runs of a stream go by, and those of no other."""
 
     pacer: Pacer
     lever: BrakeLever
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pacing:
+    """`sleep` lets time pass; `random` returns a number from 0 to 1."""
+
+    lanes: Streams[Lane]
     clock: Clock
     sleep: Callable[[timedelta], None]
     random: Callable[[], float]
 
 
-def wait_for_turn(pacing: Pacing, *, spare: timedelta) -> Turn | NoTurn:
-    """Take a turn and wait for it, no longer than `spare`; else say why there is none.
+def wait_for_turn(run: Run, *, pacing: Pacing, spare: timedelta) -> Turn | NoTurn:
+    """Take a turn of its stream and wait for it, no longer than `spare`; or why there is none.
 
     Raises NotYet where there is none only because `spare` is so short.
     """
     now = pacing.clock()
-    turn = pacing.pacer.reserve(now, now + min(_LONGEST_WAIT, spare))
+    lane = pacing.lanes.of(run.key.schedule)
+    turn = lane.pacer.reserve(now, now + min(_LONGEST_WAIT, spare))
     if turn is NoTurn.BUSY and spare < _LONGEST_WAIT:
         raise NotYet("Too little time is left of this invocation to wait for a turn to send.")
     if isinstance(turn, NoTurn):
@@ -70,15 +79,22 @@ def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | timedelta:
     return delay
 
 
-def heed(outcome: SendOutcome, turn: Turn, *, pacing: Pacing) -> None:
-    """What an attempt tells about the whole account: pull the brake, or let go.
+def heed(outcome: SendOutcome, run: Run, turn: Turn, *, pacing: Pacing) -> None:
+    """What an attempt tells about the whole stream of its run: pull the brake, or let go.
+
+    The other stream's brake is touched only where the refusal concerns every stream, and only if
+    it is off: what is on has a probe of its own to find out, and nobody else's doubles its step.
 
     Let go only where the turn was the one that tries, and the provider took this email or refused
-    it for its own sake: so others that were accepted before the account was refused change
+    it for its own sake: so others that were accepted before the stream was refused change
     nothing, and one that never reached the provider proves nothing. For after
     the commit, which must not wait for it. Raises Unavailable; the next one says it again.
     """
+    lane = pacing.lanes.of(run.key.schedule)
     if isinstance(outcome, RefusedAccount):
-        pacing.lever.pull(outcome.detail, pacing.clock())
+        now = pacing.clock()
+        lane.lever.pull(outcome.detail, now)
+        if outcome.every_stream:
+            pacing.lanes.beside(run.key.schedule).lever.pull_if_off(outcome.detail, now)
     elif turn.is_probe and isinstance(outcome, Accepted | RefusedForGood):
-        pacing.lever.release()
+        lane.lever.release()

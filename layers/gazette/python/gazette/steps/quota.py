@@ -1,11 +1,23 @@
-"""What the account may send, kept where all workers see it."""
+"""What the account may send, kept where all workers see it, with a part for each stream."""
 
 from gazette.domain.pace import Quota
 from gazette.domain.ports import Account, Clock, QuotaStore
+from gazette.domain.streams import Share, Streams
 
 
-def learn_quota(*, account: Account, quota_store: QuotaStore, clock: Clock) -> Quota:
-    """Ask for it and keep it. Raises Unavailable; the last one that was learned holds on."""
-    quota = account.quota()
-    quota_store.set_quota(quota, clock())
+def learn_quota(
+    *,
+    account: Account,
+    quota_stores: Streams[QuotaStore],
+    shares: Streams[Share],
+    clock: Clock,
+) -> Quota:
+    """Ask for it, divide what is left of its day, and keep each part.
+
+    What one stream left is divided anew, so the other gets its share of that too. Raises
+    Unavailable; what was learned last holds on.
+    """
+    quota, now = account.quota(), clock()
+    quota_stores.digest.set_quota(quota.part(shares.digest), now)
+    quota_stores.immediate.set_quota(quota.part(shares.immediate), now)
     return quota

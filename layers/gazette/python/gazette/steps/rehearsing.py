@@ -14,11 +14,12 @@ from gazette.domain.ports import BrakedCategories, Clock, Links, PaceGauge
 from gazette.domain.run import Run
 from gazette.domain.signals import Accepted, SendOutcome
 from gazette.domain.stores import EventReader, Subscribers, Suppressions
+from gazette.domain.streams import Streams
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
 from gazette.steps.editing import Desk
-from gazette.steps.pacing import Pacing
+from gazette.steps.pacing import Lane, Pacing
 
 _AMPLE = timedelta(hours=1)
 """A rehearsal takes no time, so none runs out."""
@@ -34,7 +35,7 @@ class Rehearsing:
     events: EventReader
     braked: BrakedCategories
     batches: Batches
-    gauge: PaceGauge
+    gauges: Streams[PaceGauge]
     clock: Clock
     limits: DeliveryLimits
 
@@ -53,7 +54,7 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
     None: there is no such run. No email is rendered: one that no template can show would come
     back. The provider, if it came so far, would take it.
     """
-    mailer, pacer = _Mailer(), _Pacer(by.gauge)
+    mailer = _Mailer()
     pretending = Delivering(
         runs=_Runs(by.runs),
         subscribers=by.subscribers,
@@ -65,8 +66,7 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
         link_maker=_Links(),
         mailer=mailer,
         pacing=Pacing(
-            pacer=pacer,
-            lever=pacer,
+            lanes=Streams(digest=_lane(by.gauges.digest), immediate=_lane(by.gauges.immediate)),
             clock=by.clock,
             sleep=lambda _: None,
             random=lambda: 0.0,
@@ -146,6 +146,9 @@ class _Pacer:
     def pull(self, why: str, now: datetime) -> Brake:
         return self.pull_by_hand(why, now)
 
+    def pull_if_off(self, why: str, now: datetime) -> None:
+        """Stays as it is."""
+
     def release(self) -> None:
         """Stays as it is."""
 
@@ -154,6 +157,11 @@ class _Pacer:
 
     def release_by_hand(self) -> None:
         """Stays as it is."""
+
+
+def _lane(gauge: PaceGauge) -> Lane:
+    pacer = _Pacer(gauge)
+    return Lane(pacer=pacer, lever=pacer)
 
 
 class _NoExperiment:
