@@ -10,6 +10,7 @@ from gazette.domain.identity import ASIDE, is_immediate, latest_run
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Policy
+from gazette.domain.stored import readable
 from gazette.domain.subscriber import Subscriber
 
 from tests.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED
@@ -128,7 +129,7 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
     if placed.schedule == ASIDE:
         return "set aside"
     chain = onlooker.runs.chain(latest_run(user_id, placed.schedule))
-    took = [run for run in onlooker.runs.of_user(user_id) if _closed(run, placed)]
+    took = [run for run in readable(onlooker.runs.of_user(user_id)) if _closed(run, placed)]
     if took:
         return "assumed" if any(run.reason is Reason.ASSUMED for run in took) else "LOST"
     reader = onlooker.subscribers.get(user_id)
@@ -173,7 +174,7 @@ def _judge_occurrences(life: Life, verdict: Verdict) -> None:
         for schedule in life.onlooker.schedules.of_user(reader):
             runs = [
                 run
-                for run in life.onlooker.runs.of_user(reader)
+                for run in readable(life.onlooker.runs.of_user(reader))
                 if run.key.schedule == schedule.name
             ]
             numbers = {run.key.sequence for run in runs}

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
@@ -20,7 +21,7 @@ from gazette.domain.suppression import Suppression
 class EventHistory(Protocol):
     """All of a reader's events, wherever they wait or went. May raise `Unavailable`."""
 
-    def of_user(self, user_id: str) -> Iterator[Placed]:
+    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
         """Every event that is stored, by schedule, and oldest first under each."""
 
 
@@ -101,7 +102,7 @@ class Explanation:
     address. `zone` is the reader's own, in which `on` is a date; UTC where `time_zone` is empty or
     not known here. `runs` are those due on the date, else the last ones of all schedules and
     whatever has not ended; newest first. `braked`: those
-    categories of what waits that are.
+    categories of what waits that are. `unreadable`: what is wrong with rows that cannot be read.
     """
 
     user_id: str
@@ -123,4 +124,5 @@ class Explanation:
     overrides: tuple[Override, ...] = ()
     runs: tuple[Story, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    unreadable: tuple[str, ...] = ()
     braked: tuple[str, ...] = ()
