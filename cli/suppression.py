@@ -105,7 +105,8 @@ def remove(
         if found is None:
             say(f"{hashed} of stage {stage} was not suppressed")
             return
-        note(f"{found.cause} since {moment(found.since)}. {_MEANING[found.cause]}")
+        meaning = _MEANING.get(found.cause, "Another version of Gazette says so.")
+        note(f"{found.cause} since {moment(found.since)}. {meaning}")
         if not yes:
             typer.confirm(f"Allow email to {hashed} of stage {stage} again?", abort=True)
         desk.remove(found)

@@ -168,7 +168,7 @@ FANOUT = Step(
         ("schedules", ("Query", "PutItem", "UpdateItem")),
         ("events", ("Query",)),
         ("runs", ("Query", "PutItem")),
-        ("batches", ("Query", "UpdateItem")),
+        ("batches", ("Query", "UpdateItem", "DeleteItem")),
         ("pace", ("UpdateItem",)),
     ),
 )

@@ -208,7 +208,8 @@ def a_run(sequence: int = 1, *, user_id: str = "ann") -> Run:
 
 def a_claimed_run(sequence: int = 1, **given: Any) -> Run:
     """A run of which one attempt was made; `given` says what became of it."""
-    return replace(a_run(sequence), **({"attempt": 1, "window": a_window()} | given))
+    made: dict[str, Any] = {"attempt": 1, "window": a_window(), **given}
+    return replace(a_run(sequence), **made)
 
 
 def a_window(*, hours: int = 24, until: datetime = NOW) -> Window:

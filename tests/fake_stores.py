@@ -9,14 +9,15 @@ from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.brake import Brake, pulled, pulled_by_hand
 from gazette.domain.calendar import slot_of
 from gazette.domain.engagement import Engagement, EngagementEvent
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.following import Activity, Follow
-from gazette.domain.identity import ASIDE, shard_of
+from gazette.domain.identity import ASIDE, run_id, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, Turn, read, take
 from gazette.domain.ports import Clock
 from gazette.domain.reputation import CategoryBrake, Mark, Tally
 from gazette.domain.run import BEGINNING, Reason, Run, Status
+from gazette.domain.stored import require_readable
 from gazette.domain.stores import Guard
 from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause, Suppression
@@ -29,6 +30,15 @@ PARTITIONS = 16
 """Of the open runs."""
 
 
+def unreadable_row(table: str, *key: str) -> UnreadableRow:
+    """What a fake tells of a row in its `unreadable`: it is there, and says nothing."""
+    return UnreadableRow(table, key, "it was made so")
+
+
+def _of_run(key: RunKey) -> UnreadableRow:
+    return unreadable_row("runs", key.user_id, f"{key.schedule}#{key.sequence:010d}")
+
+
 @dataclass
 class FakeSubscribers:
     """The port `Subscribers` in memory."""
@@ -36,8 +46,11 @@ class FakeSubscribers:
     rows: dict[str, Subscriber | Erased] = field(default_factory=dict)
     active: dict[str, date] = field(default_factory=dict)
     waiting: dict[str, Early] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
 
     def get(self, user_id: str) -> Reader:
+        if user_id in self.unreadable:
+            raise unreadable_row("subscribers", user_id)
         row = self.rows.get(user_id)
         if isinstance(row, Subscriber):
             return replace(row, active_on=self.active.get(user_id))
@@ -109,11 +122,16 @@ class FakeFollows:
     """The port `Follows` in memory."""
 
     rows: dict[tuple[str, str], Follow] = field(default_factory=dict)
+    unreadable: set[tuple[str, str]] = field(default_factory=set)
 
     def get(self, entity: str, user_id: str) -> Follow | None:
+        if (entity, user_id) in self.unreadable:
+            raise unreadable_row("follows", entity, user_id)
         return self.rows.get((entity, user_id))
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
+        for key in self.unreadable.intersection(keys):
+            raise unreadable_row("follows", *key)
         return {key: self.rows[key] for key in keys if key in self.rows}
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
@@ -123,9 +141,11 @@ class FakeFollows:
         self.rows[key] = follow
         return True
 
-    def page(self, entity: str, *, after: str, through: str = "", limit: int) -> Sequence[Follow]:
+    def page(
+        self, entity: str, *, after: str, through: str = "", limit: int
+    ) -> Sequence[Follow | UnreadableRow]:
         found = [
-            follow
+            unreadable_row("follows", key, user_id) if (key, user_id) in self.unreadable else follow
             for (key, user_id), follow in sorted(self.rows.items())
             if key == entity and user_id > after and (not through or user_id <= through)
         ]
@@ -146,8 +166,11 @@ class FakeActivities:
     """The port `Activities` in memory."""
 
     rows: dict[tuple[str, str], Activity | Retracted] = field(default_factory=dict)
+    unreadable: set[tuple[str, str]] = field(default_factory=set)
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
+        if (entity, activity_id) in self.unreadable:
+            raise unreadable_row("activities", entity, activity_id)
         return self.rows.get((entity, activity_id))
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
@@ -177,11 +200,11 @@ class FakeActivities:
         self.rows[key] = replace(current, walked=current.walked | {side})
         return True
 
-    def since(self, side: str, instant: datetime) -> Iterator[Activity]:
+    def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         return iter(
             [
-                activity
-                for activity in self.rows.values()
+                unreadable_row("activities", *key) if key in self.unreadable else activity
+                for key, activity in self.rows.items()
                 if isinstance(activity, Activity)
                 and side in activity.sides
                 and activity.occurred_at >= instant
@@ -196,6 +219,7 @@ class FakeSuppressions:
     clock: Clock = field(default_factory=SettableClock)
     rows: dict[str, Cause] = field(default_factory=dict)
     since: dict[str, datetime] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
         there = self.rows.get(address_hash)
@@ -209,6 +233,8 @@ class FakeSuppressions:
         return address_hash in self.rows
 
     def get(self, address_hash: str) -> Suppression | None:
+        if address_hash in self.unreadable:
+            raise unreadable_row("suppressions", address_hash)
         cause = self.rows.get(address_hash)
         return Suppression(address_hash, cause, self.since[address_hash]) if cause else None
 
@@ -216,8 +242,15 @@ class FakeSuppressions:
         if self.rows.get(address_hash) == cause:
             del self.rows[address_hash]
 
-    def each(self) -> Iterator[Suppression]:
-        yield from filter(None, map(self.get, list(self.rows)))
+    def each(self) -> Iterator[Suppression | UnreadableRow]:
+        for address_hash in list(self.rows):
+            try:
+                found = self.get(address_hash)
+            except UnreadableRow as row:
+                yield row
+            else:
+                if found:
+                    yield found
 
 
 @dataclass
@@ -245,6 +278,7 @@ class FakeSchedules:
     page: int = 100
     rows: dict[tuple[str, str], Schedule] = field(default_factory=dict)
     shard_of: dict[tuple[str, str], int] = field(default_factory=dict)
+    unreadable: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def withdrawn(self) -> set[tuple[str, str]]:
@@ -252,10 +286,13 @@ class FakeSchedules:
         return {key for key, schedule in self.rows.items() if not schedule.listed}
 
     def get(self, user_id: str, name: str) -> Schedule | None:
+        if (user_id, name) in self.unreadable:
+            raise unreadable_row("schedules", user_id, name)
         return self.rows.get((user_id, name))
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
-        return [schedule for (owner, _), schedule in sorted(self.rows.items()) if owner == user_id]
+        found = (self.get(*key) for key in sorted(self.rows) if key[0] == user_id)
+        return [schedule for schedule in found if schedule]
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
         key = (schedule.user_id, schedule.name)
@@ -265,9 +302,9 @@ class FakeSchedules:
         self.shard_of[key] = shard_of(schedule.user_id, self.shards)
         return True
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
         due = [
-            schedule
+            self.as_read(schedule)
             for key, schedule in sorted(self.rows.items())
             if schedule.listed
             and slot_of(schedule.next_due_at) == slot
@@ -275,6 +312,11 @@ class FakeSchedules:
         ]
         for start in range(0, len(due), self.page):
             yield due[start : start + self.page]
+
+    def as_read(self, schedule: Schedule) -> Schedule | UnreadableRow:
+        """As a query finds it."""
+        key = (schedule.user_id, schedule.name)
+        return unreadable_row("schedules", *key) if key in self.unreadable else schedule
 
     def count_due(self, slot: datetime, shard: int) -> int:
         return sum(map(len, self.due(slot, shard)))
@@ -299,11 +341,14 @@ class FakeRuns:
     """The port `Runs` in memory."""
 
     rows: dict[RunKey, Run] = field(default_factory=dict)
+    unreadable: set[RunKey] = field(default_factory=set)
 
     def create(self, run: Run) -> Run:
-        return self.rows.setdefault(run.key, run)
+        return self.get(run.key) or self.rows.setdefault(run.key, run)
 
     def get(self, key: RunKey) -> Run | None:
+        if key in self.unreadable:
+            raise _of_run(key)
         return self.rows.get(key)
 
     def chain(self, key: RunKey) -> Sequence[Run]:
@@ -315,15 +360,22 @@ class FakeRuns:
             and run.key.sequence <= key.sequence
         ]
         for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
+            if run.key in self.unreadable:
+                raise _of_run(run.key)
             found.append(run)
             if run.closes_a_window and run.key != key:
                 break
         return found
 
-    def of_user(self, user_id: str) -> Iterator[Run]:
-        return iter([run for run in self.rows.values() if run.key.user_id == user_id])
+    def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
+        found = (run for run in self.rows.values() if run.key.user_id == user_id)
+        return iter([self._as_read(run) for run in found])
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted]:
+    def _as_read(self, run: Run) -> Run | UnreadableRow:
+        return _of_run(run.key) if run.key in self.unreadable else run
+
+    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
+        """Of what the index holds, nothing can be missing but the number of the run."""
         return (counted(run) for run in list(self.rows.values()) if batch_of(run) == slot)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
@@ -335,7 +387,7 @@ class FakeRuns:
         self.rows |= {after.key: after for _, after in pairs}
         return True
 
-    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
         found = [
             run
             for run in self.rows.values()
@@ -343,7 +395,7 @@ class FakeRuns:
             and run.check_at <= at
             and shard_of(run.key.user_id, PARTITIONS) == partition
         ]
-        return iter(sorted(found, key=lambda run: run.check_at))
+        return map(self._as_read, sorted(found, key=lambda run: run.check_at))
 
     def oldest_due(self, partition: int) -> datetime | None:
         return min(
@@ -358,6 +410,8 @@ class FakeRuns:
     def swap(self, before: Run, after: Run) -> Run:
         if after.key not in self.rows:
             raise LookupError("There is no such run.")
+        if after.key in self.unreadable:
+            raise _of_run(after.key)
         current = self.rows[after.key]
         if _held(current) == _held(before):
             self.rows[after.key] = after
@@ -370,6 +424,7 @@ class FakeEngagements:
     """The port `Engagements` in memory."""
 
     rows: dict[RunKey, Engagement] = field(default_factory=dict)
+    unreadable: set[RunKey] = field(default_factory=set)
 
     def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         row = self.rows.get(run.key)
@@ -381,8 +436,11 @@ class FakeEngagements:
         )
         return is_news
 
-    def of_slot(self, slot: datetime) -> Iterator[Engagement]:
-        yield from (row for row in self.rows.values() if row.slot == slot)
+    def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
+        for row in self.rows.values():
+            if row.slot == slot:
+                is_read = row.key not in self.unreadable
+                yield row if is_read else unreadable_row("engagement", run_id(row.key))
 
 
 @dataclass
@@ -435,6 +493,7 @@ class FakeBatches:
     rows: dict[datetime, Batch] = field(default_factory=dict)
     done: dict[int, datetime] = field(default_factory=dict)
     shards: dict[int, datetime] = field(default_factory=dict)
+    behind: set[tuple[int, datetime]] = field(default_factory=set)
 
     def begin(self, slot: datetime) -> Batch:
         batch = self.get(slot)
@@ -463,6 +522,15 @@ class FakeBatches:
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
         self.done[shard] = max(self.done.get(shard, slot), slot)
+
+    def leave_behind(self, shard: int, slot: datetime) -> None:
+        self.behind.add((shard, slot))
+
+    def left_behind(self) -> Collection[tuple[int, datetime]]:
+        return sorted(self.behind)
+
+    def catch_up(self, shard: int, slot: datetime) -> None:
+        self.behind.discard((shard, slot))
 
 
 @dataclass
@@ -532,6 +600,7 @@ class FakeEvents:
     rows: dict[tuple[str, str], Placed | Retracted] = field(default_factory=dict)
     expires_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+    unreadable: set[tuple[str, str]] = field(default_factory=set)
 
     def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
         key = (event.user_id, event.id)
@@ -544,6 +613,8 @@ class FakeEvents:
 
     def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
         key = (user_id, event_id)
+        if key in self.unreadable & self.rows.keys():
+            raise unreadable_row("events", *key)
         if key in self.rows and self.expires_at[key] > self.clock():
             return self.rows[key]
         return None
@@ -607,17 +678,26 @@ class FakeEvents:
         self._keep((user_id, event_id), trace)
         return trace
 
-    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+    def placed(
+        self, user_id: str, schedule: str, *, after: datetime
+    ) -> Iterator[Placed | UnreadableRow]:
+        return map(self._as_read, self._placed(user_id, schedule, after))
+
+    def _placed(self, user_id: str, schedule: str, after: datetime) -> list[Placed]:
         found = [
             placed
-            for (owner, event_id), placed in self.rows.items()
-            if owner == user_id
+            for key, placed in self.rows.items()
+            if key[0] == user_id
             and isinstance(placed, Placed)
             and placed.schedule == schedule
             and placed.stored_at > after
-            and self.get(owner, event_id)
+            and (key in self.unreadable or self.get(*key))
         ]
-        return iter(sorted(found, key=lambda placed: placed.stored_at))
+        return sorted(found, key=lambda placed: placed.stored_at)
+
+    def _as_read(self, placed: Placed) -> Placed | UnreadableRow:
+        key = (placed.event.user_id, placed.event.id)
+        return unreadable_row("events", *key) if key in self.unreadable else placed
 
     def erase(self, user_id: str, until: datetime | None) -> None:
         for key, row in list(self.rows.items()):
@@ -627,11 +707,10 @@ class FakeEvents:
                 del self.rows[key]
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
-        return (
-            placed.event
-            for placed in self.placed(user_id, schedule, after=window.since)
-            if placed.stored_at <= window.until
-        )
+        for placed in self._placed(user_id, schedule, window.since):
+            if placed.stored_at <= window.until:
+                require_readable([self._as_read(placed)])
+                yield placed.event
 
     def set_aside(self, event: Event, schedule: str, why: str) -> bool:
         key = (event.user_id, event.id)
@@ -657,9 +736,10 @@ class FakeEvents:
         return self.runs.rows[run.key]
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        return any(True for _ in self.read(user_id, schedule, window))
+        found = self._placed(user_id, schedule, window.since)
+        return any(placed.stored_at <= window.until for placed in found)
 
-    def of_user(self, user_id: str) -> Iterator[Placed]:
+    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
         schedules = {row.schedule for row in self.rows.values() if isinstance(row, Placed)}
         for schedule in sorted(schedules):
             yield from self.placed(user_id, schedule, after=BEGINNING)

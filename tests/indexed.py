@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gazette.domain.calendar import slot_of
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Placed, Retracted, RunKey, Schedule
 from gazette.domain.run import Run
 
@@ -33,12 +34,12 @@ class IndexedSchedules(FakeSchedules):
             self.due_in[self.place_of[key]][key] = None
         return stored
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
-        page: list[Schedule] = []
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
+        page: list[Schedule | UnreadableRow] = []
         for key in sorted(self.due_in.get((slot, shard), ())):
             schedule = self.rows.get(key)
             if schedule and schedule.listed and self.place_of[key] == (slot, shard):
-                page.append(schedule)
+                page.append(self.as_read(schedule))
             if len(page) == self.page:
                 yield page
                 page = []
@@ -59,7 +60,7 @@ class IndexedRuns(FakeRuns):
 
     def chain(self, key: RunKey) -> Sequence[Run]:
         own = self.keys_of.get((key.user_id, key.schedule), ())
-        return FakeRuns({each: self.rows[each] for each in own}).chain(key)
+        return FakeRuns({each: self.rows[each] for each in own}, self.unreadable).chain(key)
 
 
 @dataclass
@@ -70,11 +71,16 @@ class IndexedEvents(FakeEvents):
         default_factory=lambda: defaultdict(dict)
     )
 
-    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+    def _placed(self, user_id: str, schedule: str, after: datetime) -> list[Placed]:
         own = {key: self.rows[key] for key in self.keys_of.get(user_id, ()) if key in self.rows}
         return FakeEvents(
-            self.clock, self.runs, self.schedules, rows=own, expires_at=self.expires_at
-        ).placed(user_id, schedule, after=after)
+            self.clock,
+            self.runs,
+            self.schedules,
+            rows=own,
+            expires_at=self.expires_at,
+            unreadable=self.unreadable,
+        )._placed(user_id, schedule, after)
 
     def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
         self.keys_of[key[0]][key] = None

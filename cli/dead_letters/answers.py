@@ -43,6 +43,11 @@ _SENT_AGAIN = (
 _NO_RUN = "its run is not there, or no longer: it changes nothing"
 _UNREADABLE = "its function cannot read it, and it comes back: delete it"
 
+_OF_ANOTHER_VERSION = (
+    "a row that it needs cannot be read: the log names it; deploy the version that wrote it, or "
+    "mend it, and redrive then"
+)
+
 _ENDINGS = {
     Redrive.ALREADY_SENT: "it is not sent again",
     Redrive.UNKNOWN: "a report of the provider settles that, or the sweep, and no redrive",
@@ -65,6 +70,8 @@ def answer(letter: Letter, foresee: Foresee) -> tuple[str, str]:
 def why(foreseen: Foreseen) -> str:
     """Why it does that, without content or address."""
     run = foreseen.run
+    if foreseen.redrive is Redrive.UNREADABLE:
+        return _OF_ANOTHER_VERSION
     if run is None:
         return _NO_RUN
     if foreseen.awaited and foreseen.again_at:

@@ -205,8 +205,27 @@ OFTEN: Mapping[Frequency, str] = {
 }
 
 
+def standing(status: SubscriberStatus) -> Words:
+    """Whether email goes out to a reader, and why not."""
+    return STANDING.get(status, Words(f"{status}, {_OTHER_VERSION}", _DEPLOY_IT))
+
+
+def became(run: Run) -> str:
+    """What became of a run."""
+    return STATUS.get(run.status, f"is {run.status}, {_OTHER_VERSION}")
+
+
+def often(frequency: Frequency) -> str:
+    """How often something is wanted; what is not known goes with the daily digest."""
+    return OFTEN.get(frequency, f"{frequency} ({_OTHER_VERSION}: daily)")
+
+
+_OTHER_VERSION = "which only another version of Gazette knows"
+_DEPLOY_IT = "Nothing goes out until that version is deployed."
+
+
 def words_for(run: Run) -> Words:
     """Why a run stands where it stands."""
     if (run.status, run.reason) == (Status.SKIPPED, Reason.SUPERSEDED):
         return _GIVEN_UP
-    return REASON[run.reason]
+    return REASON.get(run.reason, Words(f"{run.reason}, as another version of Gazette says"))

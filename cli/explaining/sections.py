@@ -8,7 +8,7 @@ from gazette.domain.identity import run_id
 from gazette.domain.run import BEGINNING
 from gazette.domain.subscriber import SubscriberStatus
 
-from cli.explaining.reasons import DUE, OFTEN, STANDING, words_for
+from cli.explaining.reasons import DUE, often, standing, words_for
 from cli.explaining.timetable import bare_utc, counted, local, name_of, named, recurring, utc
 from cli.explaining.verdict import verdict
 
@@ -92,7 +92,7 @@ def _status(found: Explanation) -> str:
     if found.status is None:
         return f"erased at {utc(found.erased_at)}" if found.erased_at else "not known"
     back = f"; erased at {utc(found.erased_at)} and back since" if found.erased_at else ""
-    return f"{STANDING[found.status].why}{back}"
+    return f"{standing(found.status).why}{back}"
 
 
 def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
@@ -110,13 +110,13 @@ def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
 def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
     chosen = f"chosen at {utc(found.chosen_at)}" if found.chosen_at else "chosen"
     for each in found.choices:
-        yield named(each.category), OFTEN[each.frequency], _whose(each, chosen)
+        yield named(each.category), often(each.frequency), _whose(each, chosen)
     for override in found.overrides:
-        yield override.entity, OFTEN[override.frequency], f"this follow, at {utc(override.since)}"
+        yield override.entity, often(override.frequency), f"this follow, at {utc(override.since)}"
 
 
 def _whose(choice: Choice, chosen: str) -> str:
-    default = f"the default is {OFTEN[choice.default]}" if choice.default else "there is no default"
+    default = f"the default is {often(choice.default)}" if choice.default else "there is no default"
     return f"{chosen}; {default}" if choice.chosen else default
 
 

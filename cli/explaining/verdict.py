@@ -11,7 +11,7 @@ from gazette.domain.subscriber import SubscriberStatus
 from gazette.domain.suppression import Cause, Suppression
 
 from cli.explaining.expectations import expected, following, late
-from cli.explaining.reasons import STANDING, STATUS, SUPPRESSED_FOR, words_for
+from cli.explaining.reasons import SUPPRESSED_FOR, became, standing, words_for
 from cli.explaining.timetable import clock_time, counted, local, name_of, named, sentence, utc
 from cli.wording import listed
 
@@ -28,6 +28,7 @@ def verdict(found: Explanation) -> list[str]:
 
 def _now(found: Explanation) -> Iterator[str]:
     yield from _standing(found)
+    yield from found.unreadable
     if found.status is None:
         return
     for each in found.outlooks:
@@ -72,7 +73,7 @@ def _standing(found: Explanation) -> Iterator[str]:
     """What keeps everything from them, whatever their runs say."""
     if found.status is not None:
         if found.status is not SubscriberStatus.ACTIVE:
-            words = STANDING[found.status]
+            words = standing(found.status)
             yield f"{found.user_id} is {words.why}. {words.todo}"
         elif found.paused_until:
             yield f"{found.user_id} has paused: no email is wanted before {found.paused_until}."
@@ -99,7 +100,7 @@ def _standing(found: Explanation) -> Iterator[str]:
 
 
 def _suppressed(found: Suppression) -> str:
-    why = SUPPRESSED_FOR[found.cause]
+    why = SUPPRESSED_FOR.get(found.cause, found.cause.value)
     back = (
         "Only they can take that back, on their preference page."
         if found.cause is Cause.UNSUBSCRIBED
@@ -130,7 +131,7 @@ def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str
     what = f"{lead}{name_of(run.key.schedule, story.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
     code = f" ({run.detail})" if run.detail else ""
-    said = f"{sentence(what)} {STATUS[run.status]}: {words.why}{proof}{code}."
+    said = f"{sentence(what)} {became(run)}: {words.why}{proof}{code}."
     if run.overtaken:
         said += " A change that stops or alters it came after it had been claimed: too late."
     if run.status is Status.SENT and run.window:

@@ -10,7 +10,7 @@ from gazette.bootstrap.fanout import build_fan_out, build_tick
 from gazette.bootstrap.quota import build as build_learn_quota
 from gazette.domain.errors import Unavailable
 from gazette.observability import TimeLeft, count, each_message, logger, observed
-from gazette.reporting import report_skipped
+from gazette.reporting import report_skipped, report_unreadable
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -44,4 +44,5 @@ def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:
     report_skipped("dormant", done.dormant)
     if done.cancelled:
         count("run_cancelled", done.cancelled)
+    report_unreadable(done.unreadable)
     logger().info("shard fanned out", shard=record.body, **asdict(done))

@@ -25,7 +25,8 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
     if taken.is_stray:
         count("report_stray")
         logger().warning(
-            "report of an attempt that nobody claimed", correlation_id=run_id(report.run)
+            "report of an attempt that nobody claimed",
+            correlation_id=run_id(report.run) if report.run else "",
         )
     if report.is_by_policy:
         count("mail_refused_by_policy")

@@ -7,8 +7,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.sweep import build_begin, build_oldest_due_age, build_sweep
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.observability import TimeLeft, count, each_message, logger, measure_seconds, observed
+from gazette.reporting import report_unreadable
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -24,11 +26,15 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
     swept: Counter[str] = Counter()
+    unreadable: list[str] = []
     for key, what in build_sweep()(record.body, time_left):
         swept[what.value] += 1
-        if what.is_decision:
+        if isinstance(key, UnreadableRow):
+            unreadable.append(str(key))
+        elif what.is_decision:
             logger().warning("doubt decided", correlation_id=run_id(key), decision=what)
     for name, number in swept.items():
         count(f"swept_{name}", number)
+    report_unreadable(unreadable)
     measure_seconds("oldest_due_age", build_oldest_due_age()(record.body))
     logger().info("partition swept", partition=record.body, swept=swept)

@@ -133,6 +133,20 @@ COUNTED = (
             "(`gazette dlq list --stage {stage}`)? What was missed is made up for."
         ),
     ),
+    Counted(
+        name="rows-unreadable",
+        metric="unreadable_rows",
+        minutes=30,
+        bad=1,
+        meaning=(
+            "Some rows of the tables cannot be read: another version wrote them, or they are "
+            "damaged. Everybody else is served; what these rows hold up waits, and is looked at "
+            "again every few minutes. Was a deployment taken back? Then deploy the newer version "
+            "once more. Else the logs of the functions name table and key of each (`row cannot be "
+            "read`): mend the row, or delete it; then redrive what waits among the dead letters "
+            "(`gazette dlq list --stage {stage}`)."
+        ),
+    ),
 )
 
 

@@ -9,6 +9,7 @@ from gazette.domain.identity import immediate_schedule
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import RunKey
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stored import readable
 
 from tests.builders import NOW, SettableClock, a_run
 
@@ -75,7 +76,7 @@ def test_a_batch_counts_a_run_as_it_stands(runs: Runs) -> None:
     def then(before: Run, status: Status, reason: Reason) -> Counted:
         after = replace(before, status=status, reason=reason)
         runs.swap(before, after)
-        [found] = runs.of_batch(FIRST)
+        [found] = readable(runs.of_batch(FIRST))
         return found
 
     claimed = replace(run, status=Status.SENDING, reason=Reason.CLAIMED)

@@ -15,6 +15,7 @@ from gazette.domain.identity import immediate_schedule
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stored import readable
 from gazette.domain.stores import Events, Guard
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, an_event
@@ -45,7 +46,10 @@ class Stores:
         """Everything that may be touched."""
         return (
             self.events.get("ann", "e1"),
-            sorted(self.runs.of_user("ann"), key=lambda run: (run.key.schedule, run.key.sequence)),
+            sorted(
+                readable(self.runs.of_user("ann")),
+                key=lambda run: (run.key.schedule, run.key.sequence),
+            ),
             self.schedules.of_user("ann"),
         )
 

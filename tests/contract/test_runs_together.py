@@ -9,6 +9,7 @@ from gazette.domain.identity import shard_of
 from gazette.domain.ledgers import Runs
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stored import readable
 
 from tests.builders import NOW, a_run, a_window
 from tests.contract.conftest import SECOND
@@ -86,7 +87,7 @@ def test_a_transaction_whose_answer_is_lost_may_have_been_made(
 
 def overdue(runs: Runs, at: timedelta = timedelta(0), user_id: str = "ann") -> list[RunKey]:
     partition = shard_of(user_id, PARTITIONS)
-    return [run.key for run in runs.overdue(partition, NOW + at)]
+    return [run.key for run in readable(runs.overdue(partition, NOW + at))]
 
 
 def test_what_somebody_had_to_look_at_by_now_is_overdue(runs: Runs) -> None:
@@ -100,7 +101,9 @@ def test_each_partition_has_its_own(runs: Runs) -> None:
     for user_id in users:
         runs.create(replace(a_run(user_id=user_id), check_at=NOW))
     found = [
-        run.key.user_id for partition in range(PARTITIONS) for run in runs.overdue(partition, NOW)
+        run.key.user_id
+        for partition in range(PARTITIONS)
+        for run in readable(runs.overdue(partition, NOW))
     ]
     assert sorted(found) == sorted(users)
 

@@ -10,6 +10,7 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.identity import shard_of
 from gazette.domain.ledgers import Schedules
 from gazette.domain.model import DAILY, Schedule
+from gazette.domain.stored import readable
 
 from tests.builders import NOW, a_schedule
 from tests.contract.conftest import SECOND, SHARDS
@@ -25,7 +26,7 @@ def due(schedules: Schedules, schedule: Schedule) -> list[Schedule]:
     """What is found in the slot and shard that `schedule` is due in."""
     shard = shard_of(schedule.user_id, SHARDS)
     pages = schedules.due(slot_of(schedule.next_due_at), shard)
-    return [found for page in pages for found in page]
+    return [found for page in pages for found in readable(page)]
 
 
 def with_shards(schedules: Schedules, shards: int) -> Schedules:
@@ -134,7 +135,9 @@ def test_more_than_a_page_is_found_whole(schedules: Schedules) -> None:
     for user in users:
         schedules.put(a_schedule(user), replacing=None)
     pages = list(schedules.due(slot_of(a_schedule().next_due_at), 0))
-    assert sorted(schedule.user_id for page in pages for schedule in page) == sorted(users)
+    assert sorted(schedule.user_id for page in pages for schedule in readable(page)) == sorted(
+        users
+    )
     assert max(map(len, pages)) <= 100
 
 

@@ -483,7 +483,7 @@ def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_two_write_units(
         {
             "sqs.SendMessageBatch": 2,
             "sesv2.GetAccount": 2,
-            "dynamodb.Query": 4,
+            "dynamodb.Query": 6,
             "dynamodb.UpdateItem": 4,
         }
     )
@@ -498,7 +498,7 @@ def test_a_tick_asks_for_no_quota_where_the_provider_is_not_ses(
     monkeypatch.setenv("GAZETTE_MAIL_PROVIDER", "smtp")
     cloud.warm_up("fanout")
     cloud.invoke("fanout", {"time": ago()})
-    assert cloud.meter.calls == calls(Query=2, SendMessageBatch=1)
+    assert cloud.meter.calls == calls(Query=3, SendMessageBatch=1)
 
 
 @pytest.mark.usefixtures("later")

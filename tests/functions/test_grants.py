@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 from botocore.client import BaseClient
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.category_brakes import DynamoCategoryBrakes
 from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.rendering.renderer import JinjaRenderer
@@ -19,6 +20,7 @@ from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap import generate, resend
 from gazette.bootstrap.clock import now
 from gazette.domain.asking import follow_field
+from gazette.domain.calendar import slot_of
 from gazette.domain.compose import Digest
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.following import Follow, FollowState
@@ -324,6 +326,18 @@ def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
     cloud.work("generate", *fan_out(cloud, "noa"))
 
 
+def a_slot_in_which_something_was_left_behind(cloud: Cloud) -> None:
+    """And is there no more: its row goes."""
+    slot = slot_of(now() - timedelta(days=3))
+    batches = DynamoBatches("batches", retention=timedelta(days=180), clock=now)
+    with cloud.meter.acting("somebody else"):
+        batches.leave_behind(0, slot)
+    at = slot.isoformat()
+    cloud.work("fanout", json.dumps({"shard": 0, "since": at, "until": at}))
+    with cloud.meter.acting("somebody else"):
+        assert not batches.left_behind()
+
+
 @pytest.mark.usefixtures("later")
 def test_every_function_uses_exactly_what_it_may_do_to_tables(
     cloud: Cloud, meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch
@@ -342,6 +356,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_digest_without_what_is_braked(cloud, "generate", "ned")
     a_digest_without_what_is_braked(cloud, "resend", "oli")
     a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud)
+    a_slot_in_which_something_was_left_behind(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions
     assert {step: used[step] - granted for step, granted in GRANTED.items()} == nothing

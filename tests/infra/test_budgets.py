@@ -6,12 +6,13 @@ import pytest
 from gazette.bootstrap.limits import delivery_limits
 from gazette.bootstrap.sending import smtp_times
 from gazette.domain.pace import NoTurn, PacePlan, Turn
+from gazette.domain.streams import Streams
 from gazette.settings import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.budgets import PREPARING
-from gazette.steps.pacing import Pacing, wait_for_turn
+from gazette.steps.pacing import Lane, Pacing, wait_for_turn
 
 from infra.topology import STEPS
-from tests.builders import SettableClock
+from tests.builders import SettableClock, a_run
 from tests.fake_stores import FakePacer
 from tests.infra.synthesis import Properties, Synthesis
 
@@ -72,9 +73,15 @@ def test_with_smtp_no_message_is_given_back_because_time_ran_out(
     pacer = FakePacer(PacePlan(rate=1))
     while isinstance(pacer.reserve(clock(), clock() + timedelta(minutes=1)), Turn):
         pass
-    pacing = Pacing(pacer=pacer, lever=pacer, clock=clock, sleep=clock.sleep, random=lambda: 0.5)
+    lane = Lane(pacer=pacer, lever=pacer)
+    pacing = Pacing(
+        lanes=Streams(digest=lane, immediate=lane),
+        clock=clock,
+        sleep=clock.sleep,
+        random=lambda: 0.5,
+    )
     spare = left - limits.send_timeout - limits.commit_margin
-    assert wait_for_turn(pacing, spare=spare) is NoTurn.BUSY
+    assert wait_for_turn(a_run(), pacing=pacing, spare=spare) is NoTurn.BUSY
 
 
 @pytest.mark.parametrize("step", _KINDS)

@@ -35,6 +35,8 @@ TRACES: Final = {
     "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
     "s": "What is refused at once for its stream's sake takes each probe of a brake that digests "
     "share: they are too late",
+    "u": "One row that cannot be read, or says what only a newer version knows, stops everybody "
+    "behind it",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -140,8 +142,8 @@ PREVENTED: Final = (
         "a schedule advances after its message is queued",
         "steps/fanout.py",
         "            _queue(started, departures)\n"
-        "            advanced = [_advance(each, departures) for each in started]\n",
-        "            advanced = [_advance(each, departures) for each in started]\n"
+        "            advanced = list(_advanced(started, behind, departures))\n",
+        "            advanced = list(_advanced(started, behind, departures))\n"
         "            _queue(started, departures)\n",
         "tests/unit/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
         "j",
@@ -221,9 +223,8 @@ PREVENTED: Final = (
     Mutation(
         "what may have gone out is not moved",
         "domain/run.py",
-        "            and (run.status in {Status.SENT, Status.SENDING, Status.UNKNOWN}"
-        " or run.uncertain)\n",
-        "            and run.status in {Status.SENT, Status.SENDING}\n",
+        "            if run.window and (run.status not in _NOT_SENT or run.uncertain)\n",
+        "            if run.window and run.status in {Status.SENT, Status.SENDING}\n",
         "tests/unit/test_placing.py::test_trace_n_an_event_is_not_moved_out_of_an_unknown_run",
         "n",
     ),
@@ -247,8 +248,8 @@ PREVENTED: Final = (
     Mutation(
         "who cancels a batch walks its runs",
         "steps/batches.py",
-        "    told = (run.key for run in runs.of_batch(slot) if run.status in _TO_TELL)\n",
-        "    told: list[RunKey] = []\n",
+        "        for run in readable(runs.of_batch(slot))\n",
+        "        for run in list(readable(runs.of_batch(slot)))[:0]\n",
         "tests/unit/test_batches.py"
         "::test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged",
         "o",
@@ -385,6 +386,53 @@ PREVENTED: Final = (
         "tests/unit/test_braking.py"
         "::test_trace_s_a_brake_of_the_other_stream_that_is_on_stays_as_it_is",
         "s",
+    ),
+    Mutation(
+        "a value that is not known is read as such",
+        "domain/stored.py",
+        "    except ValueError:\n        unknown",
+        "    except ZeroDivisionError:\n        unknown",
+        "tests/contract/test_newer_rows.py"
+        "::test_trace_u_a_row_of_a_newer_version_is_read_as_such_and_kept",
+        "u",
+    ),
+    Mutation(
+        "fan-out goes on past what it cannot read",
+        "steps/fanout.py",
+        "        except UnreadableRow as unreadable:\n            behind.leave(slot, unreadable)\n",
+        "        except ZeroDivisionError:\n            behind.rows.clear()\n",
+        "tests/unit/test_unreadable.py"
+        "::test_trace_u_a_run_that_cannot_be_read_leaves_its_schedule_behind_alone",
+        "u",
+    ),
+    Mutation(
+        "what was left behind is looked at with each tick",
+        "steps/fanout.py",
+        "            self.batches.leave_behind(self.shard, slot)\n",
+        "            pass\n",
+        "tests/unit/test_unreadable.py"
+        "::test_trace_u_what_was_left_behind_is_found_once_it_can_be_read",
+        "u",
+    ),
+    Mutation(
+        "the sweep goes on past what it cannot read",
+        "steps/sweep.py",
+        "            done.append((run, Swept.UNREADABLE))\n            continue\n",
+        "            raise run\n",
+        "tests/unit/test_unreadable.py::test_trace_u_the_sweep_goes_past_what_it_cannot_read",
+        "u",
+    ),
+    Mutation(
+        "a run waits whose window has an event that cannot be read",
+        "adapters/events.py",
+        "                event = decoded(row, event_in)\n",
+        "                try:\n"
+        "                    event = decoded(row, event_in)\n"
+        "                except UnreadableRow:\n"
+        "                    continue\n",
+        "tests/contract/test_newer_rows.py"
+        "::test_trace_u_an_event_that_cannot_be_read_is_never_left_out_of_its_window",
+        "u",
     ),
 )
 

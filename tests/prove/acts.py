@@ -1,5 +1,6 @@
 """What somebody does: a service, a reader, an operator, or SQS itself."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.cadence import DigestTimes
@@ -16,7 +17,8 @@ from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.reputation import category_brake
-from gazette.domain.run import Run
+from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stored import as_stored
 from gazette.steps.batches import cancel_batch
 from gazette.steps.unsubscribe import unsubscribe
 
@@ -191,6 +193,19 @@ def old_message(sequence: int = 1) -> Act:
 def copy(life: Life, worker: Worker) -> None:
     """Another worker gets the same message."""
     life.work_copy(worker)
+
+
+def roll_back(user_id: str) -> Act:
+    """A newer version was here: it left a run with a reason, and one in a status, of its own."""
+
+    def act(life: Life) -> None:
+        now = life.clock()
+        for name, status in ((DAILY, Status.RETRYING), ("weekly", as_stored(Status, "parked"))):
+            key = RunKey(user_id, name, 1)
+            run = Run(key, due_at=now, check_at=now, status=status)
+            life.world.runs.create(replace(run, reason=as_stored(Reason, "foreseen")))
+
+    return act
 
 
 def during(*acts: Act) -> Overtake:

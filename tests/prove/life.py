@@ -15,6 +15,7 @@ from gazette.domain.feedback import MailReport
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.run import Run, Status, settled_until
+from gazette.domain.stored import readable
 
 from infra.topology import STEPS, VISIBILITY_FACTOR
 from tests.builders import NOW, SettableClock
@@ -238,7 +239,7 @@ class Life:
             onlooker, readers = self.onlooker, self.scenario.readers
             self._seen = (
                 [schedule for each in readers for schedule in onlooker.schedules.of_user(each)],
-                [run for each in readers for run in onlooker.runs.of_user(each)],
+                [run for each in readers for run in readable(onlooker.runs.of_user(each))],
             )
         return self._seen
 

@@ -25,6 +25,7 @@ from tests.prove.acts import (
     put,
     release,
     retract,
+    roll_back,
 )
 from tests.prove.provider import Answer, Evidence
 from tests.prove.scenario import Overtake, Scenario
@@ -364,6 +365,20 @@ def _braked() -> Iterator[Scenario]:
     )
 
 
+def _foreign() -> Iterator[Scenario]:
+    """Rows of a newer version beside those of everybody else, in the same partitions."""
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,)):
+            yield Scenario(
+                name=f"foreign rows/{'/'.join(answers) or 'accepts'}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER if answers == (_LOST,) else Evidence.SOON,
+                readers=("ann", "bo"),
+                acts=(at(roll_back("cy"), hours=-2),),
+            )
+
+
 SCENARIOS = (
     *_plain(),
     *_doubts(),
@@ -373,6 +388,7 @@ SCENARIOS = (
     *_at_once(),
     *_streams(),
     *_braked(),
+    *_foreign(),
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)

@@ -10,6 +10,7 @@ from gazette.domain.identity import ASIDE, is_immediate, latest_run
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import Reason, Run, Status, is_given_up
 from gazette.domain.signals import Policy
+from gazette.domain.stored import readable
 from gazette.domain.subscriber import Subscriber
 
 from tests.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED
@@ -141,9 +142,9 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
     if placed.schedule == ASIDE:
         return "set aside"
     chain = onlooker.runs.chain(latest_run(user_id, placed.schedule))
-    took = [run for run in onlooker.runs.of_user(user_id) if _closed(run, placed)]
-    theirs = [run for run in onlooker.runs.of_user(user_id) if _is_of(run, placed)]
-    if is_given_up(placed.stored_at, theirs):
+    runs = [*readable(onlooker.runs.of_user(user_id))]
+    took = [run for run in runs if _closed(run, placed)]
+    if is_given_up(placed.stored_at, [run for run in runs if _is_of(run, placed)]):
         return "given up"
     if took:
         return "assumed" if any(run.reason is Reason.ASSUMED for run in took) else "LOST"
@@ -193,7 +194,7 @@ def _judge_occurrences(life: Life, verdict: Verdict) -> None:
         for schedule in life.onlooker.schedules.of_user(reader):
             runs = [
                 run
-                for run in life.onlooker.runs.of_user(reader)
+                for run in readable(life.onlooker.runs.of_user(reader))
                 if run.key.schedule == schedule.name
             ]
             numbers = {run.key.sequence for run in runs}

@@ -19,11 +19,11 @@ from gazette.domain.signals import (
 )
 from gazette.steps.applying import apply, make_known
 
-from tests.builders import KEY, NOW, a_run
+from tests.builders import KEY, NOW, a_claimed_run, a_run
 from tests.fake_stores import FakeRuns
 
 CLAIM = Claim(Window(BEGINNING, NOW), NOW + timedelta(minutes=1), "mine")
-SENDING = replace(a_run(), status=Status.SENDING, reason=Reason.CLAIMED, attempt=1)
+SENDING = a_claimed_run(status=Status.SENDING, reason=Reason.CLAIMED)
 
 
 def runs_with(*stored: Run) -> FakeRuns:
@@ -59,7 +59,8 @@ def test_where_somebody_was_first_the_signal_is_applied_to_what_they_stored(
     signal: Signal, status: Status
 ) -> None:
     runs = runs_with(replace(SENDING, epoch=3))
-    after = apply(a_run(), signal, runs=runs)
+    read = SENDING if status is Status.SENT else a_run()
+    after = apply(read, signal, runs=runs)
     assert after == runs.rows[KEY]
     assert after.status is status
     assert after.epoch == (4 if isinstance(signal, Stop) else 3)

@@ -8,7 +8,7 @@ import pytest
 from gazette.domain.batch import Batch, Counted
 from gazette.domain.cadence import Cadence, Days, DigestTimes
 from gazette.domain.calendar import slot_of
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey, Schedule, Window
 from gazette.domain.ports import QueuedRun, Shard
@@ -351,7 +351,7 @@ def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Wo
     """A stage that was switched off for a season: each invocation comes further."""
     original = world.schedules.due
 
-    def slow(slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+    def slow(slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
         world.time_left -= timedelta(seconds=1)
         return original(slot, shard)
 

@@ -13,6 +13,7 @@ from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.model import DAILY, RunKey, Schedule
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stored import readable
 from gazette.domain.subscriber import SubscriberStatus
 from gazette.steps.scheduling import ensure_schedule, set_schedule, withdraw_if_left
 
@@ -285,7 +286,7 @@ def test_every_number_below_a_schedules_has_a_run(world: World) -> None:
         change(world, hour=9 + number, changed_at=NOW + timedelta(seconds=number))
     world.send_digest()
     change(world, hour=20, changed_at=NOW + DAY)
-    numbers = {run.key.sequence for run in world.runs.of_user("ann")}
+    numbers = {run.key.sequence for run in readable(world.runs.of_user("ann"))}
     assert numbers == set(range(1, daily(world).sequence))
 
 

@@ -22,7 +22,7 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import NotYet, UnreadableRow
 
 
 @cache
@@ -80,8 +80,10 @@ def each_message(
             count("kept_for_later")
             logger().warning("message kept for later", why=str(why), message_id=record.message_id)
             raise
-        except Exception:
+        except Exception as err:
             count("failed")
+            if isinstance(err, UnreadableRow):
+                count("unreadable_rows")
             logger().exception("message failed", message_id=record.message_id)
             raise
 

@@ -1,5 +1,6 @@
 """What is said of a run, in the log and in metrics: docs/metrics.md has them all."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from gazette.domain.batch import batch_of
@@ -8,8 +9,17 @@ from gazette.domain.ports import CacheCount
 from gazette.domain.reputation import CategoryBrake
 from gazette.domain.run import Status
 from gazette.domain.signals import RefusedAccount, Uncertain
+from gazette.domain.stored import is_known
 from gazette.observability import count, logger, measure_milliseconds, measure_seconds
 from gazette.steps.delivery import Delivery
+
+
+def report_unreadable(rows: Sequence[str]) -> None:
+    """`unreadable_rows`, and a line for each: its table, its key, and what is wrong with it."""
+    if rows:
+        count("unreadable_rows", len(rows))
+    for row in rows:
+        logger().warning("row cannot be read", row=row)
 
 
 def report_fragments(shared: CacheCount) -> None:
@@ -52,7 +62,7 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
         logger().warning("message names no run", message_id=message_id)
         return
     run = done.run
-    if run.status is Status.SKIPPED:
+    if run.status is Status.SKIPPED and is_known(run.reason):
         report_skipped(run.reason)
     else:
         count(f"run_{run.status}" if run.status.is_final else "run_put_off")

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamo import bind, put_or_current, translated, written
+from gazette.adapters.dynamo import bind, decoded, put_or_current, translated, written
 from gazette.adapters.tables import ActivityRow
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.following import Activity
 from gazette.domain.model import Actor, Entity, Retracted
 from gazette.domain.ports import Clock
@@ -29,13 +30,13 @@ class DynamoActivities:
                 row = ActivityRow.get(entity, activity_id, consistent_read=True)
             except ActivityRow.DoesNotExist:
                 return None
-        return _found(row)
+        return decoded(row, _found)
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
         """The pointers first, so that whoever finds the activity finds it from every side."""
         self._point(activity, ActivityRow.entity.does_not_exist())
         current = put_or_current(self._row(activity), ActivityRow.entity.does_not_exist())
-        return (True, activity) if current is None else (False, _found(current))
+        return (True, activity) if current is None else (False, decoded(current, _found))
 
     def replace(self, before: Activity, after: Activity) -> bool:
         """One conditional PutItem, and one for the parent."""
@@ -58,7 +59,7 @@ class DynamoActivities:
             condition=ActivityRow.retracted.does_not_exist() | (ActivityRow.retracted == False),  # noqa: E712 -- a condition of DynamoDB
         )
         if withdrawn:
-            return _found(row)
+            return decoded(row, _found)
         return self.get(entity, activity_id) or Retracted(activity_id)
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
@@ -69,7 +70,7 @@ class DynamoActivities:
             condition=_says(activity),
         )
 
-    def since(self, side: str, instant: datetime) -> Iterator[Activity]:
+    def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         """One strongly consistent Query of the index, and one GetItem per activity."""
         with translated():
             rows = list(
@@ -78,12 +79,18 @@ class DynamoActivities:
                 )
             )
         for row in rows:
-            if row.home is None:
-                found = self.get(side, row.activity_id)
-            else:
-                found = self.get(row.home, row.activity_id.removeprefix(_pointer(row.home, "")))
+            try:
+                found = self._pointed_to(row)
+            except UnreadableRow as unreadable:
+                yield unreadable
+                continue
             if isinstance(found, Activity) and side in found.sides and found.occurred_at >= instant:
                 yield found
+
+    def _pointed_to(self, row: ActivityRow) -> Activity | Retracted | None:
+        if row.home is None:
+            return self.get(row.entity, row.activity_id)
+        return self.get(row.home, row.activity_id.removeprefix(_pointer(row.home, "")))
 
     def _point(self, activity: Activity, condition: Condition | None = None) -> None:
         home = activity.entity.key

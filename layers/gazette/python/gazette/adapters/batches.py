@@ -1,11 +1,11 @@
 """Batches in DynamoDB, and how far each shard of fan-out has come."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.dynamo import bind, decoded, translated, written
 from gazette.adapters.tables import BatchRow
 from gazette.domain.batch import Batch
 from gazette.domain.calendar import slot_id, slot_of
@@ -14,6 +14,7 @@ from gazette.domain.ports import Clock
 _BATCH = "batch"
 _CHECKPOINT = "checkpoint"
 _ANNOUNCED = "shards"
+_BEHIND = "behind"
 
 
 class DynamoBatches:
@@ -38,15 +39,16 @@ class DynamoBatches:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                return _batch(BatchRow.get(_BATCH, slot_id(slot), consistent_read=True))
+                row = BatchRow.get(_BATCH, slot_id(slot), consistent_read=True)
             except BatchRow.DoesNotExist:
                 return Batch(slot)
+        return decoded(row, _batch)
 
     def latest(self, number: int) -> Sequence[Batch]:
         """One Query."""
         with translated():
-            rows = BatchRow.query(_BATCH, scan_index_forward=False, limit=number)
-            return [_batch(row) for row in rows]
+            rows = list(BatchRow.query(_BATCH, scan_index_forward=False, limit=number))
+        return [decoded(row, _batch) for row in rows]
 
     def announce(self, shards: int) -> None:
         """One UpdateItem."""
@@ -70,9 +72,27 @@ class DynamoBatches:
             condition=BatchRow.slot.does_not_exist() | (BatchRow.slot < slot),
         )
 
-    def _slots(self, kind: str) -> Mapping[int, datetime]:
+    def leave_behind(self, shard: int, slot: datetime) -> None:
+        """One UpdateItem."""
         with translated():
-            return {int(row.id): row.slot for row in BatchRow.query(kind, consistent_read=True)}
+            BatchRow(_BEHIND, _behind(shard, slot)).update(actions=[BatchRow.slot.set(slot)])
+
+    def left_behind(self) -> Collection[tuple[int, datetime]]:
+        """One strongly consistent Query."""
+        with translated():
+            rows = list(BatchRow.query(_BEHIND, consistent_read=True))
+        return [(int(row.id.partition("#")[0]), row.slot) for row in rows if row.slot]
+
+    def catch_up(self, shard: int, slot: datetime) -> None:
+        """One DeleteItem."""
+        with translated():
+            BatchRow(_BEHIND, _behind(shard, slot)).delete()
+
+    def _slots(self, kind: str) -> Mapping[int, datetime]:
+        """Without those that cannot be read: their shards are gone through from the beginning."""
+        with translated():
+            rows = list(BatchRow.query(kind, consistent_read=True))
+        return {int(row.id): row.slot for row in rows if row.id.isdigit() and row.slot}
 
     def _remember(self, slot: datetime, action: Action) -> Batch:
         row = BatchRow(_BATCH, slot_id(slot))
@@ -84,7 +104,11 @@ class DynamoBatches:
                     BatchRow.expires_at.set(self._clock() + self._retention),
                 ]
             )
-        return _batch(row)
+        return decoded(row, _batch)
+
+
+def _behind(shard: int, slot: datetime) -> str:
+    return f"{shard:03d}#{slot_id(slot)}"
 
 
 def _batch(row: BatchRow) -> Batch:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamo import bind, instant_text, translated
+from gazette.adapters.dynamo import bind, decoded, instant_text, translated
 from gazette.adapters.tables import BounceRow
 from gazette.domain.ports import Clock
 
@@ -36,9 +36,13 @@ class DynamoBounces:
         ]
         with translated():
             row.update(actions=actions)
-        return [datetime.fromisoformat(each.partition(" ")[0]) for each in row.messages]
+        return decoded(row, _sent_at)
 
     def forget(self, address_hash: str) -> None:
         """One DeleteItem."""
         with translated():
             BounceRow(address_hash).delete()
+
+
+def _sent_at(row: BounceRow) -> Collection[datetime]:
+    return [datetime.fromisoformat(each.partition(" ")[0]) for each in row.messages]

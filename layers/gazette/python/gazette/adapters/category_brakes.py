@@ -8,6 +8,7 @@ from gazette.adapters.tables import BatchRow
 from gazette.domain.ledgers import CategoryBrakes
 from gazette.domain.ports import Clock
 from gazette.domain.reputation import CategoryBrake
+from gazette.domain.run import BEGINNING
 
 _KIND = "brake"
 
@@ -19,7 +20,7 @@ class DynamoCategoryBrakes:
         bind(BatchRow, table_name)
 
     def pulled(self) -> Sequence[CategoryBrake]:
-        """One strongly consistent Query."""
+        """One strongly consistent Query. Whatever else a row says, its category is braked."""
         with translated():
             return [_brake(row) for row in BatchRow.query(_KIND, consistent_read=True)]
 
@@ -41,7 +42,7 @@ class DynamoCategoryBrakes:
 
 def _brake(row: BatchRow) -> CategoryBrake:
     return CategoryBrake(
-        category=row.id, why=row.why or "", since=row.slot, by_hand=bool(row.by_hand)
+        category=row.id, why=row.why or "", since=row.slot or BEGINNING, by_hand=bool(row.by_hand)
     )
 
 

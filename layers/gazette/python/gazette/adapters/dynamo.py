@@ -1,7 +1,7 @@
 """How the adapters speak to DynamoDB: bindings, conditions, errors. Rows are in tables.py."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -17,9 +17,10 @@ from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, UnreadableRow
 
-RowT = TypeVar("RowT", bound=Model)
+RowT = TypeVar("RowT", bound="Row")
+ValueT = TypeVar("ValueT")
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2)
 """Seconds between attempts of a write that meets a transaction: those take milliseconds."""
@@ -60,6 +61,91 @@ class InstantAttribute(Attribute[datetime]):
     def deserialize(self, value: str) -> datetime:
         """From text in UTC."""
         return datetime.strptime(value, _INSTANT).replace(tzinfo=UTC)
+
+
+_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What decoding raises where an attribute is not what it should be."""
+
+
+class Row(Model):
+    """A row of which every attribute that can be decoded is set, whatever the others hold.
+
+    PynamoDB would raise in the middle of a query, and whatever comes behind the row would never
+    be seen. Attributes that the model does not have are passed over. `flaw` names one that could
+    not be decoded.
+    """
+
+    flaw: str = ""
+
+    @classmethod
+    def from_raw_data(cls: type[RowT], data: dict[str, Any]) -> RowT:
+        """The row, whatever it holds."""
+        row = cls()
+        row.deserialize(data)
+        return row
+
+    def deserialize(self, attribute_values: dict[str, dict[str, Any]]) -> None:
+        """Attribute by attribute, after all at once has failed."""
+        try:
+            super().deserialize(attribute_values)
+        except _MALFORMED:
+            sound, self.flaw = self._sound_of(attribute_values)
+            super().deserialize(sound)
+
+    def _sound_of(
+        self, attribute_values: dict[str, dict[str, Any]]
+    ) -> tuple[dict[str, dict[str, Any]], str]:
+        sound, flaw = {}, ""
+        for name, attribute in self.get_attributes().items():
+            if (given := attribute_values.get(attribute.attr_name)) is None:
+                continue
+            try:
+                attribute.deserialize(attribute.get_value(given))
+            except _MALFORMED:
+                flaw = f"`{name}` is malformed"
+            else:
+                sound[attribute.attr_name] = given
+        return sound, flaw
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Partition and sort key, as far as they can be read."""
+        names = (self._hash_keyname, self._range_keyname)
+        return tuple(str(getattr(self, name)) for name in names if name)
+
+
+def decoded(row: RowT, decode: Callable[[RowT], ValueT], *, projected: bool = False) -> ValueT:
+    """What `decode` makes of a row. Raises UnreadableRow, which says nothing of what is in it.
+
+    `projected`: of an index that has only some of the attributes, so that others may be missing.
+    """
+    flaw = row.flaw
+    if not projected:
+        missing = (
+            name
+            for name, attribute in row.get_attributes().items()
+            if not attribute.null and getattr(row, name) is None
+        )
+        flaw = flaw or next((f"`{name}` is missing" for name in missing), "")
+    if not flaw:
+        try:
+            return decode(row)
+        except UnreadableRow:
+            raise
+        except _MALFORMED as err:
+            flaw = f"decoding it fails ({type(err).__name__})"
+    raise UnreadableRow(row.Meta.table_name, row.key, flaw)
+
+
+def each_decoded(
+    rows: Iterable[RowT], decode: Callable[[RowT], ValueT], *, projected: bool = False
+) -> Iterator[ValueT | UnreadableRow]:
+    """The same of many: one that cannot be read is told in its place, and the next ones follow."""
+    for row in rows:
+        try:
+            yield decoded(row, decode, projected=projected)
+        except UnreadableRow as unreadable:
+            yield unreadable
 
 
 def bind(

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from gazette.adapters.dynamo import bind, translated, updated_from
+from gazette.adapters.dynamo import bind, each_decoded, translated, updated_from
 from gazette.adapters.runs import PARTITIONS, slot_partition
 from gazette.adapters.tables import EngagementRow
 from gazette.domain.calendar import slot_of
 from gazette.domain.engagement import Engagement, EngagementEvent
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.experiment import Variant
 from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.run import Run
@@ -46,12 +47,12 @@ class DynamoEngagements:
         before = updated_from(row, actions, first.does_not_exist() | (first > at))
         return before is not None and first.attr_name not in before
 
-    def of_slot(self, slot: datetime) -> Iterator[Engagement]:
+    def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
         """Sixteen Queries, and one more per megabyte: about four thousand emails."""
         for partition in range(PARTITIONS):
             with translated():
-                for row in EngagementRow.query(slot_partition(slot, partition)):
-                    yield _engagement(row)
+                rows = EngagementRow.query(slot_partition(slot, partition))
+                yield from each_decoded(rows, _engagement)
 
 
 def _engagement(row: EngagementRow) -> Engagement:

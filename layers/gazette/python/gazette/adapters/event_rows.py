@@ -29,9 +29,9 @@ def in_place(placed: Placed) -> Condition:
 
 def found_in(row: EventRow) -> Placed | Retracted:
     """The event and its place, or the trace of one that was retracted."""
-    if row.stored is None or row.body is None:
+    if row.stored is None and row.body is None:
         return trace_in(row)
-    schedule, _, instant = row.stored.partition("#")
+    schedule, _, instant = (row.stored or "").partition("#")
     stored_at = datetime.fromisoformat(instant).astimezone(UTC)
     return Placed(event_in(row), schedule, stored_at)
 

@@ -9,6 +9,8 @@ from pynamodb.transactions import TransactWrite
 from gazette.adapters.dynamo import (
     ConditionFailed,
     bind,
+    decoded,
+    each_decoded,
     put_or_current,
     transaction,
     translated,
@@ -26,7 +28,7 @@ from gazette.adapters.event_rows import (
 from gazette.adapters.runs import raise_epoch, run_row, run_sort_key
 from gazette.adapters.schedules import schedule_as_read
 from gazette.adapters.tables import EventRow, RunRow, ScheduleRow
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Placed, Retracted, Window
 from gazette.domain.ports import Clock
 from gazette.domain.stores import Guard
@@ -84,7 +86,7 @@ class DynamoEvents:
         current = put_or_current(row, absent(now), repeat=False)
         if current is None:
             return True, Placed(event, schedule, now)
-        return False, found_in(current)
+        return False, decoded(current, found_in)
 
     def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
         """One strongly consistent GetItem."""
@@ -93,7 +95,8 @@ class DynamoEvents:
                 row = EventRow.get(user_id, event_id, consistent_read=True)
             except EventRow.DoesNotExist:
                 return None
-        return found_in(row) if row.expires_at > self._clock() else None
+        found = decoded(row, found_in)
+        return found if row.expires_at > self._clock() else None
 
     def amend(self, placed: Placed, event: Event) -> bool:
         """One conditional UpdateItem."""
@@ -155,21 +158,20 @@ class DynamoEvents:
             if written(row.save, condition):
                 return trace_in(row)
 
-    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+    def placed(
+        self, user_id: str, schedule: str, *, after: datetime
+    ) -> Iterator[Placed | UnreadableRow]:
         """One strongly consistent Query per megabyte of events."""
-        now = self._clock()
         with translated():
-            for row in _stored_in(user_id, schedule, Window(after, _END_OF_TIME)):
-                found = found_in(row)
-                if row.expires_at > now and isinstance(found, Placed):
-                    yield found
+            yield from _waiting(
+                _stored_in(user_id, schedule, Window(after, _END_OF_TIME)), self._clock()
+            )
 
     def erase(self, user_id: str, until: datetime | None) -> None:
         """One strongly consistent Query per megabyte, one BatchWriteItem per 25 events."""
         with translated(), EventRow.batch_write() as batch:
             for row in EventRow.query(user_id, consistent_read=True):
-                found = found_in(row)
-                if not until or (isinstance(found, Placed) and found.event.occurred_at <= until):
+                if not until or _occurred_by(until, row):
                     batch.delete(row)
 
 
@@ -187,8 +189,9 @@ class DynamoEventReader:
         now = self._clock()
         with translated():
             for row in _stored_in(user_id, schedule, window):
+                event = decoded(row, event_in)
                 if row.expires_at > now:
-                    yield event_in(row)
+                    yield event
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         """One strongly consistent Query that reads one event at most."""
@@ -197,14 +200,30 @@ class DynamoEventReader:
         with translated():
             return any(True for _ in _stored_in(user_id, schedule, window, limit=1))
 
-    def of_user(self, user_id: str) -> Iterator[Placed]:
+    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
         """One strongly consistent Query of the index per megabyte; it has no retracted ones."""
-        now = self._clock()
         with translated():
-            for row in EventRow.stored_index.query(user_id, consistent_read=True):
-                found = found_in(row)
-                if row.expires_at > now and isinstance(found, Placed):
-                    yield found
+            rows = EventRow.stored_index.query(user_id, consistent_read=True)
+            yield from _waiting(rows, self._clock())
+
+
+def _waiting(rows: Iterable[EventRow], now: datetime) -> Iterator[Placed | UnreadableRow]:
+    """What has not expired; whether a row has that cannot be read, it may not say."""
+    for row in rows:
+        for found in each_decoded([row], found_in):
+            if isinstance(found, UnreadableRow) or (
+                isinstance(found, Placed) and row.expires_at > now
+            ):
+                yield found
+
+
+def _occurred_by(until: datetime, row: EventRow) -> bool:
+    """What cannot be read, nobody could tell from what was to be erased."""
+    try:
+        found = decoded(row, found_in)
+    except UnreadableRow:
+        return True
+    return isinstance(found, Placed) and found.event.occurred_at <= until
 
 
 def _stored_in(

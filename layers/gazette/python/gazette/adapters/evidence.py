@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.dynamo import bind, decoded, translated, written
 from gazette.adapters.tables import BatchRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports import Clock
@@ -44,9 +44,10 @@ class DynamoEvidenceLog:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                return BatchRow.get(*_KEY, consistent_read=True).slot
+                row = BatchRow.get(*_KEY, consistent_read=True)
             except BatchRow.DoesNotExist:
                 return None
+        return decoded(row, lambda read: read.slot)
 
 
 class SqsEvidenceBacklog:

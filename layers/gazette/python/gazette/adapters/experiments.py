@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from gazette.adapters.dynamo import bind, translated
+from gazette.adapters.dynamo import bind, decoded, translated
 from gazette.adapters.kept import Kept
 from gazette.adapters.tables import BatchRow
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.experiment import Course, Experiment, experiment
 from gazette.domain.ports import Clock, Experiments
 
@@ -29,10 +29,8 @@ class DynamoExperiments:
             except BatchRow.DoesNotExist:
                 return None
         try:
-            given = json.loads(row.weights or "{}")
-            weights = {int(variation): int(weight) for variation, weight in given.items()}
-            return experiment(row.name or "", weights, row.slot)
-        except (ValueError, TypeError, AttributeError, OverflowError) as err:
+            return decoded(row, _experiment)
+        except UnreadableRow as err:
             raise Unavailable(f"The experiment in the table `batches` is not valid: {err}") from err
 
     def start(self, wanted: Experiment) -> None:
@@ -58,8 +56,8 @@ class DynamoExperiments:
     def courses(self) -> Mapping[str, Course]:
         """One strongly consistent Query."""
         with translated():
-            rows = BatchRow.query(_COURSE, consistent_read=True)
-            return {row.id: Course(row.slot, row.until) for row in rows}
+            rows = list(BatchRow.query(_COURSE, consistent_read=True))
+        return {row.id: decoded(row, _course) for row in rows}
 
     @staticmethod
     def _end(courses: Mapping[str, Course], at: datetime, *, but: str = "") -> None:
@@ -67,6 +65,16 @@ class DynamoExperiments:
             if course.until is None and name != but:
                 with translated():
                     BatchRow(_COURSE, name, slot=course.since, until=at).save()
+
+
+def _experiment(row: BatchRow) -> Experiment:
+    given = json.loads(row.weights or "{}")
+    weights = {int(variation): int(weight) for variation, weight in given.items()}
+    return experiment(row.name or "", weights, row.slot)
+
+
+def _course(row: BatchRow) -> Course:
+    return Course(row.slot, row.until)
 
 
 class KeptExperiment:

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamo import bind, put_or_current, translated, written
+from gazette.adapters.dynamo import bind, decoded, each_decoded, put_or_current, translated, written
 from gazette.adapters.histories import read_changes, write_changes
 from gazette.adapters.tables import FollowRow
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.following import Follow
 from gazette.domain.ports import Clock
 
@@ -24,15 +25,16 @@ class DynamoFollows:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                return _follow(FollowRow.get(entity, user_id, consistent_read=True))
+                row = FollowRow.get(entity, user_id, consistent_read=True)
             except FollowRow.DoesNotExist:
                 return None
+        return decoded(row, _follow)
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
         """One strongly consistent BatchGetItem per hundred."""
         with translated():
-            rows = FollowRow.batch_get(list(keys), consistent_read=True)
-            return {(row.entity, row.user_id): _follow(row) for row in rows}
+            rows = list(FollowRow.batch_get(list(keys), consistent_read=True))
+        return {(row.entity, row.user_id): decoded(row, _follow) for row in rows}
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
         """One conditional PutItem."""
@@ -49,7 +51,9 @@ class DynamoFollows:
         except LookupError:
             return False
 
-    def page(self, entity: str, *, after: str, through: str = "", limit: int) -> Sequence[Follow]:
+    def page(
+        self, entity: str, *, after: str, through: str = "", limit: int
+    ) -> Sequence[Follow | UnreadableRow]:
         """One strongly consistent Query per megabyte; user ids are ASCII, so `~` ends them."""
         with translated():
             rows = FollowRow.query(
@@ -58,7 +62,8 @@ class DynamoFollows:
                 consistent_read=True,
                 limit=limit + 1 if after else limit,
             )
-            return [_follow(row) for row in rows if row.user_id != after][:limit]
+            found = [row for row in rows if row.user_id != after][:limit]
+        return list(each_decoded(found, _follow))
 
     def followed_by(self, user_id: str) -> Iterator[str]:
         """One Query of the index per page."""

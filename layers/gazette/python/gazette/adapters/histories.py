@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from gazette.domain.following import FollowState
-from gazette.domain.frequency import Frequencies, Frequency, frequencies
+from gazette.domain.frequency import Frequencies, Frequency, frequencies_as_stored
 from gazette.domain.history import History
+from gazette.domain.stored import as_stored
 
 ValueT = TypeVar("ValueT")
 
@@ -19,7 +20,7 @@ def write_choices(choices: History[Frequencies]) -> str:
 
 def read_choices(text: str) -> History[Frequencies]:
     """The choices that `write_choices` wrote."""
-    return _read(text, frequencies)
+    return _read(text, frequencies_as_stored)
 
 
 def write_changes(changes: History[FollowState]) -> str:
@@ -35,7 +36,7 @@ def read_changes(text: str) -> History[FollowState]:
     return _read(
         text,
         lambda following, frequency, title="": FollowState(
-            following, Frequency(frequency) if frequency else None, title
+            following, as_stored(Frequency, frequency) if frequency else None, title
         ),
     )
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Generic, TypeVar
 
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.ports import Clock
 
 ValueT = TypeVar("ValueT")
@@ -17,7 +17,8 @@ KEPT_FOR = timedelta(minutes=1)
 class Kept(Generic[ValueT]):
     """What a worker knows, as soon as it begins. None fails for want of an answer.
 
-    `read` may raise Unavailable; `unknown` is what holds until it answers for the first time.
+    `read` may raise Unavailable or UnreadableRow; `unknown` is what holds until it answers for the
+    first time.
     """
 
     def __init__(self, read: Callable[[], ValueT], *, unknown: ValueT, clock: Clock) -> None:
@@ -34,5 +35,5 @@ class Kept(Generic[ValueT]):
 
     def _look(self) -> None:
         self._asked_at = self._clock()
-        with suppress(Unavailable):
+        with suppress(Unavailable, UnreadableRow):
             self._known = self._read()

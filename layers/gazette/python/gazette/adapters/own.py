@@ -2,13 +2,15 @@
 
 import json
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any
 
 from gazette.adapters.days import read_days, write_days
 from gazette.domain.cadence import DigestTimes
 from gazette.domain.choosing import Own, Preferences
-from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.frequency import Frequency, frequencies_as_stored
 from gazette.domain.history import History
+from gazette.domain.stored import as_stored
 
 
 def write_own(own: Own) -> str:
@@ -67,7 +69,7 @@ def _read_preferences(
 ) -> Preferences:
     until = date.fromisoformat(paused_until) if paused_until else None
     times = DigestTimes(hour, minute, weekly_on, read_days(custom_on), until)
-    return Preferences(frequencies(chosen), times, time_zone)
+    return Preferences(frequencies_as_stored(chosen), times, time_zone)
 
 
 def _write_instant(at: datetime) -> str:
@@ -90,8 +92,8 @@ _WRITE: dict[str, Any] = {
     "paused_until": date.isoformat,
 }
 _READ: dict[str, Any] = {
-    "cadence": Frequency,
-    "frequencies": frequencies,
+    "cadence": partial(as_stored, Frequency),
+    "frequencies": frequencies_as_stored,
     "clock": _read_clock,
     "weekly_on": int,
     "custom_on": read_days,

@@ -11,6 +11,7 @@ from gazette.adapters.brake import brake_in, changes_to, is_not_by_hand, is_stil
 from gazette.adapters.dynamo import (
     MICROSECOND,
     bind,
+    decoded,
     instant_number,
     numbered_instant,
     translated,
@@ -218,8 +219,10 @@ def _instant(number: float | None) -> datetime | None:
 
 
 def _pace(row: PaceRow | None) -> Pace:
-    if row is None:
-        return Pace()
+    return decoded(row, _read) if row else Pace()
+
+
+def _read(row: PaceRow) -> Pace:
     return Pace(
         quota=None if row.quota is None else _quota(row),
         quota_at=_instant(row.quota_at),

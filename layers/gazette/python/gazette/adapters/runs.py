@@ -11,6 +11,8 @@ from pynamodb.transactions import TransactWrite
 from gazette.adapters.dynamo import (
     ConditionFailed,
     bind,
+    decoded,
+    each_decoded,
     put_or_current,
     transaction,
     translated,
@@ -18,10 +20,12 @@ from gazette.adapters.dynamo import (
 from gazette.adapters.tables import RunRow
 from gazette.domain.batch import Counted, batch_of, counted
 from gazette.domain.calendar import slot_id
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.experiment import Variant
 from gazette.domain.identity import shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stored import as_stored
 
 PARTITIONS = 16
 """Of each index. An index takes what the table takes only if its partitions share the writes.
@@ -44,15 +48,16 @@ class DynamoRuns:
         current = put_or_current(
             run_row(run, retention=self._retention), RunRow.user_id.does_not_exist()
         )
-        return run if current is None else _run(current)
+        return run if current is None else decoded(current, _run)
 
     def get(self, key: RunKey) -> Run | None:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                return _run(RunRow.get(key.user_id, run_sort_key(key), consistent_read=True))
+                row = RunRow.get(key.user_id, run_sort_key(key), consistent_read=True)
             except RunRow.DoesNotExist:
                 return None
+        return decoded(row, _run)
 
     def chain(self, key: RunKey) -> Sequence[Run]:
         """One strongly consistent Query where one of the last sixteen runs was sent."""
@@ -66,29 +71,28 @@ class DynamoRuns:
                 page_size=_PAGE,
             )
             for row in rows:
-                run = _run(row)
+                run = decoded(row, _run)
                 found.append(run)
                 if run.closes_a_window and run.key != key:
                     break
         return found
 
-    def of_user(self, user_id: str) -> Iterator[Run]:
+    def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """One strongly consistent Query per megabyte of runs."""
         with translated():
-            for row in RunRow.query(user_id, consistent_read=True):
-                yield _run(row)
+            yield from each_decoded(RunRow.query(user_id, consistent_read=True), _run)
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted]:
+    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
         """Sixteen Queries of the index, and one more per megabyte: about nine thousand runs."""
         for partition in range(PARTITIONS):
             with translated():
-                for row in RunRow.batch_index.query(slot_partition(slot, partition)):
-                    yield _counted(row)
+                rows = RunRow.batch_index.query(slot_partition(slot, partition))
+                yield from each_decoded(rows, _counted, projected=True)
 
     def swap(self, before: Run, after: Run) -> Run:
         """One conditional PutItem."""
         current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
-        return after if current is None else _run(current)
+        return after if current is None else decoded(current, _run)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         """One TransactWriteItems, and where it fails one GetItem."""
@@ -111,7 +115,7 @@ class DynamoRuns:
             return current is not None and current.is_claimed_like(first)
         return True
 
-    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
         """One Query of the index per megabyte of keys, one BatchGetItem per hundred runs."""
         with translated():
             keys = (
@@ -119,16 +123,16 @@ class DynamoRuns:
                 for row in RunRow.open_index.query(f"{partition:02d}", RunRow.check_at <= at)
             )
             while some := list(islice(keys, _AT_ONCE)):
-                for row in RunRow.batch_get(some, consistent_read=True):
-                    run = _run(row)
-                    if run.is_open and run.check_at <= at:
+                rows = RunRow.batch_get(some, consistent_read=True)
+                for run in each_decoded(rows, _run):
+                    if isinstance(run, UnreadableRow) or (run.is_open and run.check_at <= at):
                         yield run
 
     def oldest_due(self, partition: int) -> datetime | None:
         """One Query of the index per megabyte: some seven thousand open runs."""
         with translated():
             open_runs = RunRow.open_index.query(f"{partition:02d}")
-            return min((row.due_at for row in open_runs), default=None)
+            return min((row.due_at for row in open_runs if row.due_at), default=None)
 
 
 def slot_partition(slot: datetime, partition: int) -> str:
@@ -202,7 +206,7 @@ def _key(row: RunRow) -> RunKey:
 
 def _counted(row: RunRow) -> Counted:
     status, _, reason = (row.state or f"{Status.PENDING} {Reason.DUE}").partition(" ")
-    return Counted(_key(row), Status(status), Reason(reason))
+    return Counted(_key(row), as_stored(Status, status), as_stored(Reason, reason))
 
 
 def _run(row: RunRow) -> Run:
@@ -210,8 +214,8 @@ def _run(row: RunRow) -> Run:
         key=_key(row),
         due_at=row.due_at,
         check_at=row.check_at,
-        status=Status(row.status),
-        reason=Reason(row.reason),
+        status=as_stored(Status, row.status),
+        reason=as_stored(Reason, row.reason),
         attempt=int(row.attempt),
         refusals=int(row.refusals),
         epoch=int(row.epoch),

@@ -6,10 +6,11 @@ from datetime import datetime
 from pynamodb.expressions.condition import Condition
 
 from gazette.adapters.days import read_date, read_days, write_date, write_days
-from gazette.adapters.dynamo import bind, put_or_current, translated, written
+from gazette.adapters.dynamo import bind, decoded, each_decoded, put_or_current, translated, written
 from gazette.adapters.tables import ScheduleRow
 from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import slot_id, slot_of
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Schedule
 
@@ -27,14 +28,16 @@ class DynamoSchedules:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                return _schedule(ScheduleRow.get(user_id, name, consistent_read=True))
+                row = ScheduleRow.get(user_id, name, consistent_read=True)
             except ScheduleRow.DoesNotExist:
                 return None
+        return decoded(row, _schedule)
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
         """One strongly consistent Query."""
         with translated():
-            return [_schedule(row) for row in ScheduleRow.query(user_id, consistent_read=True)]
+            rows = list(ScheduleRow.query(user_id, consistent_read=True))
+        return [decoded(row, _schedule) for row in rows]
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
         """One conditional PutItem."""
@@ -48,7 +51,7 @@ class DynamoSchedules:
         except LookupError:
             return False
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
         """One Query of the index per hundred schedules."""
         last_key = None
         while True:
@@ -58,7 +61,7 @@ class DynamoSchedules:
                 )
                 rows = list(page)
             if rows:
-                yield [_schedule(row) for row in rows]
+                yield list(each_decoded(rows, _schedule))
             last_key = page.last_evaluated_key
             if last_key is None:
                 return

@@ -7,11 +7,12 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from gazette.adapters.days import read_date, read_days, write_days
-from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.dynamo import bind, decoded, translated, written
 from gazette.adapters.histories import read_choices, write_choices
 from gazette.adapters.own import read_own, read_said, write_own, write_said
 from gazette.adapters.tables import SubscriberRow
 from gazette.domain.cadence import DigestTimes
+from gazette.domain.stored import as_stored
 from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 
 
@@ -25,16 +26,17 @@ class DynamoSubscribers:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                return _reader(SubscriberRow.get(user_id, consistent_read=True))
+                row = SubscriberRow.get(user_id, consistent_read=True)
             except SubscriberRow.DoesNotExist:
                 return None
+        return decoded(row, _reader)
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         """One strongly consistent BatchGetItem per hundred."""
         found: dict[str, Reader] = dict.fromkeys(user_ids)
         with translated():
             for row in SubscriberRow.batch_get(list(found), consistent_read=True):
-                found[row.user_id] = _reader(row)
+                found[row.user_id] = decoded(row, _reader)
         return found
 
     def early(self, user_id: str) -> Early | None:
@@ -44,7 +46,7 @@ class DynamoSubscribers:
                 row = SubscriberRow.get(user_id, consistent_read=True)
             except SubscriberRow.DoesNotExist:
                 return None
-        return Early(user_id, read_own(row.own)) if row.own and row.email is None else None
+        return decoded(row, _early)
 
     def put_early(self, early: Early, *, replacing: Early | None) -> bool:
         """One conditional UpdateItem."""
@@ -168,6 +170,10 @@ def _unchanged(reader: Reader | Early) -> Condition:
     return condition
 
 
+def _early(row: SubscriberRow) -> Early | None:
+    return Early(row.user_id, read_own(row.own)) if row.own and row.email is None else None
+
+
 def _reader(row: SubscriberRow) -> Reader:
     if row.email is None:
         return Erased(row.user_id, row.erased_at) if row.erased_at else None
@@ -178,7 +184,7 @@ def _reader(row: SubscriberRow) -> Reader:
         locale=row.locale,
         time_zone=row.time_zone,
         changed_at=row.changed_at,
-        status=SubscriberStatus(row.status),
+        status=as_stored(SubscriberStatus, row.status),
         times=DigestTimes(
             hour=int(row.hour),
             minute=int(row.minute) if row.minute is not None else None,

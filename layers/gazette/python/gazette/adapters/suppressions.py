@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from gazette.adapters.dynamo import bind, translated, written
+from gazette.adapters.dynamo import bind, decoded, each_decoded, translated, written
 from gazette.adapters.tables import SuppressionRow
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.ports import Clock
+from gazette.domain.stored import as_stored
 from gazette.domain.suppression import Cause, Suppression
 
 
@@ -25,14 +27,19 @@ class DynamoSuppressions:
         return written(row.save, condition)
 
     def holds(self, address_hash: str) -> bool:
-        """One strongly consistent GetItem."""
-        return self.get(address_hash) is not None
+        """One strongly consistent GetItem; whatever the row says."""
+        return self._row(address_hash) is not None
 
     def get(self, address_hash: str) -> Suppression | None:
         """One strongly consistent GetItem."""
+        row = self._row(address_hash)
+        return decoded(row, _suppression) if row else None
+
+    @staticmethod
+    def _row(address_hash: str) -> SuppressionRow | None:
         with translated():
             try:
-                return _suppression(SuppressionRow.get(address_hash, consistent_read=True))
+                return SuppressionRow.get(address_hash, consistent_read=True)
             except SuppressionRow.DoesNotExist:
                 return None
 
@@ -40,11 +47,11 @@ class DynamoSuppressions:
         """One conditional DeleteItem."""
         written(SuppressionRow(address_hash).delete, SuppressionRow.reason == cause.value)
 
-    def each(self) -> Iterator[Suppression]:
+    def each(self) -> Iterator[Suppression | UnreadableRow]:
         """One Scan a megabyte: some 6,000 addresses."""
         with translated():
-            yield from map(_suppression, SuppressionRow.scan())
+            yield from each_decoded(SuppressionRow.scan(), _suppression)
 
 
 def _suppression(row: SuppressionRow) -> Suppression:
-    return Suppression(row.address_hash, Cause(row.reason), row.since)
+    return Suppression(row.address_hash, as_stored(Cause, row.reason), row.since)

@@ -18,12 +18,11 @@ from pynamodb.indexes import (
     KeysOnlyProjection,
     LocalSecondaryIndex,
 )
-from pynamodb.models import Model
 
-from gazette.adapters.dynamo import InstantAttribute
+from gazette.adapters.dynamo import InstantAttribute, Row
 
 
-class SubscriberRow(Model):
+class SubscriberRow(Row):
     """Table `subscribers`, one row a user id.
 
     A row without `email` has no profile: signs of life and choices that came before it, or what
@@ -69,7 +68,7 @@ class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
     entity = UnicodeAttribute(range_key=True)
 
 
-class FollowRow(Model):
+class FollowRow(Row):
     """Table `follows`. `changes` is JSON: [[instant, following, frequency or null], …], each
     with the title of the entity at its end, where it has one.
 
@@ -97,7 +96,7 @@ class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
     occurred_at = InstantAttribute(range_key=True)
 
 
-class ActivityRow(Model):
+class ActivityRow(Row):
     """Table `activities`. One row under the entity; one under the parent that points to it.
 
     A row with `home` is such a pointer, to the entity with that key; one without `body` is
@@ -119,7 +118,7 @@ class ActivityRow(Model):
     occurred_index = OccurredIndex()
 
 
-class SuppressionRow(Model):
+class SuppressionRow(Row):
     """Table `suppressions`: hashes of addresses, with the reason. Outlives erasure."""
 
     class Meta:
@@ -130,7 +129,7 @@ class SuppressionRow(Model):
     since = InstantAttribute()
 
 
-class BounceRow(Model):
+class BounceRow(Row):
     """Table `bounces`. `messages` are `instant id` of each message that bounced softly."""
 
     class Meta:
@@ -152,7 +151,7 @@ class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
     user_id = UnicodeAttribute(range_key=True)
 
 
-class ScheduleRow(Model):
+class ScheduleRow(Row):
     """Table `schedules`, one row a schedule."""
 
     class Meta:
@@ -187,7 +186,7 @@ class StoredIndex(LocalSecondaryIndex["EventRow"]):
     stored = UnicodeAttribute(range_key=True)
 
 
-class EventRow(Model):
+class EventRow(Row):
     """Table `events`. `stored` is `schedule#stored_at`; `body` is one JSON string.
 
     One string is read three times as fast as a map of the same content. A row without both is
@@ -231,7 +230,7 @@ class BatchIndex(GlobalSecondaryIndex["RunRow"]):
     user_id = UnicodeAttribute(range_key=True)
 
 
-class RunRow(Model):
+class RunRow(Row):
     """Table `runs`. `run` is `schedule#sequence`, the sequence padded so that it sorts.
 
     `batch` is `slot#partition`, absent for what goes out at once; `state` is what the batch
@@ -272,10 +271,11 @@ class RunRow(Model):
     batch_index = BatchIndex()
 
 
-class BatchRow(Model):
+class BatchRow(Row):
     """Table `batches`. Of kind `batch`: one row a slot, `id` its name.
 
     Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
+    Of kind `behind`: one row for each slot of a shard in which something could not be read.
     Of kind `shards`: one row for each number of shards that there ever was, and since when.
     Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
     Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
@@ -300,7 +300,7 @@ class BatchRow(Model):
     expires_at = TTLAttribute(null=True)
 
 
-class TallyRow(Model):
+class TallyRow(Row):
     """Table `tallies`, one row a category and hour in which an email that showed it was sent."""
 
     class Meta:
@@ -314,7 +314,7 @@ class TallyRow(Model):
     expires_at = TTLAttribute()
 
 
-class EngagementRow(Model):
+class EngagementRow(Row):
     """Table `engagement`, one row a run of which anything was reported.
 
     `slot` is `slot#partition`, as in the index `batch` of the runs, also of what goes out at
@@ -343,7 +343,7 @@ class EngagementRow(Model):
     expires_at = TTLAttribute()
 
 
-class PaceRow(Model):
+class PaceRow(Row):
     """Table `pace`, one row for everything that is paced together.
 
     `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that they can be added

@@ -31,6 +31,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
 from gazette.domain.reputation import CategoryBrake, category_brake
 from gazette.domain.run import Run, Status
+from gazette.domain.stored import readable
 from gazette.domain.streams import Streams
 from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
@@ -195,7 +196,9 @@ def build_report(settings: FeedbackSettings, *, at_once: int) -> ReportDesk:
             slots, engagements=engagements, experiment=name, each=each
         ),
         courses=DynamoExperiments(settings.batches_table).courses,
-        digests_sent=lambda slot: sum(each.status is Status.SENT for each in runs.of_batch(slot)),
+        digests_sent=lambda slot: sum(
+            each.status is Status.SENT for each in readable(runs.of_batch(slot))
+        ),
     )
 
 
@@ -242,7 +245,10 @@ def build_suppression(settings: FeedbackSettings) -> SuppressionDesk:
         suppressions.lift(found.address, found.cause)
 
     return SuppressionDesk(
-        each=suppressions.each, get=suppressions.get, add=suppressions.add, remove=remove
+        each=lambda: readable(suppressions.each()),
+        get=suppressions.get,
+        add=suppressions.add,
+        remove=remove,
     )
 
 

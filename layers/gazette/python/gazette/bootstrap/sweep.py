@@ -14,6 +14,7 @@ from gazette.adapters.queues import SqsRunQueue, SqsShardQueue, SqsSweepQueue, d
 from gazette.adapters.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.ses import ses_client
 from gazette.bootstrap.clock import now
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Canary, TimeLeft
 from gazette.domain.signals import Policy
@@ -50,7 +51,7 @@ def build_begin() -> Callable[[datetime], int]:
 
 
 @cache
-def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey, Swept]]]:
+def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow, Swept]]]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
@@ -80,7 +81,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey, Swept]]]:
         ),
     )
 
-    def run(body: str, time_left: TimeLeft) -> list[tuple[RunKey, Swept]]:
+    def run(body: str, time_left: TimeLeft) -> list[tuple[RunKey | UnreadableRow, Swept]]:
         return sweep(decode_partition(body), by=by, time_left=time_left)
 
     return run

@@ -42,3 +42,23 @@ class Overtaken(GazetteError):
 
 class Unavailable(GazetteError):
     """A service behind a port did not answer, or answered that it is overloaded."""
+
+
+class UnreadableRow(GazetteError):
+    """A row that this version cannot read: an attribute is missing, malformed, or not known.
+
+    Its text names the table and the key, and nothing of what the row holds. Whoever asks for one
+    row gets it raised; whoever goes through many gets it among them, and goes on (rule 20).
+    """
+
+    def __init__(self, table: str, key: tuple[str, ...], why: str) -> None:
+        super().__init__(table, key, why)
+        self.table = table
+        self.key = key
+        self.why = why
+
+    def __str__(self) -> str:
+        """For the log, and for whoever mends it."""
+        return (
+            f"The row {' / '.join(self.key)} of the table {self.table} cannot be read: {self.why}."
+        )

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
@@ -20,7 +21,7 @@ from gazette.domain.suppression import Suppression
 class EventHistory(Protocol):
     """All of a reader's events, wherever they wait or went. May raise `Unavailable`."""
 
-    def of_user(self, user_id: str) -> Iterator[Placed]:
+    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
         """Every event that is stored, by schedule, and oldest first under each."""
 
 
@@ -102,6 +103,7 @@ class Explanation:
     not known here. `runs` are those due on the date, else the last ones of all schedules and
     whatever has not ended; newest first. `given_up`: what was in as many emails as it may be of
     which nobody knows whether they arrived. `braked`: those categories of what waits that are.
+    `unreadable`: what is wrong with rows that cannot be read.
     """
 
     user_id: str
@@ -124,4 +126,5 @@ class Explanation:
     runs: tuple[Story, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     given_up: tuple[Waiting, ...] = ()
+    unreadable: tuple[str, ...] = ()
     braked: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from datetime import datetime
 from gazette.domain.frequency import Frequencies, Frequency, frequency_for
 from gazette.domain.history import History, in_force_since
 from gazette.domain.model import Actor, Entity, Event, is_newer
+from gazette.domain.stored import is_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,13 @@ def wish_for(
     occurred and has not ended since; that of the more specific entity decides. Its own
     frequency goes before the category's. `never`, at any time since the event occurred, mutes:
     switching back brings nothing back. What is wanted at once waits for the daily digest where
-    the reader was `resting` when it occurred, whenever that comes to be known.
+    the reader was `resting` when it occurred, whenever that comes to be known; and what is wanted
+    as often as only another version knows.
     """
     wish = _said_of(event, choices, follows, defaults)
-    if wish is Frequency.IMMEDIATE and resting:
-        return Frequency.DAILY
-    return wish
+    if wish is None or (is_known(wish) and not (wish is Frequency.IMMEDIATE and resting)):
+        return wish
+    return Frequency.DAILY
 
 
 def _said_of(

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from gazette.domain.stored import as_stored
+
 
 class Frequency(StrEnum):
     """`never` mutes. `daily`, `weekly` and `custom` are also the names of schedules."""
@@ -27,6 +29,13 @@ Frequencies = tuple[tuple[str, Frequency], ...]
 def frequencies(chosen: Mapping[str, str]) -> Frequencies:
     """`chosen`, category to frequency, in its one canonical order. Raises ValueError."""
     return tuple(sorted((category, Frequency(often)) for category, often in chosen.items()))
+
+
+def frequencies_as_stored(chosen: Mapping[str, str]) -> Frequencies:
+    """The same of what was stored, also by a version that knows other frequencies."""
+    return tuple(
+        sorted((category, as_stored(Frequency, often)) for category, often in chosen.items())
+    )
 
 
 def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) -> Frequency:

@@ -2,15 +2,17 @@
 
 Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
 does the same again. All instants are timezone-aware UTC. Reads are strongly consistent unless
-they say otherwise.
+they say otherwise. A row that cannot be read is raised as UnreadableRow, also by a Sequence or a
+Mapping; an Iterator tells it in its place, and goes on (rule 20).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from gazette.domain.batch import Batch, Counted
 from gazette.domain.engagement import Engagement, EngagementEvent
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.reputation import CategoryBrake, Mark, Tally
 from gazette.domain.run import Run
@@ -31,7 +33,7 @@ class Schedules(Protocol):
         Told by next occurrence, sequence, revision and the date of the change.
         """
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule]]:
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
         """The schedules due in a slot and shard, page by page.
 
         Eventually consistent: one written in the last seconds may be missing, one that has
@@ -67,10 +69,10 @@ class Runs(Protocol):
         where nothing with that key or an earlier one exists.
         """
 
-    def of_user(self, user_id: str) -> Iterator[Run]:
+    def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """Every run of a user, whatever its schedule."""
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted]:
+    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
         """The runs that are due in a slot, but for those that go out at once.
 
         Eventually consistent: one that was written in the last seconds may be missing, or be
@@ -93,7 +95,7 @@ class Runs(Protocol):
         somebody else has stored one of them meanwhile.
         """
 
-    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
         """The open runs of a partition that somebody had to look at by `at`, the oldest first.
 
         Found by an index that is eventually consistent; each is then as it is stored now.
@@ -131,10 +133,26 @@ class Batches(Protocol):
         """Every number of shards that was ever announced, and the slot in which that was."""
 
     def checkpoints(self) -> Mapping[int, datetime]:
-        """Of each shard that ever finished, the last slot that it is done with."""
+        """Of each shard that ever finished, the last slot that it is done with.
+
+        One that cannot be read counts as none, here and above: its shard is gone through from where
+        it began, which takes longer, and starts nothing twice.
+        """
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
         """Remember that a shard is done with `slot` and all before it; it never goes back."""
+
+    def leave_behind(self, shard: int, slot: datetime) -> None:
+        """Remember that something of a slot could not be read, and is due in it still.
+
+        Whatever the shard is done with: each tick looks at it again.
+        """
+
+    def left_behind(self) -> Collection[tuple[int, datetime]]:
+        """Shard and slot of all that was left behind."""
+
+    def catch_up(self, shard: int, slot: datetime) -> None:
+        """Remember that nothing of it is left behind any more."""
 
 
 class Tallies(Protocol):
@@ -181,7 +199,7 @@ class Engagements(Protocol):
         it before: True once at most for each event, and never where that answer was lost.
         """
 
-    def of_slot(self, slot: datetime) -> Iterator[Engagement]:
+    def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
         """What became of the emails that were due in a slot, those at once with them.
 
         Eventually consistent. An email of which nothing was reported is not among them.

@@ -188,7 +188,7 @@ def _stop(run: Run) -> Run | Ignored:
     """Rule 11: a claim made on what was read before fails; one that is made already stands."""
     if run.status.is_final:
         return Ignored("the run has ended")
-    is_late = run.status in {Status.SENDING, Status.UNKNOWN}
+    is_late = run.status not in {Status.PENDING, Status.RETRYING}
     return replace(run, epoch=run.epoch + 1, overtaken=run.overtaken or is_late)
 
 

@@ -68,7 +68,7 @@ def next_digest(
     if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
         wanted.add(Frequency.DAILY)
     return min(
-        (each.next_due_at for each in schedules if each.listed and Frequency(each.name) in wanted),
+        (each.next_due_at for each in schedules if each.listed and each.name in wanted),
         default=None,
     )
 

@@ -5,13 +5,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.experiment import EVERYBODYS, Variant
 from gazette.domain.model import RunKey, Window
+from gazette.domain.stored import is_known
 from gazette.domain.subscriber import Erased, Reader, Subscriber
 
 
 class Status(StrEnum):
-    """Where a run stands. `sent`, `failed`, `skipped` and `cancelled` are final."""
+    """Where a run stands. `sent`, `failed`, `skipped` and `cancelled` are final.
+
+    One that this version does not know is neither final nor claimed: whatever comes after it waits.
+    """
 
     PENDING = "pending"
     SENDING = "sending"
@@ -29,7 +34,10 @@ class Status(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a run has its status: what `explain` and the reports print."""
+    """Why a run has its status: what `explain` and the reports print.
+
+    Where this version does not know it, the status alone counts.
+    """
 
     DUE = "due"
     CLAIMED = "claimed"
@@ -62,9 +70,14 @@ class Reason(StrEnum):
 
 
 def why_not_sent(reader: Reader) -> Reason:
-    """Why nothing is sent to somebody who is not an active subscriber."""
+    """Why nothing is sent to somebody who is not an active subscriber.
+
+    Raises UnreadableRow where this version does not know what the status means.
+    """
     match reader:
         case Subscriber():
+            if not is_known(reader.status):
+                raise UnreadableRow("subscribers", (reader.user_id,), "its status is not known")
             return Reason(reader.status.value)
         case Erased():
             return Reason.ERASED
@@ -111,7 +124,8 @@ class Run:
     @property
     def is_open(self) -> bool:
         """Whether somebody still has to act on it: what is carried waits for its successor."""
-        return not self.status.is_final and self.reason is not Reason.CARRIED
+        is_carried = self.reason is Reason.CARRIED and is_known(self.status)
+        return not self.status.is_final and not is_carried
 
     def knows(self, attempt: int | None) -> bool:
         """Whether such an attempt was claimed, so that the window says what it held."""
@@ -173,14 +187,23 @@ def settled_until(chain: Iterable[Run]) -> datetime:
     return max(sent_until(runs), given_up_until(runs))
 
 
+_NOT_SENT = {
+    Status.PENDING,
+    Status.RETRYING,
+    Status.FAILED,
+    Status.SKIPPED,
+    Status.CANCELLED,
+}
+"""Of any other, also of one that is not known, an attempt is being made, or was."""
+
+
 def may_have_gone_until(chain: Iterable[Run]) -> datetime:
     """Up to where they were sent, are being sent, or may have been: nothing up to here moves."""
     return max(
         (
             run.window.until
             for run in chain
-            if run.window
-            and (run.status in {Status.SENT, Status.SENDING, Status.UNKNOWN} or run.uncertain)
+            if run.window and (run.status not in _NOT_SENT or run.uncertain)
         ),
         default=BEGINNING,
     )

@@ -2,7 +2,8 @@
 
 Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
 does the same again. All instants are timezone-aware UTC. Reads are strongly consistent unless
-they say otherwise.
+they say otherwise. A row that cannot be read is raised as UnreadableRow, also by a Sequence or a
+Mapping; an Iterator tells it in its place, and goes on (rule 20).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.following import Activity, Follow
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.run import Run
@@ -67,10 +69,13 @@ class Follows(Protocol):
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
         """Store it if what is there is still `replacing` (None: nothing); False where not."""
 
-    def page(self, entity: str, *, after: str, through: str = "", limit: int) -> Sequence[Follow]:
+    def page(
+        self, entity: str, *, after: str, through: str = "", limit: int
+    ) -> Sequence[Follow | UnreadableRow]:
         """Up to `limit` follows with user ids in (`after`, `through`], in order of user id.
 
-        An empty `through` is no bound. Fewer than `limit` means that there are no more.
+        An empty `through` is no bound. Fewer than `limit` means that there are no more. One that
+        cannot be read is in its place.
         """
 
     def followed_by(self, user_id: str) -> Iterator[str]:
@@ -101,7 +106,7 @@ class Activities(Protocol):
         Only if it still says what `activity` says; else False.
         """
 
-    def since(self, side: str, instant: datetime) -> Iterator[Activity]:
+    def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         """The activities on an entity, or below it, that occurred at `instant` or later."""
 
 
@@ -154,13 +159,15 @@ class Events(Protocol):
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
         """Withdraw it for good, `early` also before it came; None where nothing was done."""
 
-    def placed(self, user_id: str, schedule: str, *, after: datetime) -> Iterator[Placed]:
+    def placed(
+        self, user_id: str, schedule: str, *, after: datetime
+    ) -> Iterator[Placed | UnreadableRow]:
         """What was put under a schedule after an instant, oldest first."""
 
     def erase(self, user_id: str, until: datetime | None) -> None:
         """Leave no event and no trace of this user; with `until`, take only the events up to it.
 
-        What was retracted after a return stays retracted.
+        What was retracted after a return stays retracted; what cannot be read goes.
         """
 
 
@@ -168,7 +175,11 @@ class EventReader(Protocol):
     """A reader's events, by the window in which they were stored."""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
-        """The events stored in `(since, until]`, oldest first."""
+        """The events stored in `(since, until]`, oldest first.
+
+        One that cannot be read is raised: what is sent closes the window, and nothing may lie
+        behind that. So the run waits as it is (rule 20).
+        """
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         """Whether any was stored in it; also one that has expired may count."""
@@ -203,7 +214,7 @@ class Suppressions(Protocol):
         """
 
     def holds(self, address_hash: str) -> bool:
-        """Whether the address is suppressed."""
+        """Whether the address is suppressed: also where nobody can read why."""
 
     def get(self, address_hash: str) -> Suppression | None:
         """Why and since when it is; None where it is not."""
@@ -211,7 +222,7 @@ class Suppressions(Protocol):
     def lift(self, address_hash: str, cause: Cause) -> None:
         """Suppress the address no longer, if it was for `cause`, and for no other."""
 
-    def each(self) -> Iterator[Suppression]:
+    def each(self) -> Iterator[Suppression | UnreadableRow]:
         """All of them, in no order. Eventually consistent; reads the whole table."""
 
 

@@ -11,7 +11,11 @@ from gazette.domain.history import History
 
 
 class SubscriberStatus(StrEnum):
-    """Whether a subscriber may be sent to. Who is dormant rests until the next sign of life."""
+    """Whether a subscriber may be sent to. Who is dormant rests until the next sign of life.
+
+    Nobody is sent anything under one that this version does not know; what comes meanwhile is
+    kept, and their schedules stay as they are.
+    """
 
     ACTIVE = "active"
     DORMANT = "dormant"
@@ -77,6 +81,11 @@ class Subscriber:
     def has_left(self) -> bool:
         """Whether nothing may be sent, nor kept for later."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
+
+    @property
+    def is_written_to(self) -> bool:
+        """Whether what was started may still be sent."""
+        return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 
     def awake(self, now: datetime) -> "Subscriber":
         """This, once a rest is over."""

@@ -10,6 +10,7 @@ class Cause(StrEnum):
     """Why an address must not be written to, from what counts least to what counts most.
 
     `UNSUBSCRIBED` is the reader's own, and theirs to take back. `MANUAL` is what an operator said.
+    One that this version does not know suppresses as well, and nothing takes its place.
     """
 
     UNSUBSCRIBED = "unsubscribed"
@@ -21,7 +22,7 @@ class Cause(StrEnum):
     def lesser(self) -> tuple["Cause", ...]:
         """Those whose place it takes."""
         every = tuple(Cause)
-        return every[: every.index(self)]
+        return every[: every.index(self)] if self in every else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from gazette.domain.history import remember
 from gazette.domain.model import Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import FollowersQueue
+from gazette.domain.stored import readable, require_readable
 from gazette.domain.stores import Activities
 from gazette.domain.subscriber import Erased
 from gazette.steps.erasing import forget_follow, forgotten_until
@@ -90,10 +91,12 @@ def change_follow(command: ChangeFollow, *, activities: Activities, places: Plac
     if isinstance(reader, Erased) or (reader and reader.erased_at and at <= reader.erased_at):
         forget_follow(entity, user_id, forgotten_until(reader), places=places)
         return Outcome.ERASED
-    for activity in activities.since(entity, max(at, places.clock() - LATE_FOLLOW)):
+    found = list(activities.since(entity, max(at, places.clock() - LATE_FOLLOW)))
+    for activity in readable(found):
         bring_to(activity, [follow], activities=activities, places=places)
     if len(follow.changes) > 1:
         rearrange(user_id, places=places)
+    require_readable(found)
     return Outcome.CHANGED
 
 

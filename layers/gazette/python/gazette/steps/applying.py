@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.ledgers import Runs
 from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.run import Reason, Run
 from gazette.domain.signals import Cancel, Claim, Signal, Stop
+from gazette.domain.stored import readable
 
 
 def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
@@ -28,10 +30,11 @@ def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
     return apply(apply(run, Cancel(reason), runs=runs), Stop(), runs=runs)
 
 
-def make_known(stopped: Iterable[Run], *, runs: Runs) -> None:
+def make_known(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> None:
     """Raise the epoch of runs that have not ended, after the stop itself was written.
 
-    Whoever read before the stop then fails at the claim and reads again (rule 11).
+    Whoever read before the stop then fails at the claim and reads again (rule 11). What cannot be
+    read is not claimed.
     """
-    for run in stopped:
+    for run in readable(stopped):
         apply(run, Stop(), runs=runs)

@@ -11,6 +11,7 @@ from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Run, Status
+from gazette.domain.stored import is_known, readable
 from gazette.steps.applying import cancel
 
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
@@ -83,7 +84,7 @@ def view_batch(
     return BatchView(
         batch=batch,
         not_started=sum(schedules.count_due(batch.slot, shard) for shard in shards),
-        counts=Counter((each.status, each.reason) for each in runs.of_batch(batch.slot)),
+        counts=Counter((each.status, each.reason) for each in readable(runs.of_batch(batch.slot))),
         looked_at=clock(),
     )
 
@@ -101,7 +102,11 @@ def cancel_batch(
     many at a time.
     """
     batches.cancel(slot)
-    told = (run.key for run in runs.of_batch(slot) if run.status in _TO_TELL)
+    told = (
+        run.key
+        for run in readable(runs.of_batch(slot))
+        if run.status in _TO_TELL or not is_known(run.status)
+    )
     yield from filter(None, each(partial(_stop, runs=runs), told))
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
 from gazette.domain.run import Reason, Run, Status
 from gazette.steps.delivery import Awaited
@@ -24,6 +25,7 @@ class Redrive(StrEnum):
     NOT_WANTED = "not_wanted"
     TOO_LATE = "too_late"
     NO_SUCH_RUN = "no_such_run"
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,10 @@ def foresee(key: RunKey, *, by: Rehearsing) -> Foreseen:
     show the events and the provider takes the email is not foreseen. Each is looked at as if it
     came back alone; of two of one run, the second finds it sent. Reads only.
     """
-    rehearsed = rehearse(key, by=by)
+    try:
+        rehearsed = rehearse(key, by=by)
+    except UnreadableRow:
+        return Foreseen(Redrive.UNREADABLE)
     if rehearsed is None:
         return Foreseen(Redrive.NO_SUCH_RUN)
     run, again_at = rehearsed.delivery.run, rehearsed.delivery.again_at
@@ -69,4 +74,4 @@ def foresee(key: RunKey, *, by: Rehearsing) -> Foreseen:
         return Foreseen(Redrive.WAITS, run, rehearsed.delivery.awaited, again_at)
     if (run.status, run.reason) == (Status.SKIPPED, Reason.TOO_LATE):
         return Foreseen(Redrive.TOO_LATE, run)
-    return Foreseen(_BY_STATUS[run.status], run)
+    return Foreseen(_BY_STATUS.get(run.status, Redrive.UNREADABLE), run)

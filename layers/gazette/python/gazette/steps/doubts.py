@@ -41,6 +41,7 @@ class Swept(StrEnum):
     ASSUMED = "assumed"
     WAITS_FOR_EVIDENCE = "waits_for_evidence"
     LEFT_ALONE = "left_alone"
+    UNREADABLE = "unreadable"
     FAILED = "failed"
 
     @property

@@ -7,6 +7,7 @@ from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import Reason
 from gazette.domain.signals import Stop
+from gazette.domain.stored import readable
 from gazette.domain.stores import Suppressions
 from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
@@ -29,11 +30,15 @@ def erase_subscriber(
     reader = places.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
         suppressions.add(address_hash(reader.email), Cause.UNSUBSCRIBED)
-    before = {run.key for run in places.runs.of_user(user_id) if not is_immediate(run.key.schedule)}
+    before = {
+        run.key
+        for run in readable(places.runs.of_user(user_id))
+        if not is_immediate(run.key.schedule)
+    }
     erased = places.subscribers.erase(user_id, at)
     if not erased and not _was_erased(places.subscribers.get(user_id), at):
         return Outcome.OUTDATED
-    for run in places.runs.of_user(user_id):
+    for run in readable(places.runs.of_user(user_id)):
         if erased and run.key in before:
             cancel(run, Reason.ERASED, runs=places.runs)
         else:

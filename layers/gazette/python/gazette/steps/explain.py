@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from gazette.domain.calendar import SLOT, last_instant_of_slot, next_occurrence
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.explanation import (
     Choice,
     Due,
@@ -25,6 +26,7 @@ from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import BrakedCategories, Clock
 from gazette.domain.run import Run, is_given_up, settled_until
+from gazette.domain.stored import readable
 from gazette.domain.stores import Follows, Subscribers, Suppressions
 from gazette.domain.subscriber import Reader, Subscriber
 from gazette.domain.zone import zone_of
@@ -59,9 +61,10 @@ def explain(
     now = clock()
     zone = zone_of(profile.time_zone if profile else "UTC")
     present = schedules.of_user(user_id)
-    all_runs = list(runs.of_user(user_id))
+    runs_read, events_read = list(runs.of_user(user_id)), list(events.of_user(user_id))
+    all_runs = list(readable(runs_read))
     stored: dict[str, list[Placed]] = defaultdict(list)
-    for placed in events.of_user(user_id):
+    for placed in readable(events_read):
         stored[placed.schedule].append(placed)
     waiting, given_up = _waiting(stored, all_runs)
     followed, overrides = _followed(user_id, follows)
@@ -90,6 +93,9 @@ def explain(
         ),
         waiting=waiting,
         given_up=given_up,
+        unreadable=tuple(
+            str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
+        ),
         braked=tuple(sorted({each.category for each in waiting} & set(braked.names()))),
     )
 

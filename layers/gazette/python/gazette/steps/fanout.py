@@ -1,12 +1,14 @@
 """From a tick to one message per due run: tick, then shards, then runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 
+from gazette.domain.batch import Batch
 from gazette.domain.calendar import SLOT, next_occurrence, slot_of
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.ledgers import Batches
 from gazette.domain.model import Schedule
 from gazette.domain.ports import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue, TimeLeft
@@ -25,6 +27,7 @@ class FannedOut:
     Messages queued, readers for whom nothing waits, what was due too long ago, belongs to a batch
     that was cancelled or to a reader of whom nothing was seen for long, schedules that somebody
     else had moved, and whether another message goes on where the time of this one was over.
+    `unreadable`: what is wrong with each row for which a schedule was left behind.
     """
 
     queued: int = 0
@@ -34,6 +37,7 @@ class FannedOut:
     dormant: int = 0
     not_advanced: int = 0
     handed_on: int = 0
+    unreadable: tuple[str, ...] = ()
 
     @property
     def due(self) -> int:
@@ -55,16 +59,23 @@ def tick(
     """Queue every shard, from where it was done last to the slot that `at` lies in.
 
     Also every other that somebody ever wrote schedules for: they may be in it from when there
-    were more, or from a deployment that was taken back. Returns the number of shards. A tick
-    that is missing, comes twice or late does no harm. `lookback` is in slots.
+    were more, or from a deployment that was taken back. And each slot in which something was left
+    behind that could not be read: somebody may have mended it (rule 20). Returns how many were
+    queued. A tick that is missing, comes twice or late does no harm. `lookback` is in slots.
     """
     slot = slot_of(at)
     done, announced = batches.checkpoints(), batches.announced()
-    queued = []
+    queued: list[Shard] = []
     for number in range(shards_in_use(shards, done, announced)):
         begun = min((when for those, when in announced.items() if those > number), default=slot)
         behind = done.get(number, begun - SLOT)
         queued.append(Shard(number, min(behind + SLOT, slot) - SLOT * lookback, slot))
+    since = {shard.number: shard.since for shard in queued}
+    queued += [
+        Shard(number, left, left)
+        for number, left in batches.left_behind()
+        if left < since.get(number, slot)
+    ]
     shard_queue.send(queued)
     return len(queued)
 
@@ -87,36 +98,91 @@ def fan_out(
     anywhere repeats from the due index and starts nothing twice. Where nothing waits, or it is
     too late, the run ends here, and nobody is visited. At the end the shard's checkpoint moves;
     where too little of the invocation is left, it moves as far as that, and another message goes
-    on.
+    on. A schedule for which some row cannot be read stays where it is, and its slot is remembered;
+    all others go on (rule 20).
     """
     begin = cache(departures.batches.begin)
+    behind = _Behind(shard.number, departures.batches)
     done: Counter[str] = Counter()
     for slot, ten in _tens(shard, departures):
         if time_left() < _ENOUGH:
             if slot > shard.since:
                 departures.batches.save_checkpoint(shard.number, slot - SLOT)
             shard_queue.send([replace(shard, since=slot)])
-            return FannedOut(**done, handed_on=1)
+            return FannedOut(**done, handed_on=1, unreadable=tuple(behind.rows))
         open_slot = max(shard.until, slot_of(departures.clock()))
-        due: Sequence[Schedule] = ten
+        due = list(_readable(ten, slot, behind))
         while due:
-            started = [
-                start(
-                    _occurrence(schedule, open_slot),
-                    begin(slot_of(schedule.next_due_at)),
-                    departures=departures,
-                )
-                for schedule in due
-            ]
+            started = list(_started(due, open_slot, begin, behind, departures))
             _queue(started, departures)
-            advanced = [_advance(each, departures) for each in started]
+            advanced = list(_advanced(started, behind, departures))
             done.update(_tally(started, advanced))
             due = [each for each in advanced if each and slot_of(each.next_due_at) <= open_slot]
     departures.batches.save_checkpoint(shard.number, shard.until)
-    return FannedOut(**done)
+    if shard.since == shard.until < slot_of(departures.clock()) and not behind.slots:
+        departures.batches.catch_up(shard.number, shard.until)
+    return FannedOut(**done, unreadable=tuple(behind.rows))
 
 
-def _tens(shard: Shard, departures: Departures) -> Iterator[tuple[datetime, Sequence[Schedule]]]:
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """What of a shard could not be read, and the slots in which it is still due.
+
+    Remembered at once, so before the checkpoint moves.
+    """
+
+    shard: int
+    batches: Batches
+    slots: set[datetime] = field(default_factory=set)
+    rows: list[str] = field(default_factory=list)
+
+    def leave(self, slot: datetime, unreadable: UnreadableRow) -> None:
+        """A schedule stays in the slot where the due index has it."""
+        if slot not in self.slots:
+            self.batches.leave_behind(self.shard, slot)
+        self.slots.add(slot)
+        self.rows.append(str(unreadable))
+
+
+def _readable(
+    ten: Iterable[Schedule | UnreadableRow], slot: datetime, behind: _Behind
+) -> Iterator[Schedule]:
+    for schedule in ten:
+        if isinstance(schedule, UnreadableRow):
+            behind.leave(slot, schedule)
+        else:
+            yield schedule
+
+
+def _started(
+    due: Iterable[Schedule],
+    open_slot: datetime,
+    begin: Callable[[datetime], Batch],
+    behind: _Behind,
+    departures: Departures,
+) -> Iterator[Started]:
+    for schedule in due:
+        slot = slot_of(schedule.next_due_at)
+        try:
+            yield start(_occurrence(schedule, open_slot), begin(slot), departures=departures)
+        except UnreadableRow as unreadable:
+            behind.leave(slot, unreadable)
+
+
+def _advanced(
+    started: Iterable[Started], behind: _Behind, departures: Departures
+) -> Iterator[Schedule | None]:
+    for each in started:
+        try:
+            yield _advance(each, departures)
+        except UnreadableRow as unreadable:
+            behind.leave(slot_of(each.occurrence.schedule.next_due_at), unreadable)
+            yield None
+
+
+def _tens(
+    shard: Shard, departures: Departures
+) -> Iterator[tuple[datetime, Sequence[Schedule | UnreadableRow]]]:
     """What is due, slot by slot, in as many at a time as one call of the queue takes.
 
     Each slot begins with nothing, so that time is looked at also where nothing is due.

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import NotYet, UnreadableRow
 from gazette.domain.following import Activity, Follow
 from gazette.domain.model import Retracted
 from gazette.domain.ports import MESSAGES_A_CALL, FollowerPage, FollowersQueue, TimeLeft, Walk
+from gazette.domain.stored import readable, require_readable
 from gazette.domain.stores import Activities, Follows
 from gazette.steps.in_time import require_time
 from gazette.steps.places import Places
@@ -35,14 +36,19 @@ def set_out(
     if isinstance(stored, Retracted):
         return
     walks: list[Walk | FollowerPage] = []
+    unreadable: list[UnreadableRow] = []
     for side in dict.fromkeys((*stored.to_walk, *again)):
         followers = places.follows.page(side, after="", limit=PAGE)
         if len(followers) == PAGE:
             walks.append(Walk(stored.entity.key, stored.id, side))
         else:
-            bring_to(stored, followers, activities=activities, places=places, whole_side=side)
+            try:
+                bring_to(stored, followers, activities=activities, places=places, whole_side=side)
+            except UnreadableRow as row:
+                unreadable.append(row)
     if walks:
         followers_queue.send(walks)
+    require_readable(unreadable)
 
 
 def bring(
@@ -71,7 +77,7 @@ def bring(
 
 def bring_to(
     activity: Activity,
-    followers: Sequence[Follow],
+    followers: Sequence[Follow | UnreadableRow],
     *,
     activities: Activities,
     places: Places,
@@ -81,13 +87,14 @@ def bring_to(
 
     It is looked at again afterwards: what was amended or retracted meanwhile has either found
     the events that were written here, or is found here. `whole_side`: these are all its followers.
+    Raises UnreadableRow at the end where some row of a follower cannot be read: all others have it
+    by then, and the message comes again, or waits among the dead letters until that is mended.
     """
-    known = {(follow.entity, follow.user_id): follow for follow in followers}
-    users = [follow.user_id for follow in followers if follow.user_id != activity.actor.id]
+    known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
+    users = [user for user in map(_user_of, followers) if user != activity.actor.id]
     for _ in range(_CONFLICTS):
         if activity.retracted:
-            for user_id in users:
-                retract_event(user_id, activity.id, places=places, early=False)
+            _retract(activity, users, places)
         else:
             place((activity.event_for(user) for user in users), places=places, known=known)
         if whole_side and activities.mark_walked(activity, whole_side):
@@ -101,6 +108,16 @@ def bring_to(
     raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
 
 
+def _retract(activity: Activity, users: Sequence[str], places: Places) -> None:
+    unreadable: list[UnreadableRow] = []
+    for user_id in users:
+        try:
+            retract_event(user_id, activity.id, places=places, early=False)
+        except UnreadableRow as row:
+            unreadable.append(row)
+    require_readable(unreadable)
+
+
 def _bring_page(
     page: FollowerPage, activity: Activity, activities: Activities, places: Places
 ) -> int:
@@ -112,7 +129,7 @@ def _bring_page(
         brought += len(some)
         if len(some) < PAGE:
             return brought
-        after = some[-1].user_id
+        after = _user_of(some[-1])
 
 
 def _walk(
@@ -130,7 +147,7 @@ def _walk(
             break
         messages: list[Walk | FollowerPage] = []
         for start in range(0, len(ten), PAGE):
-            through = ten[start : start + PAGE][-1].user_id
+            through = _user_of(ten[start : start + PAGE][-1])
             messages.append(FollowerPage(walk.entity, walk.activity_id, walk.side, after, through))
             after = through
         followers_queue.send(messages)
@@ -142,3 +159,8 @@ def _walk(
         return queued
     activities.mark_walked(activity, walk.side)
     return queued
+
+
+def _user_of(follow: Follow | UnreadableRow) -> str:
+    """The key says whose it is, whatever the row does."""
+    return follow.key[-1] if isinstance(follow, UnreadableRow) else follow.user_id

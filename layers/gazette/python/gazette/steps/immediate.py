@@ -7,6 +7,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.ports import QueuedRun
 from gazette.domain.run import Run, settled_until
+from gazette.domain.stored import is_known
 from gazette.steps.places import Places
 
 
@@ -49,6 +50,13 @@ def _new(user_id: str, schedule: str, at: datetime, places: Places) -> Run:
 
 
 def collecting(chain: Sequence[Run], at: datetime) -> Run | None:
-    """The oldest run that takes what is stored at `at`: one that has ended takes nothing."""
-    taking = [run for run in chain if at <= run.due_at and not run.status.is_final]
+    """The oldest run that takes what is stored at `at`: one that has ended takes nothing.
+
+    Nor does one of which nobody here knows whether it has.
+    """
+    taking = [
+        run
+        for run in chain
+        if at <= run.due_at and not run.status.is_final and is_known(run.status)
+    ]
     return taking[-1] if taking else None

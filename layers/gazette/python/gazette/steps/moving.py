@@ -7,6 +7,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.run import Run, Status, may_have_gone_until
+from gazette.domain.stored import is_known, readable
 from gazette.domain.stores import Guard
 from gazette.steps.applying import make_known
 from gazette.steps.immediate import collecting, run_for, start_immediate
@@ -102,7 +103,8 @@ def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
     user_id, name = placed.event.user_id, placed.schedule
     not_after = places.clock() + places.collapse
     chain = places.runs.chain(latest_run(user_id, name))
-    for waiting in places.events.placed(user_id, name, after=may_have_gone_until(chain)):
+    placed_there = places.events.placed(user_id, name, after=may_have_gone_until(chain))
+    for waiting in readable(placed_there):
         if collecting(chain, waiting.stored_at) is None:
             start_immediate(waiting, places=places)
             chain = places.runs.chain(latest_run(user_id, name))
@@ -112,4 +114,6 @@ def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
 
 
 def _open(chain: Iterable[Run]) -> list[Run]:
-    return [run for run in chain if run.status in {Status.PENDING, Status.RETRYING}]
+    """Those whose claim must fail. One in a status that is not known may come to be claimed."""
+    may_be_claimed = {Status.PENDING, Status.RETRYING}
+    return [run for run in chain if run.status in may_be_claimed or not is_known(run.status)]

@@ -5,16 +5,18 @@ and follows may arrive in any order, and whoever writes one of them reads the ot
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from types import MappingProxyType
 
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import NotYet, UnreadableRow
 from gazette.domain.following import Follow
 from gazette.domain.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.model import Event, Placed, Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.run import BEGINNING, may_have_gone_until
+from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscriber import Erased, Subscriber
 from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.immediate import start_immediate
@@ -37,12 +39,19 @@ def place(
 
     Profile and follows are read before and again after writing: what changed meanwhile has
     either seen the event, or is seen here (rule 15). `known` are follows, by (entity key, user
-    id), that were just read. Raises NotYet where something keeps changing.
+    id), that were just read. Raises NotYet where something keeps changing, and UnreadableRow where
+    some row of a reader cannot be read, once those of all others are in their places.
     """
     remaining = iter(events)
     outcomes: list[Outcome] = []
+    unreadable: list[UnreadableRow] = []
     while some := list(islice(remaining, _AT_ONCE)):
-        outcomes += _place_some(some, known, places)
+        try:
+            outcomes += _place_some(some, known, places)
+        except UnreadableRow as row:
+            unreadable.append(row)
+            _place_each(some, known, places)
+    require_readable(unreadable)
     return outcomes
 
 
@@ -52,7 +61,8 @@ def rearrange(user_id: str, *, places: Places, only_arrived: bool = False) -> No
     `only_arrived`: nothing was known of the reader before, so nothing is under a schedule yet.
     """
     for _ in range(_CONFLICTS):
-        waiting = list(_waiting_for(user_id, places, only_arrived=only_arrived))
+        found = list(_waiting_for(user_id, places, only_arrived=only_arrived))
+        waiting = list(readable(found))
         standings = standings_of([placed.event for placed in waiting], places)
         for placed, standing in zip(waiting, standings, strict=True):
             target = target_of(placed.event, standing, places)
@@ -62,6 +72,7 @@ def rearrange(user_id: str, *, places: Places, only_arrived: bool = False) -> No
                 _settle(placed, target, standing, places)
         again = standings_of([placed.event for placed in waiting], places)
         if all(map(Standing.decides_like, standings, again)):
+            require_readable(found)
             return
     raise NotYet(f"What {user_id} wants kept changing. The message will be delivered again.")
 
@@ -78,6 +89,15 @@ def retract_event(user_id: str, event_id: str, *, places: Places, early: bool = 
     if trace and trace.schedule:
         make_known_under(trace.schedule, user_id, places=places)
     return Outcome.RETRACTED
+
+
+def _place_each(
+    events: Iterable[Event], known: Mapping[tuple[str, str], Follow], places: Places
+) -> None:
+    """One by one, because rows that are read together are not told apart."""
+    for event in events:
+        with suppress(UnreadableRow):
+            _place_some([event], known, places)
 
 
 def _place_some(
@@ -156,7 +176,9 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
         start_immediate(there, places=places)
 
 
-def _waiting_for(user_id: str, places: Places, *, only_arrived: bool) -> Iterable[Placed]:
+def _waiting_for(
+    user_id: str, places: Places, *, only_arrived: bool
+) -> Iterable[Placed | UnreadableRow]:
     """Everything of a reader that no run has taken yet, wherever it waits.
 
     Also under a digest that has no schedule yet: whoever was to make it may have died.
@@ -165,7 +187,9 @@ def _waiting_for(user_id: str, places: Places, *, only_arrived: bool) -> Iterabl
     if only_arrived:
         return
     at_once = {
-        run.key.schedule for run in places.runs.of_user(user_id) if is_immediate(run.key.schedule)
+        run.key.schedule
+        for run in readable(places.runs.of_user(user_id))
+        if is_immediate(run.key.schedule)
     }
     for name in (*DIGESTS, *sorted(at_once)):
         chain = places.runs.chain(latest_run(user_id, name))

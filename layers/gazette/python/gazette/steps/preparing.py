@@ -76,7 +76,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     set_aside = 0
     while (due := events_due(run, older, window, by=by)).sent or due.held:
         subscriber = by.subscribers.get(key.user_id)
-        if not isinstance(subscriber, Subscriber) or subscriber.has_left:
+        if not isinstance(subscriber, Subscriber) or not subscriber.is_written_to:
             return _skipped(run, why_not_sent(subscriber), by)
         if by.suppressions.holds(address_hash(subscriber.email)):  # for what another reader did
             return _skipped(run, Reason.SUPPRESSED, by)

@@ -10,6 +10,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.history import History, remember, turns
 from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
+from gazette.domain.stored import is_known
 from gazette.domain.stores import Suppressions
 from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
@@ -122,9 +123,14 @@ def _rests(reader: Subscriber, places: Places) -> bool:
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
-    """A profile that a service puts is no sign of life: who rests goes on to."""
+    """A profile that a service puts is no sign of life: who rests goes on to.
+
+    Nor does it change what only another version knows.
+    """
     if suppressed:
         return SubscriberStatus.SUPPRESSED
+    if not is_known(before):
+        return before
     dormant = before is SubscriberStatus.DORMANT
     return SubscriberStatus.DORMANT if dormant else SubscriberStatus.ACTIVE
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from gazette.domain.batch import Counted
 from gazette.domain.brake import Brake
 from gazette.domain.compose import Digest, Ranking
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import Edition, Event, Mail, RunKey
 from gazette.domain.pace import NoTurn, Turn
@@ -98,13 +99,13 @@ class _Runs:
     def chain(self, key: RunKey) -> Sequence[Run]:
         return [self.written.get(run.key, run) for run in self.stored.chain(key)]
 
-    def of_user(self, user_id: str) -> Iterator[Run]:
+    def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         return self.stored.of_user(user_id)
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted]:
+    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
         return self.stored.of_batch(slot)
 
-    def overdue(self, partition: int, at: datetime) -> Iterator[Run]:
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
         return self.stored.overdue(partition, at)
 
     def oldest_due(self, partition: int) -> datetime | None:

@@ -9,6 +9,7 @@ from functools import partial
 from gazette.domain.ledgers import Engagements
 from gazette.domain.readers import Readers
 from gazette.domain.report import Counts, kinds
+from gazette.domain.stored import readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def report(
 
 def _of_slot(slot: datetime, *, engagements: Engagements, experiment: str) -> Report:
     part = Report(Counter(), Readers())
-    for email in engagements.of_slot(slot):
+    for email in readable(engagements.of_slot(slot)):
         if experiment in {"", email.variant.experiment}:
             part.counts.update(kinds(email))
         if experiment and email.variant.experiment == experiment:

@@ -7,10 +7,11 @@ from typing import TypeGuard
 from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import last_instant_of_slot, next_after_change, next_occurrence
 from gazette.domain.errors import NotYet
-from gazette.domain.frequency import Frequency, digests_in
+from gazette.domain.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.identity import latest_run
 from gazette.domain.ledgers import Schedules
 from gazette.domain.model import Schedule
+from gazette.domain.stored import is_known
 from gazette.domain.stores import Subscribers
 from gazette.domain.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.places import Places
@@ -54,12 +55,13 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
     """Take the schedules of a subscriber who left out of the due index.
 
     Somebody who comes back meanwhile writes the profile before the schedules: so the schedules
-    are read before the profile, and withdrawn as they were read.
+    are read before the profile, and withdrawn as they were read. Nobody is withdrawn under a
+    status that is not known: who knows it may visit them.
     """
     while True:
         present = schedules.of_user(user_id)
         reader = subscribers.get(user_id)
-        if not isinstance(reader, Subscriber) or is_active(reader):
+        if not isinstance(reader, Subscriber) or is_active(reader) or not is_known(reader.status):
             return reader
         if all(schedules.withdraw(each) for each in present if each.listed):
             return reader
@@ -85,12 +87,13 @@ def set_schedules(
 ) -> None:
     """Those that the choices need, and those that are there; of somebody new, none are.
 
+    One that only another version knows is left alone.
     `wakes`: whoever lets the subscriber rest may be taking them out of the due index.
     """
     if not is_active(subscriber):
         return
     there = [] if is_new else places.schedules.of_user(subscriber.user_id)
-    present = {Frequency(schedule.name): schedule for schedule in there}
+    present = {Frequency(each.name): each for each in there if each.name in DIGESTS}
     for digest in sorted(present.keys() | digests_in((subscriber.chosen, places.defaults))):
         current = present.get(digest)
         set_schedule(subscriber, digest, places=places, current=current, is_new=is_new, wakes=wakes)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 
 from gazette.domain.calendar import SLOT, slot_of
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.ledgers import Batches, Runs
 from gazette.domain.model import RunKey
 from gazette.domain.ports import (
@@ -19,6 +19,7 @@ from gazette.domain.ports import (
     TimeLeft,
 )
 from gazette.domain.run import Run, Status
+from gazette.domain.stored import is_known
 from gazette.steps.doubts import ProvenUntil, Sweeping, Swept, decide, proven_until
 from gazette.steps.fanout import tick
 from gazette.steps.preceding import settle_if_overdue
@@ -55,22 +56,29 @@ def begin_sweep(
     return late
 
 
-def sweep(partition: int, *, by: Sweeping, time_left: TimeLeft) -> list[tuple[RunKey, Swept]]:
+def sweep(
+    partition: int, *, by: Sweeping, time_left: TimeLeft
+) -> list[tuple[RunKey | UnreadableRow, Swept]]:
     """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
 
     Returns each with what was done, which may be two things. Safe to repeat, and to break off
-    anywhere: what is left, and what failed, is found again.
+    anywhere: what is left, and what failed, is found again. So is what cannot be read, or is in a
+    status that this version does not know: it is left as it is (rule 20).
     """
-    done: list[tuple[RunKey, Swept]] = []
+    done: list[tuple[RunKey | UnreadableRow, Swept]] = []
     proven = cache(partial(proven_until, by))
     for run in by.runs.overdue(partition, by.clock()):
         if time_left() < _ENOUGH:
             break
+        if isinstance(run, UnreadableRow):
+            done.append((run, Swept.UNREADABLE))
+            continue
         try:
-            swept = _look_at(run, proven, by)
+            done += [(run.key, each) for each in _look_at(run, proven, by)]
+        except UnreadableRow as unreadable:
+            done.append((unreadable, Swept.UNREADABLE))
         except Unavailable:
-            swept = [Swept.FAILED]
-        done += [(run.key, each) for each in swept]
+            done.append((run.key, Swept.FAILED))
     return done
 
 
@@ -97,6 +105,9 @@ def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
                 run, runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
             )
             return [Swept.LEFT_ALONE if settled == run else Swept.NOW_UNKNOWN]
+        case _ if not is_known(run.status):
+            key = (run.key.user_id, run.key.schedule, str(run.key.sequence))
+            raise UnreadableRow("runs", key, "its status is not known")
         case _:
             return decide(run, proven, by)
 

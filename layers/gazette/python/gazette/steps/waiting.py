@@ -8,6 +8,7 @@ from gazette.domain.explanation import EventHistory
 from gazette.domain.ledgers import Runs
 from gazette.domain.model import Event, Placed
 from gazette.domain.run import settled_until
+from gazette.domain.stored import readable
 from gazette.domain.stores import Subscribers
 from gazette.domain.subscriber import Subscriber
 
@@ -31,9 +32,9 @@ def look_at_waiting(
     if not isinstance(subscriber, Subscriber):
         return None
     stored: dict[str, list[Placed]] = defaultdict(list)
-    for placed in events.of_user(user_id):
+    for placed in readable(events.of_user(user_id)):
         stored[placed.schedule].append(placed)
-    chains = list(runs.of_user(user_id))
+    chains = list(readable(runs.of_user(user_id)))
     waiting: dict[str, tuple[Event, ...]] = {}
     for schedule, theirs in stored.items():
         until = settled_until(run for run in chains if run.key.schedule == schedule)
