@@ -122,6 +122,9 @@ def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     for each in found.waiting:
         place = name_of(each.schedule, each.about) + (" (is not sent)" if left else "")
         yield place, each.category, f"{each.count}", bare_utc(each.oldest), bare_utc(each.newest)
+    for each in found.expired:
+        place = f"{name_of(each.schedule, each.about)} (expired)"
+        yield place, each.category, f"{each.count}", bare_utc(each.oldest), bare_utc(each.newest)
 
 
 def _run(story: Story, found: Explanation) -> tuple[str, ...]:

@@ -43,6 +43,12 @@ def _now(found: Explanation) -> Iterator[str]:
     yield from following(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
         yield f"What waits: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+    if found.expired:
+        categories = dict.fromkeys(named(each.category) for each in found.expired)
+        yield (
+            f"{counted(sum(each.count for each in found.expired))} of {listed([*categories])} "
+            "expired before an email showed it."
+        )
     if found.braked:
         yield (
             f"Nothing of {listed([*map(named, found.braked)])} is sent to anybody now: "

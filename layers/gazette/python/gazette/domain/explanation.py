@@ -21,7 +21,10 @@ class EventHistory(Protocol):
     """All of a reader's events, wherever they wait or went. May raise `Unavailable`."""
 
     def of_user(self, user_id: str) -> Iterator[Placed]:
-        """Every event that is stored, by schedule, and oldest first under each."""
+        """Every event that is stored, by schedule, and oldest first under each.
+
+        Those that have expired with them, until their rows are deleted.
+        """
 
 
 class Due(StrEnum):
@@ -100,8 +103,9 @@ class Explanation:
     `status` None: not known, or erased, which `erased_at` tells. `suppression` is that of their
     address. `zone` is the reader's own, in which `on` is a date; UTC where `time_zone` is empty or
     not known here. `runs` are those due on the date, else the last ones of all schedules and
-    whatever has not ended; newest first. `braked`: those
-    categories of what waits that are.
+    whatever has not ended; newest first. `expired`:
+    what no email showed in time, as far as that is still known. `braked`: those categories of what
+    waits that are.
     """
 
     user_id: str
@@ -123,4 +127,5 @@ class Explanation:
     overrides: tuple[Override, ...] = ()
     runs: tuple[Story, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    expired: tuple[Waiting, ...] = ()
     braked: tuple[str, ...] = ()

@@ -48,6 +48,7 @@ class Reason(StrEnum):
     CARRIED_INTO = "carried_into"
     SUPERSEDED = "superseded"
     EMPTY = "empty"
+    EXPIRED = "expired"
     BRAKED = "braked"
     TOO_LATE = "too_late"
     BATCH_CANCELLED = "batch_cancelled"

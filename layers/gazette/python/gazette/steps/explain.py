@@ -20,7 +20,7 @@ from gazette.domain.explanation import (
     Waiting,
 )
 from gazette.domain.frequency import EVERYTHING, Frequencies, frequency_for
-from gazette.domain.identity import address_hash, is_immediate
+from gazette.domain.identity import ASIDE, address_hash, is_immediate
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import BrakedCategories, Clock
@@ -63,7 +63,9 @@ def explain(
     stored: dict[str, list[Placed]] = defaultdict(list)
     for placed in events.of_user(user_id):
         stored[placed.schedule].append(placed)
-    waiting = _waiting(stored, all_runs)
+    unsent = _unsent(stored, all_runs)
+    waiting = _counted((each for each in unsent if not each.has_expired(now)), stored)
+    expired = (each for each in unsent if each.has_expired(now) and each.schedule != ASIDE)
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -89,6 +91,7 @@ def explain(
             for run in _shown(all_runs, on, zone)
         ),
         waiting=waiting,
+        expired=_counted(expired, stored),
         braked=tuple(sorted({each.category for each in waiting} & set(braked.names()))),
     )
 
@@ -171,13 +174,21 @@ def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]
     return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
 
 
-def _waiting(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> tuple[Waiting, ...]:
-    found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+def _unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
+    """What no sent run covers."""
+    unsent: list[Placed] = []
     for schedule, placed in stored.items():
         until = sent_until(run for run in runs if run.key.schedule == schedule)
-        for each in placed:
-            if each.stored_at > until:
-                found[schedule, each.event.category].append(each.stored_at)
+        unsent += (each for each in placed if each.stored_at > until)
+    return unsent
+
+
+def _counted(
+    unsent: Iterable[Placed], stored: Mapping[str, Sequence[Placed]]
+) -> tuple[Waiting, ...]:
+    found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for each in unsent:
+        found[each.schedule, each.event.category].append(each.stored_at)
     return tuple(
         Waiting(schedule, _about(schedule, stored), category, len(at), min(at), max(at))
         for (schedule, category), at in sorted(found.items())
