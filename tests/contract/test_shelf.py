@@ -75,7 +75,7 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
     assert events.store(an_event(), DAILY)[0], "put again by its producer"
 
 
-def test_what_lasts_is_not_counted_as_expired(
+def test_trace_v_what_lasts_is_not_counted_as_expired(
     events: Events, reader: EventReader, shelf: EventShelf, clock: SettableClock
 ) -> None:
     """As whoever has read it may believe: a pause that began meanwhile has made it last longer."""

@@ -158,7 +158,12 @@ class _Account:
             setattr(world, name, port)
         world.places = replace(world.places, events=self._more["events"])
         onlooker = Onlooker(
-            world.subscribers, world.schedules, world.runs, world.events, world.batches
+            world.subscribers,
+            world.schedules,
+            world.runs,
+            world.events,
+            world.batches,
+            history=world.events,
         )
         return Land(world, onlooker, self._sweep_queue)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import combinations, pairwise
 
 from gazette.domain.calendar import slot_of
-from gazette.domain.identity import ASIDE, is_immediate, latest_run
+from gazette.domain.identity import ASIDE, EXPIRED, is_immediate, latest_run
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Policy
@@ -28,6 +28,7 @@ _ENDS = {
     Status.FAILED: {Reason.REFUSED_FOR_GOOD, Reason.ATTEMPTS_EXHAUSTED, Reason.CARRIED_INTO},
     Status.SKIPPED: {
         Reason.EMPTY,
+        Reason.EXPIRED,
         Reason.TOO_LATE,
         Reason.BRAKED,
         Reason.SUPERSEDED,
@@ -123,6 +124,8 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
     if isinstance(placed, Retracted):
         return "retracted"
     if placed is None:
+        if _has_expired(life, user_id, event_id):
+            return "expired"
         gone = {(ERASED, user_id), (MUTED, user_id)} & life.acknowledged.keys()
         return "muted or erased" if gone else "LOST"
     if placed.schedule == ASIDE:
@@ -137,6 +140,21 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
     if is_immediate(placed.schedule) and chain and chain[0].status.is_final:
         return f"waits, {chain[0].status} ({chain[0].reason})"
     return "LOST"
+
+
+def _has_expired(life: Life, user_id: str, event_id: str) -> bool:
+    """Whether it waited in vain for as long as it must, was counted, and its run says so.
+
+    Where that was sent all the same, with what came later, its reason is another.
+    """
+    counted = any(
+        placed.event.id == event_id and placed.schedule == EXPIRED
+        for placed in life.onlooker.history.of_user(user_id)
+    )
+    runs = life.onlooker.runs.of_user(user_id)
+    return counted and any(
+        run.reason is Reason.EXPIRED or run.status is Status.SENT for run in runs
+    )
 
 
 def _closed(run: Run, placed: Placed) -> bool:
