@@ -7,8 +7,8 @@ from gazette.domain.identity import WAITING
 from gazette.domain.model import DAILY, Placed
 from gazette.domain.stores import Events, Guard
 
-from tests.builders import SettableClock, a_placed_event, an_event
-from tests.contract.conftest import RETENTION, SECOND
+from tests.builders import RETENTION, SettableClock, a_placed_event, an_event
+from tests.contract.conftest import SECOND
 
 
 def test_every_event_is_found_by_schedule_oldest_first(

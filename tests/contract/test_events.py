@@ -15,8 +15,8 @@ from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import BEGINNING
 from gazette.domain.stores import Events, Guard
 
-from tests.builders import NOW, SettableClock, a_placed_event, an_event
-from tests.contract.conftest import RETENTION, SECOND, dynamo_events
+from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, an_event
+from tests.contract.conftest import SECOND, dynamo_events
 
 HERE = a_placed_event(an_event(), DAILY, NOW)
 """Where an event is that was stored before the clock was moved."""

@@ -8,8 +8,8 @@ from botocore.client import BaseClient
 from gazette.domain.model import DAILY, Window
 from gazette.domain.stores import EventReader, Events, Guard
 
-from tests.builders import NOW, SettableClock, a_placed_event, a_window, an_event
-from tests.contract.conftest import RETENTION, SECOND
+from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, a_window, an_event
+from tests.contract.conftest import SECOND
 
 NEXT = timedelta(microseconds=1)
 
