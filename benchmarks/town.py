@@ -114,4 +114,4 @@ def _all_the_time() -> timedelta:
 
 
 def _counts(done: FannedOut) -> dict[str, int]:
-    return {name: getattr(done, name) for name in FannedOut.__dataclass_fields__}
+    return {**asdict(done), "unreadable": len(done.unreadable)}

@@ -121,8 +121,8 @@ class Stage:
     soft_bounces: int = 5
     soft_bounce_days: int = 14
     max_groups: int = 20
-    event_retention_days: int = 90
-    run_retention_days: int = 180
+    event_retention_days: int = 35
+    run_retention_days: int = 200
     sunset_days: int = 45
     concurrency: int = 20
     track_clicks: bool = False

@@ -16,6 +16,7 @@ from gazette.domain.model import (
     Entity,
     Event,
     Mail,
+    Placed,
     RunKey,
     Schedule,
     Window,
@@ -25,6 +26,9 @@ from gazette.domain.run import Run
 from gazette.domain.subscriber import Subscriber
 
 NOW = datetime(2026, 11, 22, 7, 3, tzinfo=UTC)
+RETENTION = timedelta(days=35)
+"""Of events, at least; our fakes have it built in."""
+
 KEY = RunKey("ann", DAILY, 1)
 LINKS = Links(
     unsubscribe="https://mail.example.com/unsubscribe/k1.YW5u.abc_-d",
@@ -115,6 +119,13 @@ def an_event(
         amended_at=amended_at,
         via=via,
     )
+
+
+def a_placed_event(
+    event: Event | None = None, schedule: str = DAILY, stored_at: datetime = NOW
+) -> Placed:
+    """An event as it was stored, under a schedule that needs it no longer than any."""
+    return Placed(event or an_event(), schedule, stored_at, stored_at + RETENTION)
 
 
 def an_activity(

@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.brake import Brake, pulled, pulled_by_hand
+from gazette.domain.cadence import Cadence
 from gazette.domain.calendar import slot_of
 from gazette.domain.engagement import Engagement, EngagementEvent
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.following import Activity, Follow
-from gazette.domain.identity import ASIDE, run_id, shard_of
+from gazette.domain.identity import ASIDE, EXPIRED, run_id, shard_of
+from gazette.domain.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, Turn, read, take
 from gazette.domain.ports import Clock
@@ -22,9 +24,7 @@ from gazette.domain.stores import Guard
 from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause, Suppression
 
-from tests.builders import SettableClock
-
-_RETENTION = timedelta(days=90)
+from tests.builders import RETENTION, SettableClock
 
 PARTITIONS = 16
 """Of the open runs."""
@@ -591,7 +591,7 @@ class FakePacer:
 class FakeEvents:
     """The ports `Events`, `EventReader`, `EventShelf` and `EventHistory` in memory.
 
-    `runs` and `schedules` are its guards'.
+    `runs` and `schedules` are its guards'. What DynamoDB should delete, it has deleted at once.
     """
 
     clock: Clock
@@ -602,42 +602,63 @@ class FakeEvents:
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     unreadable: set[tuple[str, str]] = field(default_factory=set)
 
-    def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
+    def store(
+        self, event: Event, schedule: str, wanted: Cadence | None = None
+    ) -> tuple[bool, Placed | Retracted]:
         key = (event.user_id, event.id)
         found = self.get(*key)
         if found:
             return False, found
-        placed = Placed(event, schedule, self.clock())
-        self._keep(key, placed)
+        now = self.clock()
+        placed = Placed(event, schedule, now, lasts_until(wanted, now, least=RETENTION))
+        self._keep(key, placed, kept_until(placed.lasts_until, schedule))
         return True, placed
 
     def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
         key = (user_id, event_id)
         if key in self.unreadable & self.rows.keys():
             raise unreadable_row("events", *key)
-        if key in self.rows and self.expires_at[key] > self.clock():
-            return self.rows[key]
-        return None
+        row = self.rows.get(key)
+        if isinstance(row, Placed) and row.has_expired(self.clock()):
+            return None
+        return row if self._is_kept(key) else None
 
     def amend(self, placed: Placed, event: Event) -> bool:
         key = (event.user_id, event.id)
-        if self.rows.get(key) != placed:
+        current = self.rows.get(key)
+        if not isinstance(current, Placed) or not _in_place(current, placed):
             return False
-        self.rows[key] = replace(placed, event=event)
+        if current.event != placed.event:
+            return False
+        self.rows[key] = replace(current, event=event)
         return True
 
-    def move(self, placed: Placed, schedule: str, guard: Guard) -> Placed | None:
+    def move(
+        self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
+    ) -> Placed | None:
         key = (placed.event.user_id, placed.event.id)
         now = self.clock()
+        until = max(placed.lasts_until, needed_until(wanted, now) or now)
         if guard.not_after and now > guard.not_after:
             return None
         if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
             return None
-        self._do(guard)
         current = self.rows[key]
-        event = current.event if isinstance(current, Placed) else placed.event
-        self.rows[key] = Placed(event, schedule, now)
-        return Placed(placed.event, schedule, now)
+        if not isinstance(current, Placed) or current.lasts_until > until:
+            return None
+        self._do(guard)
+        self._keep(key, Placed(current.event, schedule, now, until), kept_until(until, schedule))
+        return Placed(placed.event, schedule, now, until)
+
+    def extend(self, placed: Placed, until: datetime) -> bool:
+        key = (placed.event.user_id, placed.event.id)
+        current = self.rows.get(key)
+        if not isinstance(current, Placed) or not _in_place(current, placed):
+            return False
+        if current.lasts_until > until:
+            return False
+        self._keep(key, replace(current, lasts_until=until), kept_until(until, placed.schedule))
+        return True
 
     def _holds(self, guard: Guard) -> bool:
         if any(_held(self.runs.rows[run.key]) != _held(run) for run in guard.open_runs):
@@ -675,25 +696,34 @@ class FakeEvents:
         if found is None and not early:
             return None
         trace = Retracted(event_id, found.schedule if found else "")
-        self._keep((user_id, event_id), trace)
+        self._keep((user_id, event_id), trace, self.clock() + RETENTION)
         return trace
 
     def placed(
         self, user_id: str, schedule: str, *, after: datetime
     ) -> Iterator[Placed | UnreadableRow]:
-        return map(self._as_read, self._placed(user_id, schedule, after))
+        now = self.clock()
+        for placed in self._kept(user_id, schedule, after):
+            found = self._as_read(placed)
+            if isinstance(found, UnreadableRow) or not found.has_expired(now):
+                yield found
 
-    def _placed(self, user_id: str, schedule: str, after: datetime) -> list[Placed]:
+    def _kept(self, user_id: str, schedule: str, after: datetime) -> list[Placed]:
         found = [
             placed
-            for key, placed in self.rows.items()
-            if key[0] == user_id
-            and isinstance(placed, Placed)
+            for key, placed in self._rows_of(user_id).items()
+            if isinstance(placed, Placed)
             and placed.schedule == schedule
             and placed.stored_at > after
-            and (key in self.unreadable or self.get(*key))
+            and self._is_kept(key)
         ]
         return sorted(found, key=lambda placed: placed.stored_at)
+
+    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], Placed | Retracted]:
+        return {key: row for key, row in self.rows.items() if key[0] == user_id}
+
+    def _is_kept(self, key: tuple[str, str]) -> bool:
+        return key in self.rows and self.expires_at[key] > self.clock()
 
     def _as_read(self, placed: Placed) -> Placed | UnreadableRow:
         key = (placed.event.user_id, placed.event.id)
@@ -706,19 +736,29 @@ class FakeEvents:
             ):
                 del self.rows[key]
 
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
-        for placed in self._placed(user_id, schedule, window.since):
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
+        for placed in self._kept(user_id, schedule, window.since):
             if placed.stored_at <= window.until:
                 require_readable([self._as_read(placed)])
-                yield placed.event
+                yield placed
 
     def set_aside(self, event: Event, schedule: str, why: str) -> bool:
         key = (event.user_id, event.id)
         current = self.rows.get(key)
         if not isinstance(current, Placed) or current.schedule != schedule:
             return False
-        self.rows[key] = Placed(current.event, ASIDE, self.clock())
+        self.rows[key] = replace(current, schedule=ASIDE, stored_at=self.clock())
         self.reasons[key] = why
+        return True
+
+    def expire(self, placed: Placed) -> bool:
+        key = (placed.event.user_id, placed.event.id)
+        current = self.rows.get(key)
+        if not isinstance(current, Placed) or not _in_place(current, placed):
+            return False
+        if not current.has_expired(self.clock()):
+            return False
+        self.rows[key] = replace(current, schedule=EXPIRED, stored_at=self.clock())
         return True
 
     def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
@@ -736,17 +776,17 @@ class FakeEvents:
         return self.runs.rows[run.key]
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        found = self._placed(user_id, schedule, window.since)
+        found = self._kept(user_id, schedule, window.since)
         return any(placed.stored_at <= window.until for placed in found)
 
     def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
         schedules = {row.schedule for row in self.rows.values() if isinstance(row, Placed)}
         for schedule in sorted(schedules):
-            yield from self.placed(user_id, schedule, after=BEGINNING)
+            yield from map(self._as_read, self._kept(user_id, schedule, BEGINNING))
 
-    def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
+    def _keep(self, key: tuple[str, str], row: Placed | Retracted, expires_at: datetime) -> None:
         self.rows[key] = row
-        self.expires_at[key] = self.clock() + _RETENTION
+        self.expires_at[key] = expires_at
 
 
 def _within_a_transaction(items: int) -> None:

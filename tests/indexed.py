@@ -1,7 +1,7 @@
 """Our fakes with an index each: for many readers, where a call may cost no more than for one."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -71,17 +71,9 @@ class IndexedEvents(FakeEvents):
         default_factory=lambda: defaultdict(dict)
     )
 
-    def _placed(self, user_id: str, schedule: str, after: datetime) -> list[Placed]:
-        own = {key: self.rows[key] for key in self.keys_of.get(user_id, ()) if key in self.rows}
-        return FakeEvents(
-            self.clock,
-            self.runs,
-            self.schedules,
-            rows=own,
-            expires_at=self.expires_at,
-            unreadable=self.unreadable,
-        )._placed(user_id, schedule, after)
+    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], Placed | Retracted]:
+        return {key: self.rows[key] for key in self.keys_of.get(user_id, ()) if key in self.rows}
 
-    def _keep(self, key: tuple[str, str], row: Placed | Retracted) -> None:
+    def _keep(self, key: tuple[str, str], row: Placed | Retracted, expires_at: datetime) -> None:
         self.keys_of[key[0]][key] = None
-        super()._keep(key, row)
+        super()._keep(key, row, expires_at)

@@ -150,6 +150,11 @@ REASON: Mapping[Reason, Words] = {
         "If something should have: was it put on the right bus, does `gazette quarantine list` "
         "show it, is its category or follow muted?",
     ),
+    Reason.EXPIRED: Words(
+        "everything that had waited expired before an email could show it",
+        "It is lost to them. Look at the runs before it for what held their emails up so long, and "
+        "see that it is over; services may put the events again.",
+    ),
     Reason.BRAKED: Words(
         "everything that waited is of categories that are braked",
         "Its events go with the next once that is over: `gazette brake` says which ones, and why.",
@@ -169,7 +174,8 @@ REASON: Mapping[Reason, Words] = {
     Reason.DAILY_CAP: Words(
         "the cap of a new sending domain (warmup_daily), or what the account may send in 24 hours, "
         "was used up",
-        "Its events go with the next; `gazette batch show` shows both.",
+        "Its events go with the next, a day later; weekly and custom digests wait for the next day "
+        "instead. `gazette batch show` shows both.",
     ),
     Reason.DORMANT: Words(
         "nothing had been seen of them for long",

@@ -123,6 +123,7 @@ def _whose(choice: Choice, chosen: str) -> str:
 def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     left = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
     yield from _rows(found.waiting, "is not sent" if left else "")
+    yield from _rows(found.expired, "expired")
 
 
 def _rows(some: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:

@@ -49,6 +49,12 @@ def _now(found: Explanation) -> Iterator[str]:
             f"Not sent again: {'; '.join(map(_waits, _by_place(found.given_up)))}, which went out "
             "twice for all that anybody knows; no report of either email came."
         )
+    if found.expired:
+        categories = dict.fromkeys(named(each.category) for each in found.expired)
+        yield (
+            f"{counted(sum(each.count for each in found.expired))} of {listed([*categories])} "
+            "expired before an email showed it."
+        )
     if found.braked:
         yield (
             f"Nothing of {listed([*map(named, found.braked)])} is sent to anybody now: "

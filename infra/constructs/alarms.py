@@ -88,6 +88,20 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="events-expiring",
+        metric="events_expired",
+        minutes=60,
+        bad=1,
+        meaning=(
+            "Events expired before an email showed them: their digests were held up for longer "
+            "than two occurrences and two weeks. `gazette explain USER --stage {stage}` says of a "
+            "reader what held theirs up, the log of gazette-{stage}-generate whose they were "
+            "(expired). Is a category braked (`gazette brake --stage {stage}`), is the cap of the "
+            "day too small (`gazette batch show --stage {stage}`)? What expired is not sent any "
+            "more; services may put it again."
+        ),
+    ),
+    Counted(
         name="pages-failing",
         metric="page_failed",
         minutes=5,

@@ -35,7 +35,7 @@ from gazette.domain.stores import (
 from moto import mock_aws
 
 from demo.ses import StandIn
-from tests.builders import SettableClock
+from tests.builders import RETENTION, SettableClock
 from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
@@ -54,10 +54,7 @@ from tests.indexed import IndexedEvents, IndexedRuns, IndexedSchedules
 from tests.moto_tables import create_tables
 
 SHARDS = 4
-RETENTION = timedelta(days=90)
-"""Of events, activities and ended follows; the fakes have it built in."""
-
-RUN_RETENTION = timedelta(days=180)
+RUN_RETENTION = timedelta(days=200)
 
 SECOND = timedelta(seconds=1)
 

@@ -10,8 +10,8 @@ from gazette.domain.model import Retracted
 from gazette.domain.stored import readable
 from gazette.domain.stores import Activities
 
-from tests.builders import NOW, SettableClock, an_activity
-from tests.contract.conftest import RETENTION, SECOND
+from tests.builders import NOW, RETENTION, SettableClock, an_activity
+from tests.contract.conftest import SECOND
 
 POST = "post#post1"
 HOME = "post#c1"

@@ -5,8 +5,8 @@ from gazette.adapters.tables import BounceRow
 from gazette.domain.identity import address_hash
 from gazette.domain.stores import Bounces
 
-from tests.builders import NOW, SettableClock
-from tests.contract.conftest import RETENTION, SECOND
+from tests.builders import NOW, RETENTION, SettableClock
+from tests.contract.conftest import SECOND
 
 ANN, BO = address_hash("ann@example.com"), address_hash("bo@example.com")
 

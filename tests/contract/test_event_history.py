@@ -1,13 +1,15 @@
 """What the port `EventHistory` promises, held against our fake and the real adapter on moto."""
 
+from datetime import timedelta
+
 from gazette.domain.explanation import EventHistory
 from gazette.domain.identity import WAITING
 from gazette.domain.model import DAILY, Placed
 from gazette.domain.stored import readable
 from gazette.domain.stores import Events, Guard
 
-from tests.builders import SettableClock, an_event
-from tests.contract.conftest import RETENTION, SECOND
+from tests.builders import RETENTION, SettableClock, a_placed_event, an_event
+from tests.contract.conftest import SECOND
 
 
 def test_every_event_is_found_by_schedule_oldest_first(
@@ -17,7 +19,7 @@ def test_every_event_is_found_by_schedule_oldest_first(
     for number in (3, 1, 2):
         for schedule, placed in found.items():
             event = an_event(f"{schedule}{number}")
-            placed.append(Placed(event, schedule, clock.now))
+            placed.append(a_placed_event(event, schedule, clock.now))
             events.store(event, schedule)
             clock.now += SECOND
     events.store(an_event("theirs", user_id="bo"), DAILY)
@@ -35,7 +37,7 @@ def test_a_moved_event_is_found_where_it_is_now(
     assert list(history.of_user("ann")) == [moved]
 
 
-def test_what_was_retracted_or_has_expired_is_not_found(
+def test_what_was_retracted_is_not_found_and_what_has_expired_is_until_its_row_is_deleted(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
     events.store(an_event("e1"), DAILY)
@@ -43,7 +45,9 @@ def test_what_was_retracted_or_has_expired_is_not_found(
     events.retract("ann", "e1", early=False)
     events.retract("ann", "early", early=True)
     assert [placed.event.id for placed in readable(history.of_user("ann"))] == ["e2"]
-    clock.now += RETENTION
+    clock.now += RETENTION + timedelta(days=4) - SECOND
+    assert [placed.event.id for placed in readable(history.of_user("ann"))] == ["e2"]
+    clock.now += SECOND
     assert list(history.of_user("ann")) == []
 
 

@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 from gazette.adapters.tables import EventRow
+from gazette.domain.cadence import Cadence, Days
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import WAITING
+from gazette.domain.lifetime import MARGIN
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import BEGINNING
 from gazette.domain.stored import readable
 from gazette.domain.stores import Events, Guard
 
-from tests.builders import NOW, SettableClock, an_event
-from tests.contract.conftest import RETENTION, SECOND, dynamo_events
+from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, an_event
+from tests.contract.conftest import SECOND, dynamo_events
 
-HERE = Placed(an_event(), DAILY, NOW)
+HERE = a_placed_event(an_event(), DAILY, NOW)
 """Where an event is that was stored before the clock was moved."""
 
 
@@ -29,8 +31,8 @@ def test_an_event_comes_back_as_stored(events: Events) -> None:
         via=("comment#c1", "post#Größe"),
     )
     assert events.get("ann", "e1") is None
-    assert events.store(event, DAILY) == (True, Placed(event, DAILY, NOW))
-    assert events.get("ann", "e1") == Placed(event, DAILY, NOW)
+    assert events.store(event, DAILY) == (True, a_placed_event(event, DAILY, NOW))
+    assert events.get("ann", "e1") == a_placed_event(event, DAILY, NOW)
 
 
 def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
@@ -46,7 +48,7 @@ def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
 def test_an_id_counts_once_for_each_user(events: Events) -> None:
     events.store(an_event(), DAILY)
     theirs = an_event(user_id="bo")
-    assert events.store(theirs, WAITING) == (True, Placed(theirs, WAITING, NOW))
+    assert events.store(theirs, WAITING) == (True, a_placed_event(theirs, WAITING, NOW))
     assert events.get("ann", "e1") == HERE
 
 
@@ -90,7 +92,10 @@ def test_a_removed_event_leaves_no_trace_and_may_come_again(
     assert events.get("ann", "e1") is None
     assert not events.remove(HERE, Guard())
     clock.now += SECOND
-    assert events.store(an_event(), "weekly") == (True, Placed(an_event(), "weekly", clock.now))
+    assert events.store(an_event(), "weekly") == (
+        True,
+        a_placed_event(an_event(), "weekly", clock.now),
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,7 +150,7 @@ def test_what_was_placed_is_found_by_schedule_oldest_first(
     placed = []
     for number in (3, 1, 2):
         event = an_event(f"e{number}")
-        placed.append(Placed(event, DAILY, clock.now))
+        placed.append(a_placed_event(event, DAILY, clock.now))
         events.store(event, DAILY)
         clock.now += SECOND
     events.store(an_event("elsewhere"), "weekly")
@@ -168,7 +173,7 @@ def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Eve
         assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
         assert list(events.placed("ann", WAITING, after=BEGINNING)) == []
         assert events.get("ann", "early") is None
-    assert events.get("bo", "e1") == Placed(an_event(user_id="bo"), DAILY, NOW)
+    assert events.get("bo", "e1") == a_placed_event(an_event(user_id="bo"), DAILY, NOW)
 
 
 def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Events) -> None:
@@ -193,7 +198,7 @@ def test_an_expired_event_is_not_there(events: Events, clock: SettableClock) -> 
     assert events.get("ann", "e1") is None
     assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
     assert events.retract("ann", "e1", early=False) is None
-    anew = Placed(an_event(excerpt="anew"), "weekly", clock.now)
+    anew = a_placed_event(an_event(excerpt="anew"), "weekly", clock.now)
     assert events.store(anew.event, "weekly") == (True, anew)
     assert events.get("ann", "e1") == anew
 
@@ -231,6 +236,94 @@ def test_an_event_that_was_moved_or_amended_lasts_no_longer(
     assert events.get("ann", "e1") is None
 
 
+MONTHLY = Cadence(8, 0, "Europe/Berlin", Days(month_day=21))
+"""The next ones are on 21 December and 21 January."""
+
+LONG = datetime(2027, 1, 21, 7, 0, tzinfo=UTC) + MARGIN
+"""Up to when what waits for the latter lasts."""
+
+
+def test_what_comes_rarely_lasts_longer(events: Events, clock: SettableClock) -> None:
+    there = Placed(an_event(), "custom", NOW, LONG)
+    assert events.store(an_event(), "custom", MONTHLY) == (True, there)
+    clock.now = LONG - SECOND
+    assert events.get("ann", "e1") == there
+    assert not events.store(an_event(), DAILY)[0]
+    clock.now = LONG
+    assert events.get("ann", "e1") is None
+    assert events.store(an_event(), DAILY)[0], "while its row is there"
+
+
+def test_a_moved_event_lasts_as_it_must_where_it_is_now_and_no_shorter(
+    events: Events, clock: SettableClock
+) -> None:
+    events.store(an_event(), WAITING)
+    clock.now += SECOND
+    moved = events.move(replace(HERE, schedule=WAITING), "custom", Guard(), MONTHLY)
+    assert moved == Placed(an_event(), "custom", clock.now, LONG)
+    assert moved
+    assert events.get("ann", "e1") == moved
+    clock.now += SECOND
+    back = events.move(moved, DAILY, Guard())
+    assert back == Placed(an_event(), DAILY, clock.now, LONG)
+    assert events.get("ann", "e1") == back
+
+
+def test_a_life_is_made_longer_and_never_shorter(events: Events, clock: SettableClock) -> None:
+    events.store(an_event(), DAILY)
+    assert events.extend(HERE, LONG)
+    longer = replace(HERE, lasts_until=LONG)
+    assert events.get("ann", "e1") == longer
+    for read in (HERE, longer):
+        assert not events.extend(read, LONG - SECOND)
+    assert events.get("ann", "e1") == longer
+    assert events.extend(HERE, LONG), "by whoever gets no answer the first time"
+    clock.now = LONG - SECOND
+    assert list(events.placed("ann", DAILY, after=BEGINNING)) == [longer]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        replace(HERE, schedule="weekly"),
+        replace(HERE, stored_at=NOW - SECOND),
+        replace(HERE, event=an_event("e2")),
+    ],
+)
+def test_a_life_is_made_longer_only_in_its_place(events: Events, read: Placed) -> None:
+    events.store(an_event(), DAILY)
+    assert not events.extend(read, LONG)
+    assert events.get("ann", "e1") == HERE
+    assert events.get("ann", "e2") is None
+
+
+def test_a_move_that_knows_of_no_longer_life_does_not_make_it_shorter(events: Events) -> None:
+    """Who moves it reads it again."""
+    events.store(an_event(), DAILY)
+    events.extend(HERE, LONG)
+    assert events.move(HERE, "weekly", Guard()) is None
+    longer = replace(HERE, lasts_until=LONG)
+    assert events.get("ann", "e1") == longer
+    assert events.move(longer, "weekly", Guard())
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_a_row_of_an_earlier_version_lasts_until_it_is_deleted(clock: SettableClock) -> None:
+    events = dynamo_events(clock)
+    events.store(an_event(), DAILY)
+    row = EventRow.get("ann", "e1")
+    end = row.expires_at
+    row.update([EventRow.lasts_until.remove()])
+    found = events.get("ann", "e1")
+    assert found == replace(HERE, lasts_until=end)
+    assert isinstance(found, Placed)
+    assert not events.store(an_event(), DAILY)[0]
+    clock.now = end
+    assert events.get("ann", "e1") is None
+    assert events.store(an_event(), DAILY)[0]
+
+
 def test_instants_in_other_zones_are_the_same_instants(
     events: Events, clock: SettableClock
 ) -> None:
@@ -238,7 +331,7 @@ def test_instants_in_other_zones_are_the_same_instants(
     clock.now = berlin
     events.store(an_event(occurred_at=berlin), DAILY)
     utc = berlin.astimezone(UTC)
-    assert events.get("ann", "e1") == Placed(an_event(occurred_at=utc), DAILY, utc)
+    assert events.get("ann", "e1") == a_placed_event(an_event(occurred_at=utc), DAILY, utc)
 
 
 @pytest.fixture
@@ -260,7 +353,7 @@ def test_trace_l_each_attempt_to_write_takes_a_stamp_of_its_own(
     """The stamp of the first would lie before windows that were closed meanwhile (rule 14)."""
     events = dynamo_events(ticking)
     answers += ["lost before", "lost before"]
-    third = Placed(an_event(), DAILY, NOW + 3 * SECOND)
+    third = a_placed_event(an_event(), DAILY, NOW + 3 * SECOND)
     assert events.store(an_event(), DAILY) == (True, third)
     assert events.get("ann", "e1") == third
 
@@ -272,7 +365,7 @@ def test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_
 ) -> None:
     events = dynamo_events(ticking)
     answers += ["in the way", "in the way"]
-    third = Placed(an_event(), DAILY, NOW + 3 * SECOND)
+    third = a_placed_event(an_event(), DAILY, NOW + 3 * SECOND)
     assert events.store(an_event(), DAILY) == (True, third)
 
 
@@ -283,7 +376,7 @@ def test_an_event_whose_answer_was_lost_is_stored_once(
 ) -> None:
     events = dynamo_events(ticking)
     answers += ["lost after"]
-    first = Placed(an_event(), DAILY, NOW + SECOND)
+    first = a_placed_event(an_event(), DAILY, NOW + SECOND)
     assert events.store(an_event(), DAILY) == (False, first)
 
 

@@ -9,8 +9,8 @@ from gazette.domain.following import Follow, FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.stores import Follows
 
-from tests.builders import NOW, SettableClock, a_follow
-from tests.contract.conftest import RETENTION, SECOND
+from tests.builders import NOW, RETENTION, SettableClock, a_follow
+from tests.contract.conftest import SECOND
 
 POST = "post#post1"
 ENDED = replace(a_follow(), changes=(*a_follow().changes, (NOW, FollowState(False))))

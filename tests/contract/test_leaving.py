@@ -18,11 +18,11 @@ from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stored import readable
 from gazette.domain.stores import Events, Guard
 
-from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, an_event
+from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, a_schedule, an_event
 from tests.contract.conftest import SECOND
 
 NOW_SCHEDULE = immediate_schedule("post#post1")
-HERE = Placed(an_event(), DAILY, NOW)
+HERE = a_placed_event(an_event(), DAILY, NOW)
 WEEKLY_RUN = replace(a_run(), key=RunKey("ann", "weekly", 1))
 SECOND_RUN = replace(a_run(2), status=Status.RETRYING, reason=Reason.REFUSED_FOR_NOW, attempt=1)
 NEXT = RunKey("ann", DAILY, 3)
@@ -83,7 +83,7 @@ def leave(request: pytest.FixtureRequest) -> Leave:
 def test_a_moved_event_is_in_its_new_place_since_now(
     stores: Stores, clock: SettableClock, guard: Guard
 ) -> None:
-    moved = Placed(an_event(), "weekly", clock.now)
+    moved = replace(HERE, schedule="weekly", stored_at=clock.now)
     assert stores.events.move(HERE, "weekly", guard) == moved
     assert stores.events.get("ann", "e1") == moved
     assert list(stores.events.placed("ann", DAILY, after=NOW - SECOND)) == []
@@ -134,7 +134,7 @@ def test_an_event_may_move_on_and_back(stores: Stores, clock: SettableClock) -> 
     assert moved
     clock.now += SECOND
     back = stores.events.move(moved, DAILY, Guard())
-    assert back == Placed(an_event(), DAILY, clock.now)
+    assert back == replace(HERE, stored_at=clock.now)
 
 
 def test_a_moved_event_says_what_it_said_last(stores: Stores, clock: SettableClock) -> None:
@@ -142,7 +142,9 @@ def test_a_moved_event_says_what_it_said_last(stores: Stores, clock: SettableClo
     better = an_event(excerpt="better", amended_at=NOW)
     stores.events.amend(HERE, better)
     assert stores.events.move(HERE, "weekly", GUARD)
-    assert stores.events.get("ann", "e1") == Placed(better, "weekly", clock.now)
+    assert stores.events.get("ann", "e1") == replace(
+        HERE, event=better, schedule="weekly", stored_at=clock.now
+    )
 
 
 @pytest.mark.parametrize("guard", [Guard(starting=STARTING), AT_ONCE])

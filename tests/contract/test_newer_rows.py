@@ -43,6 +43,7 @@ from infra.topology import TABLES
 from tests.builders import (
     KEY,
     NOW,
+    RETENTION,
     SettableClock,
     a_follow,
     a_run,
@@ -52,7 +53,7 @@ from tests.builders import (
     an_activity,
     an_event,
 )
-from tests.contract.conftest import RETENTION, RUN_RETENTION, SECOND, SHARDS, dynamo_events
+from tests.contract.conftest import RUN_RETENTION, SECOND, SHARDS, dynamo_events
 from tests.fake_stores import (
     FakeActivities,
     FakeEngagements,
@@ -269,8 +270,9 @@ def see_activity() -> None:
 
 
 def see_event() -> None:
-    assert list(event_reader().read("ann", DAILY, EVERYTHING)) == [an_event()]
     (placed,) = readable(dynamo_events(CLOCK).placed("ann", DAILY, after=BEGINNING))
+    assert placed.event == an_event()
+    assert list(event_reader().read("ann", DAILY, EVERYTHING)) == [placed]
     assert dynamo_events(CLOCK).amend(placed, replace(an_event(), excerpt="Else"))
 
 

@@ -6,13 +6,14 @@ from datetime import timedelta
 
 import pytest
 from gazette.adapters.shelf import DynamoEventShelf
-from gazette.domain.identity import ASIDE
+from gazette.domain.explanation import EventHistory
+from gazette.domain.identity import ASIDE, EXPIRED
 from gazette.domain.ledgers import Runs
 from gazette.domain.model import DAILY, Event, Placed
 from gazette.domain.run import Run, Status
 from gazette.domain.stores import EventReader, Events, EventShelf, Guard
 
-from tests.builders import NOW, SettableClock, a_run, a_window, an_event
+from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, a_run, a_window, an_event
 from tests.fake_stores import FakeEvents
 
 
@@ -27,7 +28,7 @@ def test_what_is_set_aside_is_in_no_window(
     events.store(an_event(), DAILY)
     assert shelf.set_aside(an_event(), DAILY, "cannot be shown")
     assert list(reader.read("ann", DAILY, a_window())) == []
-    assert events.get("ann", "e1") == Placed(an_event(), ASIDE, NOW)
+    assert events.get("ann", "e1") == a_placed_event(an_event(), ASIDE, NOW)
 
 
 @pytest.mark.parametrize("name", ["weekly", "dail", "daily2"])
@@ -53,7 +54,57 @@ def test_what_was_set_aside_can_be_moved_to_where_it_belongs(
     _, found = events.store(an_event(), DAILY)
     assert isinstance(found, Placed)
     assert events.move(found, DAILY, Guard())
-    assert [event.id for event in reader.read("ann", DAILY, a_window())] == ["e1"]
+    assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
+
+
+def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
+    events: Events,
+    reader: EventReader,
+    history: EventHistory,
+    shelf: EventShelf,
+    clock: SettableClock,
+) -> None:
+    events.store(an_event(), DAILY)
+    clock.now += RETENTION
+    (placed,) = reader.read("ann", DAILY, a_window())
+    assert [shelf.expire(placed) for _ in range(2)] == [True, False]
+    assert list(reader.read("ann", DAILY, a_window())) == []
+    assert not reader.holds("ann", DAILY, a_window())
+    assert list(history.of_user("ann")) == [replace(placed, schedule=EXPIRED, stored_at=clock.now)]
+    assert events.get("ann", "e1") is None
+    assert events.store(an_event(), DAILY)[0], "put again by its producer"
+
+
+def test_trace_v_what_lasts_is_not_counted_as_expired(
+    events: Events, reader: EventReader, shelf: EventShelf, clock: SettableClock
+) -> None:
+    """As whoever has read it may believe: a pause that began meanwhile has made it last longer."""
+    events.store(an_event(), DAILY)
+    read = a_placed_event()
+    assert not shelf.expire(read)
+    events.extend(read, NOW + 2 * RETENTION)
+    clock.now += RETENTION
+    assert not shelf.expire(read)
+    assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
+    assert events.get("ann", "e1") == replace(read, lasts_until=NOW + 2 * RETENTION)
+
+
+@pytest.mark.parametrize("act", ["moved", "retracted", "gone"])
+def test_what_is_not_there_any_more_is_not_counted_as_expired(
+    events: Events, shelf: EventShelf, clock: SettableClock, act: str
+) -> None:
+    read = a_placed_event()
+    if act != "gone":
+        events.store(an_event(), DAILY)
+    if act == "moved":
+        clock.pass_time(minutes=1)
+        events.move(read, "weekly", Guard())
+    if act == "retracted":
+        events.retract("ann", "e1", early=False)
+    clock.now = NOW + RETENTION
+    before = events.get("ann", "e1")
+    assert not shelf.expire(read)
+    assert events.get("ann", "e1") == before
 
 
 def stored(events: Events, number: int) -> list[Event]:

@@ -8,20 +8,20 @@ from botocore.client import BaseClient
 from gazette.domain.model import DAILY, Window
 from gazette.domain.stores import EventReader, Events, Guard
 
-from tests.builders import NOW, SettableClock, a_window, an_event
-from tests.contract.conftest import RETENTION, SECOND
+from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, a_window, an_event
+from tests.contract.conftest import SECOND
 
 NEXT = timedelta(microseconds=1)
 
 
 def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[str]:
-    return [event.id for event in reader.read("ann", schedule, window)]
+    return [placed.event.id for placed in reader.read("ann", schedule, window)]
 
 
 def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> None:
     event = an_event(excerpt='Größe "x"\n\u202e😀', via=("post#post1",), amended_at=NOW)
     events.store(event, DAILY)
-    assert list(reader.read("ann", DAILY, a_window())) == [event]
+    assert list(reader.read("ann", DAILY, a_window())) == [a_placed_event(event)]
 
 
 def test_trace_m_an_event_id_counts_once_whatever_its_schedule(
@@ -104,17 +104,24 @@ def test_what_was_amended_retracted_or_removed_is_read_as_it_is_now(
     events.amend(placed[0], better)  # type: ignore[arg-type]
     events.remove(placed[1], Guard())  # type: ignore[arg-type]
     events.retract("ann", "e2", early=False)
-    assert list(reader.read("ann", DAILY, a_window())) == [better]
+    assert list(reader.read("ann", DAILY, a_window())) == [a_placed_event(better)]
 
 
-def test_an_expired_event_is_not_read(
-    events: Events, reader: EventReader, clock: SettableClock
+@pytest.mark.parametrize(
+    ("schedule", "days"), [(DAILY, 1), ("weekly", 7), ("custom", 31), ("waiting", 0)]
+)
+def test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it(
+    events: Events, reader: EventReader, clock: SettableClock, schedule: str, days: int
 ) -> None:
-    events.store(an_event(), DAILY)
-    clock.now += RETENTION - SECOND
-    assert ids(reader, a_window()) == ["e1"]
+    """And three days more, for a run that is late."""
+    events.store(an_event(), schedule)
+    (placed,) = reader.read("ann", schedule, a_window())
+    assert placed.lasts_until == NOW + RETENTION
+    clock.now += RETENTION + timedelta(days=days + 3) - SECOND
+    assert ids(reader, a_window(), schedule=schedule) == ["e1"]
+    assert reader.holds("ann", schedule, a_window())
     clock.now += SECOND
-    assert ids(reader, a_window()) == []
+    assert ids(reader, a_window(), schedule=schedule) == []
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)

@@ -219,7 +219,7 @@ def due_shard(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> str:
     found = DynamoSchedules("schedules", shards=1).get(user_id, schedule)
     assert found is not None
     batches = DynamoBatches(
-        "batches", retention=timedelta(days=180), clock=lambda: datetime.now(UTC)
+        "batches", retention=timedelta(days=200), clock=lambda: datetime.now(UTC)
     )
     batches.save_checkpoint(0, slot_of(found.next_due_at) - SLOT)
     assert cloud.invoke("fanout", {"time": found.next_due_at.isoformat()}) == {"shards": 1}
@@ -335,8 +335,8 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "opens_are_life": 0,
         "category_brake": 1,
         "max_groups": 20,
-        "event_retention_days": 90,
-        "run_retention_days": 180,
+        "event_retention_days": 35,
+        "run_retention_days": 200,
         "default_frequencies": "{}",
         "mail_provider": "ses",
         "sender": "Gazette <digest@example.com>",

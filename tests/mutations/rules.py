@@ -74,8 +74,8 @@ RULES: Final = (
     Mutation(
         "what may have gone out is not put off",
         "steps/holding.py",
-        "    split = min(max(window.since, doubtful), window.until)\n",
-        "    split = max(window.since, min(doubtful, window.since))\n",
+        " and placed.stored_at > doubtful:\n",
+        ":\n",
         "tests/unit/test_category_brake.py"
         "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",
     ),

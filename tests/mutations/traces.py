@@ -37,6 +37,8 @@ TRACES: Final = {
     "share: they are too late",
     "u": "One row that cannot be read, or says what only a newer version knows, stops everybody "
     "behind it",
+    "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
+    "expire and the run says that nothing waited; a pause in which they expire",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -433,6 +435,57 @@ PREVENTED: Final = (
         "tests/contract/test_newer_rows.py"
         "::test_trace_u_an_event_that_cannot_be_read_is_never_left_out_of_its_window",
         "u",
+    ),
+    Mutation(
+        "what comes more rarely than daily waits for the next day",
+        "steps/pacing.py",
+        "    if why is NoTurn.DAILY_CAP and run.key.schedule == DAILY:\n",
+        "    if why is NoTurn.DAILY_CAP and not at_once:\n",
+        "tests/unit/test_lifetime.py"
+        "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
+        "v",
+    ),
+    Mutation(
+        "what comes more rarely than daily is never too late in a queue",
+        "steps/preparing.py",
+        "    is_daily = run.key.schedule == DAILY\n",
+        '    is_daily = run.key.schedule != "custom"\n',
+        "tests/unit/test_lifetime.py"
+        "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
+        "v",
+    ),
+    Mutation(
+        "what expired is the reason of a run that has nothing else",
+        "steps/preparing.py",
+        "Reason.EXPIRED if due.expired else Reason.EMPTY",
+        "Reason.EMPTY",
+        "tests/unit/test_lifetime.py"
+        "::test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason",
+        "v",
+    ),
+    Mutation(
+        "an event lasts until the occurrence after the next one",
+        "domain/lifetime.py",
+        "next_occurrence(wanted, after=next_occurrence(wanted, after=now)) + MARGIN",
+        "now + MARGIN",
+        "tests/unit/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
+        "v",
+    ),
+    Mutation(
+        "a pause that begins later makes it last longer",
+        "steps/placing.py",
+        "                extend(placed, standing.wants(target), places=places)\n",
+        "                extend(placed, None, places=places)\n",
+        "tests/unit/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
+        "v",
+    ),
+    Mutation(
+        "an event is counted as expired only where it still is in its place and has expired",
+        "adapters/shelf.py",
+        "            condition=in_place(placed) & expired(now),\n",
+        "            condition=in_place(placed),\n",
+        "tests/contract/test_shelf.py::test_trace_v_what_lasts_is_not_counted_as_expired",
+        "v",
     ),
 )
 

@@ -16,6 +16,7 @@ from gazette.domain.commands import (
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.pace import PacePlan
 from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stored import as_stored
@@ -23,9 +24,11 @@ from gazette.steps.batches import cancel_batch
 from gazette.steps.unsubscribe import unsubscribe
 
 from tests.builders import a_subscriber, an_activity, an_event
+from tests.fake_stores import FakePacer
 from tests.prove.life import FIRST_DUE, Life
 from tests.prove.scenario import Act, Overtake
 from tests.prove.strikes import Worker
+from tests.world import Watched
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
 """What is acknowledged, and holds from then on for every claim."""
@@ -169,6 +172,17 @@ def release(category: str) -> Act:
 
     def act(life: Life) -> None:
         life.brakes.release(category)
+
+    return act
+
+
+def cap(daily: int) -> Act:
+    """From today on, so many emails may go out on the first day, and twice as many on the next."""
+
+    def act(life: Life) -> None:
+        plan = PacePlan(rate=500, warmup_from=life.clock().date(), warmup_daily=daily)
+        pacer = FakePacer(plan)
+        life.world.pacer = Watched("pacer", pacer, life.calls.around)  # type: ignore[assignment]
 
     return act
 

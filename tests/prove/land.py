@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from gazette.domain.explanation import EventHistory
 from gazette.domain.identity import shard_of
 from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import Mail
@@ -48,6 +49,7 @@ class Onlooker:
     runs: Runs
     events: Events
     batches: Batches
+    history: EventHistory
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,14 @@ def on_fakes(wiring: Wiring) -> Land:
         canary=ReportedCanary(wiring.provider),
         backlog=QueuedReports(queues["feedback"]),
     )
-    onlooker = Onlooker(world.subscribers, world.schedules, world.runs, world.events, world.batches)
+    onlooker = Onlooker(
+        world.subscribers,
+        world.schedules,
+        world.runs,
+        world.events,
+        world.batches,
+        history=world.events,
+    )
     watch(world, calls)
     sweep_queue = Watched("sweep_queue", SweepMessages(queues["sweep"], inhabited), calls.around)
     return Land(world, onlooker, sweep_queue)

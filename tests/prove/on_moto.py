@@ -68,8 +68,8 @@ _ENVIRONMENT = {
     "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
 }
 _SENDER = "Gazette <digest@example.com>"
-_RETENTION = timedelta(days=90)
-_RUN_RETENTION = timedelta(days=180)
+_RETENTION = timedelta(days=35)
+_RUN_RETENTION = timedelta(days=200)
 _REFUSALS = {
     "RefusedForNow": (429, "TooManyRequestsException"),
     "RefusedForGood": (400, "MessageRejected"),
@@ -96,7 +96,7 @@ class _Events(DynamoEvents):
             clock=clock,
         )
         reader = DynamoEventReader("events", clock=clock)
-        self.read, self.holds = reader.read, reader.holds
+        self.read, self.holds, self.of_user = reader.read, reader.holds, reader.of_user
 
 
 class _Account:
@@ -160,7 +160,12 @@ class _Account:
             setattr(world, name, port)
         world.places = replace(world.places, events=self._more["events"])
         onlooker = Onlooker(
-            world.subscribers, world.schedules, world.runs, world.events, world.batches
+            world.subscribers,
+            world.schedules,
+            world.runs,
+            world.events,
+            world.batches,
+            history=world.events,
         )
         return Land(world, onlooker, self._sweep_queue)
 

@@ -12,6 +12,7 @@ from tests.prove.acts import (
     brake,
     bury_messages,
     cancel,
+    cap,
     choose,
     copy,
     during,
@@ -379,6 +380,44 @@ def _foreign() -> Iterator[Scenario]:
             )
 
 
+def _held_up() -> Iterator[Scenario]:
+    """The cap of the day holds a weekly digest up until the next, or a brake one until too late."""
+    for frequency in (Frequency.WEEKLY, Frequency.DAILY):
+        capped = Scenario(
+            name=f"cap/{frequency}",
+            readers=("ann", "bo"),
+            events=("e1",),
+            frequency=frequency,
+            acts=(at(cap(1), minutes=-1),),
+            counted_from=timedelta(hours=16, minutes=45),
+            days=2,
+        )
+        yield capped
+        yield replace(
+            capped,
+            name=f"cap/{frequency}/two workers",
+            meanwhile=copy,
+            hows=(),
+            events=("e1", "e2"),
+        )
+    expiring = Scenario(
+        name="expiry",
+        acts=(at(brake("comment"), hours=-1),),
+        counted_from=timedelta(days=34, hours=20),
+        days=38,
+        hows=(How.KILLED_AFTER, How.UNANSWERED),
+    )
+    yield expiring
+    late = at(put("e3", category="like"), days=34)
+    yield replace(
+        expiring,
+        name="expiry/and more to send",
+        acts=(*expiring.acts, late),
+        meanwhile=copy,
+        hows=(),
+    )
+
+
 SCENARIOS = (
     *_plain(),
     *_doubts(),
@@ -389,6 +428,7 @@ SCENARIOS = (
     *_streams(),
     *_braked(),
     *_foreign(),
+    *_held_up(),
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import combinations, pairwise
 
 from gazette.domain.calendar import slot_of
-from gazette.domain.identity import ASIDE, is_immediate, latest_run
+from gazette.domain.identity import ASIDE, EXPIRED, is_immediate, latest_run
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import Reason, Run, Status, is_given_up
 from gazette.domain.signals import Policy
@@ -34,6 +34,7 @@ _ENDS = {
     },
     Status.SKIPPED: {
         Reason.EMPTY,
+        Reason.EXPIRED,
         Reason.TOO_LATE,
         Reason.BRAKED,
         Reason.SUPERSEDED,
@@ -137,6 +138,8 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
     if isinstance(placed, Retracted):
         return "retracted"
     if placed is None:
+        if _has_expired(life, user_id, event_id):
+            return "expired"
         gone = {(ERASED, user_id), (MUTED, user_id)} & life.acknowledged.keys()
         return "muted or erased" if gone else "LOST"
     if placed.schedule == ASIDE:
@@ -158,6 +161,21 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
 
 def _is_of(run: Run, placed: Placed) -> bool:
     return run.key.schedule == placed.schedule
+
+
+def _has_expired(life: Life, user_id: str, event_id: str) -> bool:
+    """Whether it waited in vain for as long as it must, was counted, and its run says so.
+
+    Where that was sent all the same, with what came later, its reason is another.
+    """
+    counted = any(
+        placed.event.id == event_id and placed.schedule == EXPIRED
+        for placed in readable(life.onlooker.history.of_user(user_id))
+    )
+    runs = readable(life.onlooker.runs.of_user(user_id))
+    return counted and any(
+        run.reason is Reason.EXPIRED or run.status is Status.SENT for run in runs
+    )
 
 
 def _closed(run: Run, placed: Placed) -> bool:

@@ -57,6 +57,13 @@ def section(world: World, name: str, on: date | None = None, user_id: str = "ann
     return found
 
 
+def test_what_expired_is_said_in_words(world: World) -> None:
+    world.create(an_event("e1"), an_event("e2", category="like"))
+    world.clock.pass_time(days=36)
+    assert "2 events of comment and like expired before an email showed it." in answer(world)
+    assert column(section(world, "waiting"), "for") == ["the daily digest (expired)"] * 2
+
+
 def column(found: Section, name: str) -> list[str]:
     return [row[found.columns.index(name)] for row in found.rows]
 

@@ -476,7 +476,7 @@ def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
         start_immediate(placed, places=world.places)
 
     with world.meanwhile("events.move", start, before=True):
-        move(placed, DAILY, places=world.places)
+        move(placed, DAILY, wanted=None, places=world.places)
     assert world.waiting() == {"e1": DAILY}
     assert [run.epoch for run in world.runs.rows.values()] == [1]
 

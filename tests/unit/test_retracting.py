@@ -15,7 +15,7 @@ from gazette.domain.ports import Links
 from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.subscriber import Subscriber
 
-from tests.builders import KEY, NOW, SettableClock, a_run, an_event
+from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, an_event
 from tests.world import World, crashes, interleavings
 
 NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
@@ -229,7 +229,7 @@ def test_an_amendment_may_come_before_what_it_amends(world: World) -> None:
     world.choose()
     assert world.create(edited()) == [Outcome.STORED]
     assert world.create(an_event(excerpt="first")) == [Outcome.DUPLICATE]
-    assert world.events.get("ann", "e1") == Placed(edited(), DAILY, NOW)
+    assert world.events.get("ann", "e1") == a_placed_event(edited(), DAILY, NOW)
 
 
 def test_an_amendment_is_in_the_email_until_the_claim(amended: World) -> None:

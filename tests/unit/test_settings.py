@@ -48,8 +48,8 @@ VALID: dict[str, Any] = {
     "evidence_grace": 900,
     "longest_doubt": 21600,
     "unknown_policy": "resend",
-    "event_retention_days": 90,
-    "run_retention_days": 180,
+    "event_retention_days": 35,
+    "run_retention_days": 200,
     "ramp_every": 30,
     "warmup_from": "2026-11-21",
 }
@@ -270,11 +270,15 @@ def test_a_mail_provider_that_does_not_exist_is_refused(provider: str) -> None:
     build(GenerateSettings, mail_provider="smtp")
 
 
-@pytest.mark.parametrize("days", [1, 89, 90])
-def test_runs_outlive_events(days: int) -> None:
-    with pytest.raises(InvalidSetting, match="GAZETTE_RUN_RETENTION_DAYS"):
-        build(GenerateSettings, run_retention_days=days)
-    build(GenerateSettings, run_retention_days=91)
+@pytest.mark.parametrize(("events", "longest"), [(35, 196), (162, 196), (163, 197), (400, 434)])
+def test_runs_outlive_the_rows_of_events(events: int, longest: int) -> None:
+    """Else an event that was sent would look as if no run had sent it."""
+    for days in (1, longest):
+        with pytest.raises(
+            InvalidSetting, match=rf"GAZETTE_RUN_RETENTION_DAYS is {days}; .* more than {longest},"
+        ):
+            build(GenerateSettings, event_retention_days=events, run_retention_days=days)
+    build(GenerateSettings, event_retention_days=events, run_retention_days=longest + 1)
 
 
 def test_what_is_read_from_the_environment_is_validated_too() -> None:

@@ -50,6 +50,7 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> Viewing:
         renderer=JinjaRenderer(built_templates),
         link_maker=FakeLinks(),
         pages=pages,
+        clock=world.clock,
         max_groups=1,
     )
 

@@ -22,7 +22,11 @@ def world() -> World:
 
 def waiting(world: World, user_id: str = "ann") -> Waiting | None:
     return look_at_waiting(
-        user_id, subscribers=world.subscribers, runs=world.runs, events=world.events
+        user_id,
+        subscribers=world.subscribers,
+        runs=world.runs,
+        events=world.events,
+        clock=world.clock,
     )
 
 

@@ -55,7 +55,7 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
 
     Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
     which the provider refused the whole stream. `events_set_aside`: which no template can show;
-    `events_put_off`: whose category is braked.
+    `events_put_off`: whose category is braked; `events_expired`: which no email showed in time.
     `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
     """
     if done is None:
@@ -76,6 +76,8 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
         count("events_set_aside", done.set_aside)
     if done.put_off:
         count("events_put_off", done.put_off)
+    if done.expired:
+        count("events_expired", done.expired)
     logger().info(
         "run ended" if run.status.is_final else "run put off",
         correlation_id=run_id(run.key),
@@ -88,4 +90,5 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
         overtaken=run.overtaken,
         set_aside=done.set_aside,
         put_off=done.put_off,
+        expired=done.expired,
     )

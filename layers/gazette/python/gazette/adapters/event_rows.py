@@ -16,9 +16,15 @@ def stored_key(schedule: str, instant: datetime) -> str:
 
 
 def absent(now: datetime) -> Condition:
-    """Not there, or expired and not yet deleted by DynamoDB, which takes its time."""
-    absent: Condition = EventRow.event_id.does_not_exist() | (EventRow.expires_at <= now)
+    """Not there, or expired."""
+    absent: Condition = EventRow.event_id.does_not_exist() | expired(now)
     return absent
+
+
+def expired(now: datetime) -> Condition:
+    """It is not sent any more, deleted by DynamoDB or not, which takes its time."""
+    expired: Condition = (EventRow.lasts_until <= now) | (EventRow.expires_at <= now)
+    return expired
 
 
 def in_place(placed: Placed) -> Condition:
@@ -27,13 +33,24 @@ def in_place(placed: Placed) -> Condition:
     return unmoved
 
 
+def no_longer_than(until: datetime) -> Condition:
+    """It does not last longer than that: no life is made shorter."""
+    shorter: Condition = EventRow.lasts_until.does_not_exist() | (EventRow.lasts_until <= until)
+    return shorter
+
+
+def end_of(row: EventRow) -> datetime:
+    """Up to when it is sent, or the trace of a retraction holds."""
+    return row.lasts_until or row.expires_at
+
+
 def found_in(row: EventRow) -> Placed | Retracted:
     """The event and its place, or the trace of one that was retracted."""
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, instant = (row.stored or "").partition("#")
     stored_at = datetime.fromisoformat(instant).astimezone(UTC)
-    return Placed(event_in(row), schedule, stored_at)
+    return Placed(event_in(row), schedule, stored_at, end_of(row))
 
 
 def trace_in(row: EventRow) -> Retracted:

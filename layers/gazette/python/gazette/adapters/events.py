@@ -19,16 +19,19 @@ from gazette.adapters.dynamo import (
 from gazette.adapters.event_rows import (
     absent,
     body_of,
-    event_in,
+    end_of,
     found_in,
     in_place,
+    no_longer_than,
     stored_key,
     trace_in,
 )
 from gazette.adapters.runs import raise_epoch, run_row, run_sort_key
 from gazette.adapters.schedules import schedule_as_read
 from gazette.adapters.tables import EventRow, RunRow, ScheduleRow
+from gazette.domain.cadence import Cadence
 from gazette.domain.errors import Unavailable, UnreadableRow
+from gazette.domain.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.model import Event, Placed, Retracted, Window
 from gazette.domain.ports import Clock
 from gazette.domain.stores import Guard
@@ -42,7 +45,8 @@ class DynamoEvents:
 
     `timeout`, in seconds, bounds one attempt to write: the settle lag of the readers must be
     longer. The client does not repeat writes, because each attempt takes a stamp of its own.
-    `run_retention` is that of a run which begins with the move of an event.
+    `retention`: how long an event lasts at least. `run_retention` is that of a run which begins
+    with the move of an event.
     """
 
     def __init__(
@@ -65,27 +69,33 @@ class DynamoEvents:
         self._run_retention = run_retention
         self._clock = clock
 
-    def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
+    def store(
+        self, event: Event, schedule: str, wanted: Cadence | None = None
+    ) -> tuple[bool, Placed | Retracted]:
         """One conditional PutItem, tried up to three times."""
         for _ in range(_ATTEMPTS - 1):
             try:
-                return self._put(event, schedule)
+                return self._put(event, schedule, wanted)
             except Unavailable:
                 continue
-        return self._put(event, schedule)
+        return self._put(event, schedule, wanted)
 
-    def _put(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
+    def _put(
+        self, event: Event, schedule: str, wanted: Cadence | None
+    ) -> tuple[bool, Placed | Retracted]:
         now = self._clock()
+        until = lasts_until(wanted, now, least=self._retention)
         row = EventRow(
             user_id=event.user_id,
             event_id=event.id,
             stored=stored_key(schedule, now),
             body=body_of(event),
-            expires_at=now + self._retention,
+            lasts_until=until,
+            expires_at=kept_until(until, schedule),
         )
         current = put_or_current(row, absent(now), repeat=False)
         if current is None:
-            return True, Placed(event, schedule, now)
+            return True, Placed(event, schedule, now, until)
         return False, decoded(current, found_in)
 
     def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
@@ -96,7 +106,7 @@ class DynamoEvents:
             except EventRow.DoesNotExist:
                 return None
         found = decoded(row, found_in)
-        return found if row.expires_at > self._clock() else None
+        return found if end_of(row) > self._clock() else None
 
     def amend(self, placed: Placed, event: Event) -> bool:
         """One conditional UpdateItem."""
@@ -106,24 +116,37 @@ class DynamoEvents:
             condition=in_place(placed) & (EventRow.body == body_of(placed.event)),
         )
 
-    def move(self, placed: Placed, schedule: str, guard: Guard) -> Placed | None:
+    def move(
+        self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
+    ) -> Placed | None:
         """One conditional UpdateItem, or a transaction where the guard asks for more."""
         now = self._clock()
         if guard.not_after and now > guard.not_after:
             return None
         row = EventRow(placed.event.user_id, placed.event.id)
         actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
+        until = max(placed.lasts_until, needed_until(wanted, now) or now)
+        actions += _lasting(until, schedule)
+        condition = in_place(placed) & no_longer_than(until)
         try:
             if guard.is_alone:
                 with translated():
-                    row.update(actions=actions, condition=in_place(placed))
+                    row.update(actions=actions, condition=condition)
             else:
                 with transaction(EventRow) as writes:
-                    writes.update(row, actions=actions, condition=in_place(placed))
+                    writes.update(row, actions=actions, condition=condition)
                     _add(guard, writes, run_retention=self._run_retention)
         except ConditionFailed:
             return None
-        return Placed(placed.event, schedule, now)
+        return Placed(placed.event, schedule, now, until)
+
+    def extend(self, placed: Placed, until: datetime) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            EventRow(placed.event.user_id, placed.event.id).update,
+            actions=_lasting(until, placed.schedule),
+            condition=in_place(placed) & no_longer_than(until),
+        )
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
         """One conditional DeleteItem, or a transaction where the guard asks for more."""
@@ -163,9 +186,10 @@ class DynamoEvents:
     ) -> Iterator[Placed | UnreadableRow]:
         """One strongly consistent Query per megabyte of events."""
         with translated():
-            yield from _waiting(
-                _stored_in(user_id, schedule, Window(after, _END_OF_TIME)), self._clock()
-            )
+            now = self._clock()
+            for found in _kept(_stored_in(user_id, schedule, Window(after, _END_OF_TIME)), now):
+                if isinstance(found, UnreadableRow) or not found.has_expired(now):
+                    yield found
 
     def erase(self, user_id: str, until: datetime | None) -> None:
         """One strongly consistent Query per megabyte, one BatchWriteItem per 25 events."""
@@ -182,16 +206,19 @@ class DynamoEventReader:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
-        """One strongly consistent Query per megabyte of events; none for an empty window."""
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
+        """One strongly consistent Query per megabyte of events; none for an empty window.
+
+        What DynamoDB should have deleted is not there: the run that sent it may be gone as well.
+        """
         if window.is_empty:
             return
         now = self._clock()
         with translated():
             for row in _stored_in(user_id, schedule, window):
-                event = decoded(row, event_in)
-                if row.expires_at > now:
-                    yield event
+                found = decoded(row, found_in)
+                if row.expires_at > now and isinstance(found, Placed):
+                    yield found
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         """One strongly consistent Query that reads one event at most."""
@@ -204,11 +231,11 @@ class DynamoEventReader:
         """One strongly consistent Query of the index per megabyte; it has no retracted ones."""
         with translated():
             rows = EventRow.stored_index.query(user_id, consistent_read=True)
-            yield from _waiting(rows, self._clock())
+            yield from _kept(rows, self._clock())
 
 
-def _waiting(rows: Iterable[EventRow], now: datetime) -> Iterator[Placed | UnreadableRow]:
-    """What has not expired; whether a row has that cannot be read, it may not say."""
+def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[Placed | UnreadableRow]:
+    """What is not to be deleted yet; whether a row is that cannot be read, it may not say."""
     for row in rows:
         for found in each_decoded([row], found_in):
             if isinstance(found, UnreadableRow) or (
@@ -224,6 +251,13 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
     except UnreadableRow:
         return True
     return isinstance(found, Placed) and found.event.occurred_at <= until
+
+
+def _lasting(until: datetime, schedule: str) -> list[Action]:
+    return [
+        EventRow.lasts_until.set(until),
+        EventRow.expires_at.set(kept_until(until, schedule)),
+    ]
 
 
 def _stored_in(

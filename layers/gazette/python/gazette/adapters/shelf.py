@@ -1,4 +1,4 @@
-"""Events that no email can show, with the reason; and those that wait for a brake."""
+"""Events that no email can show, or showed in time; and those that wait for a brake."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,11 +6,11 @@ from dataclasses import replace
 from pynamodb.expressions.condition import Condition
 
 from gazette.adapters.dynamo import ConditionFailed, bind, transaction, written
-from gazette.adapters.event_rows import stored_key
+from gazette.adapters.event_rows import expired, in_place, stored_key
 from gazette.adapters.runs import raise_epoch
 from gazette.adapters.tables import EventRow
-from gazette.domain.identity import ASIDE
-from gazette.domain.model import Event
+from gazette.domain.identity import ASIDE, EXPIRED
+from gazette.domain.model import Event, Placed
 from gazette.domain.ports import Clock
 from gazette.domain.run import Run
 
@@ -38,6 +38,18 @@ class DynamoEventShelf:
                 EventRow.why.set(why[:_REASON_CHARACTERS]),
             ],
             condition=_is_under(schedule),
+        )
+
+    def expire(self, placed: Placed) -> bool:
+        """One conditional UpdateItem."""
+        now = self._clock()
+        return written(
+            EventRow(placed.event.user_id, placed.event.id).update,
+            actions=[
+                EventRow.stored.set(stored_key(EXPIRED, now)),
+                EventRow.was.set(placed.schedule),
+            ],
+            condition=in_place(placed) & expired(now),
         )
 
     def put_off(self, events: Sequence[Event], run: Run) -> Run | None:

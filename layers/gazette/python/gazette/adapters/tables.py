@@ -191,7 +191,8 @@ class EventRow(Row):
 
     One string is read three times as fast as a map of the same content. A row without both is
     the trace of an event that was retracted; `was` is the schedule that it was under. `why` says
-    why an event was set aside.
+    why an event was set aside. It is sent up to `lasts_until`, and kept until `expires_at`; a row
+    of an earlier version has the latter alone.
     """
 
     class Meta:
@@ -203,6 +204,7 @@ class EventRow(Row):
     body = UnicodeAttribute(null=True)
     was = UnicodeAttribute(null=True)
     why = UnicodeAttribute(null=True)
+    lasts_until = InstantAttribute(null=True)
     expires_at = TTLAttribute()
     stored_index = StoredIndex()
 

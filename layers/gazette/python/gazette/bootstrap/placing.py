@@ -14,6 +14,7 @@ from gazette.adapters.schedules import DynamoSchedules
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.frequency import frequencies
+from gazette.domain.lifetime import longest_life
 from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacingSettings
 from gazette.steps.places import Places
 
@@ -26,7 +27,8 @@ _ROUNDING = timedelta(seconds=1)
 def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
     """The tables and queues that events are placed with.
 
-    Before the first schedule is written to a shard, fan-out hears that there is one.
+    Before the first schedule is written to a shard, fan-out hears that there is one. A follow that
+    has ended is known as long as an event that came by it may wait.
     """
     retention = timedelta(days=settings.event_retention_days)
     run_retention = timedelta(days=settings.run_retention_days)
@@ -34,7 +36,7 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
     batches.announce(settings.shards)
     return Places(
         subscribers=DynamoSubscribers(settings.subscribers_table),
-        follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
+        follows=DynamoFollows(settings.follows_table, retention=longest_life(retention), clock=now),
         events=DynamoEvents(
             settings.events_table,
             retention=retention,

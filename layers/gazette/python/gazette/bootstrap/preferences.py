@@ -25,6 +25,7 @@ from gazette.bootstrap.clock import now
 from gazette.bootstrap.secrets import link_keys
 from gazette.bootstrap.templates import renderer, templates
 from gazette.domain.frequency import frequencies
+from gazette.domain.lifetime import longest_life
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
@@ -91,6 +92,7 @@ def build() -> Preferences:
         renderer=renderer(),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.known),
         pages=pages,
+        clock=now,
         max_groups=settings.max_groups,
     )
     return Preferences(
@@ -127,7 +129,7 @@ def _places(settings: PreferencesSettings) -> Places:
         subscribers=DynamoSubscribers(settings.subscribers_table),
         follows=DynamoFollows(
             settings.follows_table,
-            retention=timedelta(days=settings.event_retention_days),
+            retention=longest_life(timedelta(days=settings.event_retention_days)),
             clock=now,
         ),
         events=elsewhere,

@@ -26,6 +26,7 @@ from gazette.bootstrap.pacing import pacers
 from gazette.domain.experiment import Course, Experiment, experiment
 from gazette.domain.explanation import Explanation
 from gazette.domain.frequency import frequencies
+from gazette.domain.lifetime import longest_life
 from gazette.domain.link_keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.pace import PaceReading
@@ -276,12 +277,13 @@ def build_waiting(settings: SendingSettings) -> Callable[[str], Waiting | None]:
         subscribers=DynamoSubscribers(settings.subscribers_table),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
+        clock=now,
     )
 
 
 def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Explanation]:
     """Takes a user id and a date of the reader's own calendar, or None for now."""
-    retention = timedelta(days=settings.event_retention_days)
+    retention = longest_life(timedelta(days=settings.event_retention_days))
     return partial(
         explain,
         subscribers=DynamoSubscribers(settings.subscribers_table),

@@ -22,7 +22,10 @@ class EventHistory(Protocol):
     """All of a reader's events, wherever they wait or went. May raise `Unavailable`."""
 
     def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
-        """Every event that is stored, by schedule, and oldest first under each."""
+        """Every event that is stored, by schedule, and oldest first under each.
+
+        Those that have expired with them, until their rows are deleted.
+        """
 
 
 class Due(StrEnum):
@@ -102,8 +105,9 @@ class Explanation:
     address. `zone` is the reader's own, in which `on` is a date; UTC where `time_zone` is empty or
     not known here. `runs` are those due on the date, else the last ones of all schedules and
     whatever has not ended; newest first. `given_up`: what was in as many emails as it may be of
-    which nobody knows whether they arrived. `braked`: those categories of what waits that are.
-    `unreadable`: what is wrong with rows that cannot be read.
+    which nobody knows whether they arrived. `expired`: what no email showed in time, as far as that
+    is still known. `braked`: those categories of what waits that are. `unreadable`: what is wrong
+    with rows that cannot be read.
     """
 
     user_id: str
@@ -127,4 +131,5 @@ class Explanation:
     waiting: tuple[Waiting, ...] = ()
     given_up: tuple[Waiting, ...] = ()
     unreadable: tuple[str, ...] = ()
+    expired: tuple[Waiting, ...] = ()
     braked: tuple[str, ...] = ()

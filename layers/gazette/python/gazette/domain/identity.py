@@ -16,6 +16,9 @@ WAITING = "waiting"
 ASIDE = "aside"
 """Where events lie that no email can show. Nothing is ever sent from here."""
 
+EXPIRED = "expired"
+"""Where events lie that no email showed in time. Nothing is ever sent from here."""
+
 LAST_SEQUENCE = 9_999_999_999
 """Above every sequence number that a run can have."""
 

@@ -71,11 +71,19 @@ def is_newer(amended_at: datetime | None, earlier: datetime | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An event that waits, or went, under a schedule, since `stored_at`."""
+    """An event that waits, or went, under a schedule, since `stored_at`.
+
+    It is sent up to `lasts_until`; after that it has expired.
+    """
 
     event: Event
     schedule: str
     stored_at: datetime
+    lasts_until: datetime
+
+    def has_expired(self, now: datetime) -> bool:
+        """Whether it is not sent any more."""
+        return self.lasts_until <= now
 
 
 @dataclass(frozen=True, slots=True)

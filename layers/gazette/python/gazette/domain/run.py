@@ -57,6 +57,7 @@ class Reason(StrEnum):
     GIVEN_UP = "given_up"
     SUPERSEDED = "superseded"
     EMPTY = "empty"
+    EXPIRED = "expired"
     BRAKED = "braked"
     TOO_LATE = "too_late"
     BATCH_CANCELLED = "batch_cancelled"

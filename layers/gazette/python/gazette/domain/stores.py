@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
+from gazette.domain.cadence import Cadence
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.following import Activity, Follow
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
@@ -134,11 +135,14 @@ class Guard:
 class Events(Protocol):
     """Events by (user id, event id), and where each waits. Expired ones are not there."""
 
-    def store(self, event: Event, schedule: str) -> tuple[bool, Placed | Retracted]:
+    def store(
+        self, event: Event, schedule: str, wanted: Cadence | None = None
+    ) -> tuple[bool, Placed | Retracted]:
         """Store unless the id is there already; whether it was stored, and what is there now.
 
         The storage time is taken anew for each attempt to write. When this returns, every
-        later read of a window that contains the storage time sees the event.
+        later read of a window that contains the storage time sees the event. It lasts the longer
+        where the schedule is due as `wanted` (lifetime.lasts_until).
         """
 
     def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
@@ -147,11 +151,17 @@ class Events(Protocol):
     def amend(self, placed: Placed, event: Event) -> bool:
         """Let it say what `event` says, in its place, if it still is as in `placed`."""
 
-    def move(self, placed: Placed, schedule: str, guard: Guard) -> Placed | None:
+    def move(
+        self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
+    ) -> Placed | None:
         """Put it under another schedule, with a new storage time, if it still is in its place.
 
-        All of what `guard` asks for with it, or nothing; None where any of it did not hold.
+        All of what `guard` asks for with it, or nothing; None where any of it did not hold. It
+        lasts as long as before, or as it must where that schedule is due as `wanted`.
         """
+
+    def extend(self, placed: Placed, until: datetime) -> bool:
+        """Let it last until then, if it still is in its place and does not last longer."""
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
         """Leave no trace of it, if it still is in its place: with all of `guard`, or not at all."""
@@ -174,24 +184,31 @@ class Events(Protocol):
 class EventReader(Protocol):
     """A reader's events, by the window in which they were stored."""
 
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Event]:
-        """The events stored in `(since, until]`, oldest first.
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
+        """The events stored in `(since, until]`, oldest first, those that have expired with them.
 
+        Those stay until they are counted (`EventShelf.expire`), or until their rows are deleted.
         One that cannot be read is raised: what is sent closes the window, and nothing may lie
         behind that. So the run waits as it is (rule 20).
         """
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        """Whether any was stored in it; also one that has expired may count."""
+        """Whether any was stored in it; also one that has expired, and was not counted yet."""
 
 
 class EventShelf(Protocol):
-    """Where events lie that no email can show; and what lets those wait that none is to show."""
+    """Where events lie that no email can show, or showed in time; and what lets others wait."""
 
     def set_aside(self, event: Event, schedule: str, why: str) -> bool:
         """Take it out of its schedule, with the reason; False where it is no longer there.
 
         No window has it any more. Put again by its producer, it goes back to where it belongs.
+        """
+
+    def expire(self, placed: Placed) -> bool:
+        """Take it out of its schedule, if it still is in its place and has expired; else False.
+
+        So each is counted once, by whoever is told True. No window has it any more.
         """
 
     def put_off(self, events: Sequence[Event], run: Run) -> Run | None:

@@ -5,7 +5,11 @@ from datetime import date
 
 from gazette.settings.budgets import smtp_budget
 from gazette.settings.environment import InvalidSetting, Settings, check, check_choice
-from gazette.settings.events import EVENT_WRITE_TIMEOUT_MS
+from gazette.settings.events import (
+    EVENT_WRITE_TIMEOUT_MS,
+    KEPT_AFTER_DAYS,
+    LONGEST_LIFE_DAYS,
+)
 
 MAX_EMAILS_PER_SECOND = 500
 """Each is a write of one row, which takes 1,000 a second, and some are refused.
@@ -175,10 +179,13 @@ class SendingSettings(PacingSettings):
                 "GAZETTE_SMTP_SECURITY is 'none': the password would go over the wire as text. "
                 "Use tls or starttls, or no smtp_secret."
             )
-        if self.run_retention_days <= self.event_retention_days:
+        longest = max(self.event_retention_days, LONGEST_LIFE_DAYS) + KEPT_AFTER_DAYS
+        if self.run_retention_days <= longest:
             raise InvalidSetting(
-                "GAZETTE_RUN_RETENTION_DAYS must be more than GAZETTE_EVENT_RETENTION_DAYS: "
-                "a run says which events were sent."
+                f"GAZETTE_RUN_RETENTION_DAYS is {self.run_retention_days}; it must be more than "
+                f"{longest}, the days for which an event may be kept, "
+                f"with GAZETTE_EVENT_RETENTION_DAYS {self.event_retention_days}: a run says which "
+                "events were sent."
             )
 
     @property

@@ -12,6 +12,13 @@ _FREQUENCIES = {"never", "immediate", "daily", "weekly", "custom"}
 EVENT_WRITE_TIMEOUT_MS = 1500
 """The longest that one attempt to write an event takes: the settle lag must be longer."""
 
+LONGEST_LIFE_DAYS = 12 * 7 + 2 * 31 + 14 + 2
+"""No event waits longer, unless event_retention_days is more: for the occurrence after the next of
+a monthly digest behind the longest pause, with a margin (domain/lifetime.py)."""
+
+KEPT_AFTER_DAYS = 31 + 3
+"""The longest that the row of an event is kept after its life."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlacingSettings(Settings):

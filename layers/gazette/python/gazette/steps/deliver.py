@@ -27,6 +27,7 @@ from gazette.steps.applying import apply
 from gazette.steps.claiming import make_claim
 from gazette.steps.delivery import Awaited, Delivering, Delivery
 from gazette.steps.editing import address
+from gazette.steps.holding import count_expired
 from gazette.steps.pacing import heed, wait_for_turn, without_turn
 from gazette.steps.preparing import Prepared, prepare
 
@@ -52,12 +53,13 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     """
     needed = by.limits.send_timeout + by.limits.commit_margin
     turn: Turn | None = None
-    put_off = 0
+    put_off = expired = 0
     for _ in range(_OVERTAKEN):
         prepared = prepare(key, by=by)
         if not isinstance(prepared, Prepared):
-            return prepared
+            return replace(prepared, expired=prepared.expired + expired) if prepared else None
         run = prepared.run
+        expired += count_expired(prepared.expired, by=by)
         spare = time_left() - needed
         if spare < timedelta(0):
             raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
@@ -66,11 +68,12 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
             if isinstance(found, NoTurn):
                 instead = without_turn(run, found, pacing=by.pacing)
                 if isinstance(instead, Skip):
-                    return Delivery(apply(run, instead, runs=by.runs))
-                return Delivery(run, by.clock() + instead, _BY_NO_TURN[found])
+                    return Delivery(apply(run, instead, runs=by.runs), expired=expired)
+                return Delivery(run, by.clock() + instead, _BY_NO_TURN[found], expired=expired)
             turn = found
         if _is_cancelled(run, by.batches):
-            return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs))
+            cancelled = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs)
+            return Delivery(cancelled, expired=expired)
         if prepared.held:
             run_since = by.desk.shelf.put_off(prepared.held, run)
             if run_since is None:
@@ -114,6 +117,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         outcome,
         set_aside=prepared.set_aside,
         put_off=put_off,
+        expired=expired,
         accepted_at=accepted_at,
     )
 

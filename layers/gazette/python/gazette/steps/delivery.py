@@ -50,8 +50,9 @@ class Delivery:
 
     `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
     is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
-    email can show; `put_off`: how many wait because their category is braked. `accepted_at`: when
-    the provider had taken it, if it did in this attempt.
+    email can show; `put_off`: how many wait because their category is braked; `expired`: how many
+    no email showed in time. `accepted_at`: when the provider had taken it, if it did in this
+    attempt.
     """
 
     run: Run
@@ -60,6 +61,7 @@ class Delivery:
     outcome: SendOutcome | None = None
     set_aside: int = 0
     put_off: int = 0
+    expired: int = 0
     accepted_at: datetime | None = None
 
 

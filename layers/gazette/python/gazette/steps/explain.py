@@ -21,7 +21,7 @@ from gazette.domain.explanation import (
     Waiting,
 )
 from gazette.domain.frequency import EVERYTHING, Frequencies, frequency_for
-from gazette.domain.identity import address_hash, is_immediate
+from gazette.domain.identity import ASIDE, address_hash, is_immediate
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import BrakedCategories, Clock
@@ -66,7 +66,9 @@ def explain(
     stored: dict[str, list[Placed]] = defaultdict(list)
     for placed in readable(events_read):
         stored[placed.schedule].append(placed)
-    waiting, given_up = _waiting(stored, all_runs)
+    unsent = _unsent(stored, all_runs)
+    waiting = _counted((each for each in unsent if not each.has_expired(now)), stored)
+    expired = (each for each in unsent if each.has_expired(now) and each.schedule != ASIDE)
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -92,7 +94,8 @@ def explain(
             for run in _shown(all_runs, on, zone)
         ),
         waiting=waiting,
-        given_up=given_up,
+        given_up=_counted(_given_up(stored, all_runs), stored),
+        expired=_counted(expired, stored),
         unreadable=tuple(
             str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
         ),
@@ -178,26 +181,27 @@ def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]
     return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
 
 
-def _waiting(
-    stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]
-) -> tuple[tuple[Waiting, ...], tuple[Waiting, ...]]:
-    """What is still to be sent, and what was given up."""
-    waiting: dict[tuple[str, str], list[datetime]] = defaultdict(list)
-    given_up: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+def _unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
+    """What no run has sent, nor given up."""
+    unsent: list[Placed] = []
+    for schedule, placed in stored.items():
+        until = settled_until(run for run in runs if run.key.schedule == schedule)
+        unsent += (each for each in placed if each.stored_at > until)
+    return unsent
+
+
+def _given_up(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
+    given_up: list[Placed] = []
     for schedule, placed in stored.items():
         chain = [run for run in runs if run.key.schedule == schedule]
-        settled = settled_until(chain)
-        for each in placed:
-            if each.stored_at > settled:
-                waiting[schedule, each.event.category].append(each.stored_at)
-            elif is_given_up(each.stored_at, chain):
-                given_up[schedule, each.event.category].append(each.stored_at)
-    return _counted(waiting, stored), _counted(given_up, stored)
+        given_up += (each for each in placed if is_given_up(each.stored_at, chain))
+    return given_up
 
 
-def _counted(
-    found: Mapping[tuple[str, str], Sequence[datetime]], stored: Mapping[str, Sequence[Placed]]
-) -> tuple[Waiting, ...]:
+def _counted(some: Iterable[Placed], stored: Mapping[str, Sequence[Placed]]) -> tuple[Waiting, ...]:
+    found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for each in some:
+        found[each.schedule, each.event.category].append(each.stored_at)
     return tuple(
         Waiting(schedule, _about(schedule, stored), category, len(at), min(at), max(at))
         for (schedule, category), at in sorted(found.items())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gazette.domain.identity import is_immediate
-from gazette.domain.model import Event, Window
+from gazette.domain.model import Event, Placed, Window
 from gazette.domain.run import Reason, Run, may_have_gone_until
 from gazette.domain.signals import Skip
 from gazette.steps.applying import apply
@@ -18,10 +18,13 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The events of a window: what is sent, and what is held back because of a brake."""
+    """The events of a window: what is sent, what is held back because of a brake, and what has
+    expired.
+    """
 
     sent: Sequence[Event]
     held: Sequence[Event] = ()
+    expired: Sequence[Placed] = ()
 
 
 def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) -> Due:
@@ -30,19 +33,24 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     What may have gone out already is not held back: it would come once more when evidence shows
     that it has. It stays with its run, or with the one that carries that.
     """
-    read, user_id, schedule = by.events.read, run.key.user_id, run.key.schedule
-    braked = by.braked.names()
-    if not braked:
-        return Due(list(read(user_id, schedule, window)))
+    braked, now = by.braked.names(), by.clock()
     doubtful = may_have_gone_until((run, *(each for each, _ in older.carried)))
-    split = min(max(window.since, doubtful), window.until)
     sent: list[Event] = []
-    if split > window.since:
-        sent += read(user_id, schedule, Window(window.since, split))
     held: list[Event] = []
-    for event in read(user_id, schedule, Window(split, window.until)):
-        (held if event.category in braked else sent).append(event)
-    return Due(sent, held)
+    expired: list[Placed] = []
+    for placed in by.events.read(run.key.user_id, run.key.schedule, window):
+        if placed.has_expired(now):
+            expired.append(placed)
+        elif placed.event.category in braked and placed.stored_at > doubtful:
+            held.append(placed.event)
+        else:
+            sent.append(placed.event)
+    return Due(sent, held, expired)
+
+
+def count_expired(expired: Sequence[Placed], *, by: Delivering) -> int:
+    """Take what has expired out of its schedule; how many of them nobody else has (rule 21)."""
+    return sum(map(by.desk.shelf.expire, expired))
 
 
 def without_held(run: Run, due: Due, *, set_aside: int, by: Delivering) -> Delivery | None:

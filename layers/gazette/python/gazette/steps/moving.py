@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from gazette.domain.cadence import Cadence
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import WAITING, is_immediate, latest_run
+from gazette.domain.lifetime import needed_until
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.run import Run, Status, may_have_gone_until
 from gazette.domain.stored import is_known, readable
@@ -16,17 +18,18 @@ from gazette.steps.places import Places
 _CONFLICTS = 5
 
 
-def move(placed: Placed, target: str, *, places: Places) -> Placed | None:
+def move(placed: Placed, target: str, *, wanted: Cadence | None, places: Places) -> Placed | None:
     """Move it unless it went out, or may have: then it stays with that run.
 
-    Returns where it is now; None where it is no more. Raises NotYet where it keeps moving.
+    It lasts as long as it must where `target` is due as `wanted`. Returns where it is now; None
+    where it is no more. Raises NotYet where it keeps moving.
     """
     user_id, event_id = placed.event.user_id, placed.event.id
     for _ in range(_CONFLICTS):
         guard = _guard(placed, target, places)
         if guard is None:
             return placed
-        moved = places.events.move(placed, target, guard)
+        moved = places.events.move(placed, target, guard, wanted)
         if moved:
             return moved
         found = places.events.get(user_id, event_id)
@@ -53,6 +56,13 @@ def take_back(placed: Placed, *, places: Places) -> None:
             return
         placed = found
     raise NotYet(f"Event {placed.event.id} kept moving. The message will come again.")
+
+
+def extend(placed: Placed, wanted: Cadence | None, *, places: Places) -> None:
+    """Let it last as long as it needs to where it waits now (rule 21)."""
+    until = needed_until(wanted, places.clock())
+    if until and until > placed.lasts_until:
+        places.events.extend(placed, until)
 
 
 def make_known_under(schedule: str, user_id: str, *, places: Places) -> None:

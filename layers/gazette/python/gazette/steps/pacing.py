@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import is_immediate
+from gazette.domain.model import DAILY
 from gazette.domain.pace import NoTurn, Turn
 from gazette.domain.ports import BrakeLever, Clock, Pacer
 from gazette.domain.run import Reason, Run
@@ -64,10 +65,11 @@ def wait_for_turn(run: Run, *, pacing: Pacing, spare: timedelta) -> Turn | NoTur
 def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | timedelta:
     """What becomes of a run that has no turn: skipped, or put off for so long.
 
-    A digest is not sent a day late: its events go with the next one. The brake skips nothing.
+    A daily digest is not sent a day late: its events go with the next one. What comes more rarely
+    waits for the next day (rule 21). The brake skips nothing.
     """
     at_once = is_immediate(run.key.schedule)
-    if why is NoTurn.DAILY_CAP and not at_once:
+    if why is NoTurn.DAILY_CAP and run.key.schedule == DAILY:
         return Skip(Reason.DAILY_CAP)
     if why is NoTurn.BRAKED:
         soonest, latest = _BRAKED_AT_ONCE if at_once else _BRAKED

@@ -6,6 +6,7 @@ and follows may arrive in any order, and whoever writes one of them reads the ot
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 
@@ -15,12 +16,12 @@ from gazette.domain.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.model import Event, Placed, Retracted
 from gazette.domain.outcome import Outcome
-from gazette.domain.run import BEGINNING, may_have_gone_until
+from gazette.domain.run import BEGINNING, may_have_gone_until, sent_until
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscriber import Erased, Subscriber
 from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.immediate import start_immediate
-from gazette.steps.moving import make_known_under, move, take_back
+from gazette.steps.moving import extend, make_known_under, move, take_back
 from gazette.steps.places import Places
 from gazette.steps.scheduling import ensure_schedule
 from gazette.steps.standing import Standing, standings_of, target_of
@@ -58,6 +59,7 @@ def place(
 def rearrange(user_id: str, *, places: Places, only_arrived: bool = False) -> None:
     """Put what waits for a reader where the choices and follows of now want it. Safe to repeat.
 
+    What stays where it is lasts the longer where its digest comes later than before (rule 21).
     `only_arrived`: nothing was known of the reader before, so nothing is under a schedule yet.
     """
     for _ in range(_CONFLICTS):
@@ -70,6 +72,8 @@ def rearrange(user_id: str, *, places: Places, only_arrived: bool = False) -> No
                 take_back(placed, places=places)
             elif placed.schedule != target or is_immediate(target):
                 _settle(placed, target, standing, places)
+            else:
+                extend(placed, standing.wants(target), places=places)
         again = standings_of([placed.event for placed in waiting], places)
         if all(map(Standing.decides_like, standings, again)):
             require_readable(found)
@@ -131,15 +135,16 @@ def _place_one(event: Event, standing: Standing, places: Places) -> Outcome:
         if target is Outcome.ERASED:
             _forget_follows(event, standing, places)
         return target
-    stored, found = places.events.store(event, target)
+    wanted = standing.wants(target)
+    stored, found = places.events.store(event, target, wanted)
     for _ in range(_CONFLICTS):
         if not isinstance(found, Placed) or not event.amends(found.event):
             break
         if places.events.amend(found, event):
             make_known_under(found.schedule, event.user_id, places=places)
-            _settle(Placed(event, found.schedule, found.stored_at), target, standing, places)
+            _settle(replace(found, event=event), target, standing, places)
             return Outcome.AMENDED
-        _, found = places.events.store(event, target)
+        _, found = places.events.store(event, target, wanted)
     if isinstance(found, Retracted):
         return Outcome.RETRACTED
     if found.event == event:
@@ -171,7 +176,9 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
         [standing.reader.chosen]
     ):
         ensure_schedule(standing.reader, Frequency(target), places=places)
-    there = placed if placed.schedule == target else move(placed, target, places=places)
+    there: Placed | None = placed
+    if placed.schedule != target:
+        there = move(placed, target, wanted=standing.wants(target), places=places)
     if there and is_immediate(there.schedule):
         start_immediate(there, places=places)
 
@@ -179,9 +186,10 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
 def _waiting_for(
     user_id: str, places: Places, *, only_arrived: bool
 ) -> Iterable[Placed | UnreadableRow]:
-    """Everything of a reader that no run has taken yet, wherever it waits.
+    """Everything of a reader that was not sent yet, as far as anybody knows, wherever it waits.
 
-    Also under a digest that has no schedule yet: whoever was to make it may have died.
+    Also under a digest that has no schedule yet: whoever was to make it may have died. And what
+    may have gone out with one, which stays with its run, and may have to wait for the next.
     """
     yield from places.events.placed(user_id, WAITING, after=BEGINNING)
     if only_arrived:
@@ -193,4 +201,5 @@ def _waiting_for(
     }
     for name in (*DIGESTS, *sorted(at_once)):
         chain = places.runs.chain(latest_run(user_id, name))
-        yield from places.events.placed(user_id, name, after=may_have_gone_until(chain))
+        until = may_have_gone_until(chain) if is_immediate(name) else sent_until(chain)
+        yield from places.events.placed(user_id, name, after=until)

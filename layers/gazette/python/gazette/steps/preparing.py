@@ -1,13 +1,12 @@
 """Everything about a run that comes before its claim: what it waits for, and what it would send."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.experiment import Variant, variant_of
-from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash, is_immediate
-from gazette.domain.model import Edition, Event, RunKey, Window
+from gazette.domain.model import DAILY, Edition, Event, Placed, RunKey, Window
 from gazette.domain.ports import LONGEST_DELAY, Links
 from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
 from gazette.domain.signals import Skip
@@ -15,7 +14,7 @@ from gazette.domain.subscriber import Subscriber
 from gazette.steps.applying import apply
 from gazette.steps.delivery import Awaited, Delivering, Delivery, DeliveryLimits
 from gazette.steps.editing import edit
-from gazette.steps.holding import events_due, without_held
+from gazette.steps.holding import count_expired, events_due, without_held
 from gazette.steps.preceding import (
     Preceding,
     give_up_carried,
@@ -32,7 +31,8 @@ class Prepared:
     """A run that may be claimed as it was read, and the email that it would send.
 
     `older`: what the runs before it leave to it. `held`: what the email leaves out, to be put off
-    before the claim. `set_aside`: as in Delivery.
+    before the claim. `expired`: what it would have shown in time, to be counted before the claim.
+    `set_aside`: as in Delivery.
     """
 
     run: Run
@@ -43,6 +43,7 @@ class Prepared:
     links: Links
     variant: Variant
     held: Sequence[Event] = ()
+    expired: Sequence[Placed] = ()
     set_aside: int = 0
 
 
@@ -81,7 +82,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
         if by.suppressions.holds(address_hash(subscriber.email)):  # for what another reader did
             return _skipped(run, Reason.SUPPRESSED, by)
         if instead := without_held(run, due, set_aside=set_aside, by=by):
-            return instead
+            return replace(instead, expired=count_expired(due.expired, by=by))
         links = by.link_maker.links(key)
         variant = variant_of(key.user_id, by.desk.experiment.running())
         edition = edit(key, due.sent, subscriber, links, variant=variant, desk=by.desk)
@@ -95,11 +96,13 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
                 links,
                 variant,
                 held=due.held,
+                expired=due.expired,
                 set_aside=set_aside,
             )
         set_aside += len(edition)
     give_up_carried(older, runs=by.runs)
-    return _skipped(run, Reason.EMPTY, by, set_aside)
+    done = _skipped(run, Reason.EXPIRED if due.expired else Reason.EMPTY, by, set_aside)
+    return replace(done, expired=count_expired(due.expired, by=by))
 
 
 def _skipped(run: Run, reason: Reason, by: Delivering, set_aside: int = 0) -> Delivery:
@@ -127,10 +130,10 @@ def _when_settled(older: Run, now: datetime) -> datetime:
 
 
 def _is_too_late(run: Run, by: Delivering) -> bool:
-    """Of what comes at least weekly: its events go with the next one.
+    """Of what comes daily: its events go with the next one.
 
     What may be rarer goes out late rather than much later; and for one that was tried in time and
     refused, its pauses count.
     """
-    is_frequent = run.key.schedule in {Frequency.DAILY.value, Frequency.WEEKLY.value}
-    return is_frequent and not run.refusals and by.clock() - run.due_at > by.limits.max_lateness
+    is_daily = run.key.schedule == DAILY
+    return is_daily and not run.refusals and by.clock() - run.due_at > by.limits.max_lateness

@@ -9,6 +9,7 @@ from gazette.domain.choosing import Own, Preferences
 from gazette.domain.errors import NotYet
 from gazette.domain.history import History, remember, turns
 from gazette.domain.identity import address_hash
+from gazette.domain.lifetime import is_rare
 from gazette.domain.outcome import Outcome
 from gazette.domain.stored import is_known
 from gazette.domain.stores import Suppressions
@@ -143,7 +144,8 @@ def _precedence(profile: Subscriber) -> tuple[datetime, str]:
 def place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool = False) -> None:
     """Put what waits in its place.
 
-    Only where choices or pause are others than those for which it was done last.
+    Only where choices, pause or days that come rarely are others than those for which it was done
+    last.
     """
     choices = _digest_of(subscriber)
     if subscriber.placed == choices:
@@ -153,10 +155,12 @@ def place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool 
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """Names the choices, of however many, and the pause: a short text."""
+    """Names the choices, of however many, the pause, and days that come rarely: a short text."""
     said: list[object] = [
         [at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)
     ]
     if subscriber.pause:
         said.append([subscriber.pause.until.isoformat(), subscriber.pause.time_zone])
+    if is_rare(days := subscriber.times.custom_on):
+        said.append([sorted(days.weekdays), days.every, days.phase, days.month_day])
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

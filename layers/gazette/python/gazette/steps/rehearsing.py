@@ -9,7 +9,7 @@ from gazette.domain.brake import Brake
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.ledgers import Batches, Runs
-from gazette.domain.model import Edition, Event, Mail, RunKey
+from gazette.domain.model import Edition, Event, Mail, Placed, RunKey
 from gazette.domain.pace import NoTurn, Turn
 from gazette.domain.ports import BrakedCategories, Clock, Links, PaceGauge
 from gazette.domain.run import Run
@@ -191,9 +191,12 @@ class _Renderer:
 
 
 class _Shelf:
-    """The port `EventShelf`: nothing is ever set aside, as everything can be shown."""
+    """The port `EventShelf`: nothing is set aside, as everything can be shown, nor counted."""
 
     def set_aside(self, event: Event, schedule: str, why: str) -> bool:
+        return False
+
+    def expire(self, placed: Placed) -> bool:
         return False
 
     def put_off(self, events: Sequence[Event], run: Run) -> Run | None:

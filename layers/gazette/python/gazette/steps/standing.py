@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from gazette.domain.cadence import Cadence
 from gazette.domain.following import Follow, wish_for
-from gazette.domain.frequency import Frequencies, Frequency
+from gazette.domain.frequency import DIGESTS, Frequencies, Frequency
 from gazette.domain.history import History
 from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import Event
@@ -24,6 +25,12 @@ class Standing:
     def decides_like(self, other: "Standing") -> bool:
         """Whether nothing that matters has changed between the two."""
         return self._deciding() == other._deciding()
+
+    def wants(self, schedule: str) -> Cadence | None:
+        """When the schedule is due for the reader; None where it has no hour."""
+        if isinstance(self.reader, Subscriber) and schedule in set(DIGESTS):
+            return self.reader.cadence(Frequency(schedule))
+        return None
 
     def _deciding(self) -> object:
         reader = self.reader

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.compose import compose
 from gazette.domain.ledgers import Runs
 from gazette.domain.model import Event, RunKey
-from gazette.domain.ports import LinkMaker, Pages, Renderer
+from gazette.domain.ports import Clock, LinkMaker, Pages, Renderer
 from gazette.domain.run import Run
 from gazette.domain.stores import EventReader, Subscribers
 from gazette.domain.subscriber import Subscriber
@@ -25,6 +25,7 @@ class Viewing:
     renderer: Renderer
     link_maker: LinkMaker
     pages: Pages
+    clock: Clock
     max_groups: int
 
 
@@ -67,5 +68,10 @@ def _view(key: RunKey, show: _Show, by: Viewing) -> str | None:
         return None
     if run.window is None:
         return by.pages.not_sent(reader)
-    events = list(by.events.read(key.user_id, key.schedule, run.window))
+    now = by.clock()
+    events = [
+        placed.event
+        for placed in by.events.read(key.user_id, key.schedule, run.window)
+        if not placed.has_expired(now)
+    ]
     return show(run, events, reader) if events else by.pages.nothing_left(reader)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gazette.domain.explanation import EventHistory
 from gazette.domain.ledgers import Runs
 from gazette.domain.model import Event, Placed
+from gazette.domain.ports import Clock
 from gazette.domain.run import settled_until
 from gazette.domain.stored import readable
 from gazette.domain.stores import Subscribers
@@ -22,7 +23,7 @@ class Waiting:
 
 
 def look_at_waiting(
-    user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory
+    user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory, clock: Clock
 ) -> Waiting | None:
     """Read it, and write nothing. None where there is no profile.
 
@@ -32,7 +33,10 @@ def look_at_waiting(
     if not isinstance(subscriber, Subscriber):
         return None
     stored: dict[str, list[Placed]] = defaultdict(list)
+    now = clock()
     for placed in readable(events.of_user(user_id)):
+        if placed.has_expired(now):
+            continue
         stored[placed.schedule].append(placed)
     chains = list(readable(runs.of_user(user_id)))
     waiting: dict[str, tuple[Event, ...]] = {}
