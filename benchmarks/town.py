@@ -2,7 +2,7 @@
 
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from random import Random
 
