@@ -39,6 +39,8 @@ TRACES: Final = {
     "behind it",
     "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
     "expire and the run says that nothing waited; a pause in which they expire",
+    "y": "Erased and back within the lag of the due index: a number is used twice, and an "
+    "occurrence is swallowed",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -486,6 +488,15 @@ PREVENTED: Final = (
         "            condition=in_place(placed),\n",
         "tests/contract/test_shelf.py::test_trace_v_what_lasts_is_not_counted_as_expired",
         "v",
+    ),
+    Mutation(
+        "a number whose run is of another occurrence is passed over",
+        "steps/fanout.py",
+        "    if started.is_taken:\n",
+        "    if started.is_taken and not started:\n",
+        "tests/unit/test_numbers.py"
+        "::test_trace_y_who_is_erased_and_back_within_the_lag_of_the_index_misses_no_digest",
+        "y",
     ),
 )
 

@@ -499,6 +499,6 @@ def test_what_comes_after_a_quiet_day_is_found(clock: SettableClock) -> None:
 
 def test_a_run_that_was_started_before_it_grew_quiet_is_queued_again(world: World) -> None:
     """Its message may be what the crash prevented; and what it found may be gone since."""
-    world.runs.create(a_run())
+    world.runs.create(replace(a_run(), due_at=SLOT))
     world.events.rows.clear()
     assert world.fan_out().queued == 1

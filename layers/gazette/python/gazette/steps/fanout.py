@@ -208,7 +208,7 @@ def _queue(started: Sequence[Started], departures: Departures) -> None:
     messages = [
         QueuedRun(each.run.key, delay=timedelta(seconds=int(spread * departures.random())))
         for each in started
-        if not each.run.status.is_final
+        if not each.run.status.is_final and not each.is_taken
     ]
     if messages:
         departures.generate_queue.send(messages)
@@ -217,10 +217,14 @@ def _queue(started: Sequence[Started], departures: Departures) -> None:
 def _advance(started: Started, departures: Departures) -> Schedule | None:
     """The schedule as it moved on; None where it did not.
 
-    Because somebody else had moved it, or it has left the due index: with all others of a reader
-    who is not visited any more, unless they have come back meanwhile.
+    One whose number was taken stays due, with the next number (rule 1). One does not move on
+    because somebody else had moved it, or because it has left the due index: with all others of a
+    reader who is not visited any more, unless they have come back meanwhile.
     """
     schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
+    if started.is_taken:
+        renumbered = replace(schedule, sequence=schedule.sequence + 1)
+        return renumbered if departures.schedules.put(renumbered, replacing=schedule) else None
     if started.not_visited:
         reader = withdraw(
             schedule.user_id, subscribers=departures.subscribers, schedules=departures.schedules
@@ -236,8 +240,9 @@ def _advance(started: Started, departures: Departures) -> Schedule | None:
 
 def _tally(started: Sequence[Started], advanced: Sequence[Schedule | None]) -> Counter[str]:
     """Those of a run that had ended before, by whatever, are not counted again."""
-    done = Counter(_ENDED_AS[each.run.reason] for each in started if each.run.reason in _ENDED_AS)
-    done["queued"] = sum(not each.run.status.is_final for each in started)
+    theirs = [each.run for each in started if not each.is_taken]
+    done = Counter(_ENDED_AS[run.reason] for run in theirs if run.reason in _ENDED_AS)
+    done["queued"] = sum(not run.status.is_final for run in theirs)
     done["not_advanced"] = sum(
         after is None and not each.not_visited
         for each, after in zip(started, advanced, strict=True)

@@ -68,7 +68,7 @@ class Started:
     """The run of an occurrence as it is stored, and what was found out on the way.
 
     `quiet_until`, `active_until`: as in Schedule. `not_visited`: the reader is not to be
-    visited any more.
+    visited any more. `is_taken`: its number has the run of another occurrence.
     """
 
     occurrence: Occurrence
@@ -76,6 +76,15 @@ class Started:
     quiet_until: datetime | None = None
     active_until: datetime | None = None
     not_visited: bool = False
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the occurrence has still to get a number, and a run, of its own.
+
+        Of a schedule that was erased and made anew, or moved on, the due index may show for a
+        while what it was before; whoever goes by that starts a run of a number that is used again.
+        """
+        return self.run.due_at != self.occurrence.schedule.next_due_at
 
 
 def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> Started:
