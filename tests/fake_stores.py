@@ -742,14 +742,18 @@ class FakeEvents:
                 require_readable([self._as_read(placed)])
                 yield placed
 
-    def set_aside(self, event: Event, schedule: str, why: str) -> bool:
+    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
         key = (event.user_id, event.id)
         current = self.rows.get(key)
-        if not isinstance(current, Placed) or current.schedule != schedule:
-            return False
+        if not isinstance(current, Placed) or current.schedule != run.key.schedule:
+            return None
+        guard = Guard(open_runs=[run])
+        if current.event != event or not self._holds(guard):
+            return None
+        self._do(guard)
         self.rows[key] = replace(current, schedule=ASIDE, stored_at=self.clock())
         self.reasons[key] = why
-        return True
+        return self.runs.rows[run.key]
 
     def expire(self, placed: Placed) -> bool:
         key = (placed.event.user_id, placed.event.id)

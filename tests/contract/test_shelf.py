@@ -9,11 +9,20 @@ from gazette.adapters.shelf import DynamoEventShelf
 from gazette.domain.explanation import EventHistory
 from gazette.domain.identity import ASIDE, EXPIRED
 from gazette.domain.ledgers import Runs
-from gazette.domain.model import DAILY, Event, Placed
-from gazette.domain.run import Run, Status
+from gazette.domain.model import DAILY, Event, Placed, RunKey
+from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stores import EventReader, Events, EventShelf, Guard
 
-from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, a_run, a_window, an_event
+from tests.builders import (
+    NOW,
+    RETENTION,
+    SettableClock,
+    a_claimed_run,
+    a_placed_event,
+    a_run,
+    a_window,
+    an_event,
+)
 from tests.fake_stores import FakeEvents
 
 
@@ -22,35 +31,64 @@ def shelf(events: Events, clock: SettableClock) -> EventShelf:
     return events if isinstance(events, FakeEvents) else DynamoEventShelf("events", clock=clock)
 
 
+@pytest.fixture
+def run(runs: Runs) -> Run:
+    """A run that is due, of the schedule under which the events are."""
+    return runs.create(a_run())
+
+
 def test_what_is_set_aside_is_in_no_window(
-    events: Events, reader: EventReader, shelf: EventShelf
+    events: Events, reader: EventReader, shelf: EventShelf, run: Run, runs: Runs
 ) -> None:
     events.store(an_event(), DAILY)
-    assert shelf.set_aside(an_event(), DAILY, "cannot be shown")
+    assert shelf.set_aside(an_event(), run, "cannot be shown") == replace(run, epoch=1)
+    assert runs.get(run.key) == replace(run, epoch=1)
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert events.get("ann", "e1") == a_placed_event(an_event(), ASIDE, NOW)
 
 
 @pytest.mark.parametrize("name", ["weekly", "dail", "daily2"])
 def test_what_has_moved_meanwhile_stays(
-    events: Events, reader: EventReader, shelf: EventShelf, name: str
+    events: Events, reader: EventReader, shelf: EventShelf, runs: Runs, name: str
 ) -> None:
+    other = runs.create(replace(a_run(), key=RunKey("ann", name, 1)))
     events.store(an_event(), DAILY)
-    assert not shelf.set_aside(an_event(), name, "cannot be shown")
+    assert shelf.set_aside(an_event(), other, "cannot be shown") is None
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
-def test_what_is_gone_is_not_brought_back(events: Events, shelf: EventShelf) -> None:
-    assert not shelf.set_aside(an_event(), DAILY, "cannot be shown")
+def test_what_was_mended_meanwhile_stays(
+    events: Events, reader: EventReader, shelf: EventShelf, run: Run
+) -> None:
+    """Its producer amended it: it may be shown now."""
+    _, placed = events.store(an_event(), DAILY)
+    assert isinstance(placed, Placed)
+    assert events.amend(placed, replace(an_event(), excerpt="Mended", amended_at=NOW))
+    assert shelf.set_aside(an_event(), run, "cannot be shown") is None
+    assert len(list(reader.read("ann", DAILY, a_window()))) == 1
+
+
+def test_trace_y_what_somebody_else_has_claimed_is_not_set_aside(
+    events: Events, reader: EventReader, shelf: EventShelf, run: Run, runs: Runs
+) -> None:
+    """Whose templates can show it: it goes out, and put again it would go out twice."""
+    events.store(an_event(), DAILY)
+    runs.swap(run, a_claimed_run(status=Status.SENDING, reason=Reason.CLAIMED))
+    assert shelf.set_aside(an_event(), run, "cannot be shown") is None
+    assert len(list(reader.read("ann", DAILY, a_window()))) == 1
+
+
+def test_what_is_gone_is_not_brought_back(events: Events, shelf: EventShelf, run: Run) -> None:
+    assert shelf.set_aside(an_event(), run, "cannot be shown") is None
     assert events.get("ann", "e1") is None
 
 
 def test_what_was_set_aside_can_be_moved_to_where_it_belongs(
-    events: Events, reader: EventReader, shelf: EventShelf
+    events: Events, reader: EventReader, shelf: EventShelf, run: Run
 ) -> None:
     """As by its producer, who puts it again."""
     events.store(an_event(), DAILY)
-    shelf.set_aside(an_event(), DAILY, "cannot be shown " * 100)
+    shelf.set_aside(an_event(), run, "cannot be shown " * 100)
     _, found = events.store(an_event(), DAILY)
     assert isinstance(found, Placed)
     assert events.move(found, DAILY, Guard())

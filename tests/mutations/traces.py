@@ -40,7 +40,8 @@ TRACES: Final = {
     "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
     "expire and the run says that nothing waited; a pause in which they expire",
     "y": "Erased and back within the lag of the due index: a number is used twice, and an "
-    "occurrence is swallowed",
+    "occurrence is swallowed; a complaint of one of two readers of an address raises no epoch "
+    "of the other's runs; what is set aside has no condition on its run",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -287,7 +288,7 @@ PREVENTED: Final = (
     Mutation(
         "what no email can show is set aside",
         "steps/editing.py",
-        "                desk.shelf.set_aside(event, key.schedule, str(why))\n",
+        "                since = desk.shelf.set_aside(event, done.run, str(why))\n",
         "                raise RenderingFailed(str(why)) from why\n",
         "tests/unit/test_editing.py"
         "::test_trace_q_a_poison_event_is_set_aside_and_the_rest_goes_out",
@@ -429,9 +430,9 @@ PREVENTED: Final = (
     Mutation(
         "a run waits whose window has an event that cannot be read",
         "adapters/events.py",
-        "                event = decoded(row, event_in)\n",
+        "                found = decoded(row, found_in)\n",
         "                try:\n"
-        "                    event = decoded(row, event_in)\n"
+        "                    found = decoded(row, found_in)\n"
         "                except UnreadableRow:\n"
         "                    continue\n",
         "tests/contract/test_newer_rows.py"
@@ -496,6 +497,25 @@ PREVENTED: Final = (
         "    if started.is_taken and not started:\n",
         "tests/unit/test_numbers.py"
         "::test_trace_y_who_is_erased_and_back_within_the_lag_of_the_index_misses_no_digest",
+        "y",
+    ),
+    Mutation(
+        "whether an address is suppressed is asked after the claim",
+        "steps/deliver.py",
+        "    if _is_suppressed(claimed, prepared, by):\n",
+        "    if by.suppressions is None:\n",
+        "tests/unit/test_suppressing.py"
+        "::test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too",
+        "y",
+    ),
+    Mutation(
+        "what is set aside is so with the epoch of its run",
+        "adapters/shelf.py",
+        "            with transaction(EventRow) as writes:\n"
+        "                raise_epoch(run, writes)\n",
+        "            with transaction(EventRow) as writes:\n",
+        "tests/contract/test_shelf.py"
+        "::test_trace_y_what_somebody_else_has_claimed_is_not_set_aside",
         "y",
     ),
 )

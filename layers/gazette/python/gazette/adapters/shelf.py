@@ -6,7 +6,7 @@ from dataclasses import replace
 from pynamodb.expressions.condition import Condition
 
 from gazette.adapters.dynamo import ConditionFailed, bind, transaction, written
-from gazette.adapters.event_rows import expired, in_place, stored_key
+from gazette.adapters.event_rows import body_of, expired, in_place, stored_key
 from gazette.adapters.runs import raise_epoch
 from gazette.adapters.tables import EventRow
 from gazette.domain.identity import ASIDE, EXPIRED
@@ -28,17 +28,23 @@ class DynamoEventShelf:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
-    def set_aside(self, event: Event, schedule: str, why: str) -> bool:
-        """One conditional UpdateItem."""
-        return written(
-            EventRow(event.user_id, event.id).update,
-            actions=[
-                EventRow.stored.set(stored_key(ASIDE, self._clock())),
-                EventRow.was.set(schedule),
-                EventRow.why.set(why[:_REASON_CHARACTERS]),
-            ],
-            condition=_is_under(schedule),
-        )
+    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
+        """One transaction of two."""
+        try:
+            with transaction(EventRow) as writes:
+                raise_epoch(run, writes)
+                writes.update(
+                    EventRow(event.user_id, event.id),
+                    actions=[
+                        EventRow.stored.set(stored_key(ASIDE, self._clock())),
+                        EventRow.was.set(run.key.schedule),
+                        EventRow.why.set(why[:_REASON_CHARACTERS]),
+                    ],
+                    condition=_is_under(run.key.schedule) & (EventRow.body == body_of(event)),
+                )
+        except ConditionFailed:
+            return None
+        return replace(run, epoch=run.epoch + 1)
 
     def expire(self, placed: Placed) -> bool:
         """One conditional UpdateItem."""

@@ -199,10 +199,13 @@ class EventReader(Protocol):
 class EventShelf(Protocol):
     """Where events lie that no email can show, or showed in time; and what lets others wait."""
 
-    def set_aside(self, event: Event, schedule: str, why: str) -> bool:
-        """Take it out of its schedule, with the reason; False where it is no longer there.
+    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
+        """Take it out of the schedule of `run`, with the reason, if it is there as in `event`.
 
-        No window has it any more. Put again by its producer, it goes back to where it belongs.
+        Only together with the epoch of the run, which is raised, and while that is as in `run`: so
+        nobody takes out what somebody else has claimed, or what was mended meanwhile. Returns the
+        run as it is then; None where anything was found changed, and nothing was done. No window
+        has the event any more. Put again by its producer, it goes back to where it belongs.
         """
 
     def expire(self, placed: Placed) -> bool:

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.batch import batch_of
-from gazette.domain.errors import NotYet
-from gazette.domain.identity import run_id
+from gazette.domain.errors import NotYet, Overtaken, Unavailable
+from gazette.domain.identity import address_hash, run_id
 from gazette.domain.ledgers import Batches
 from gazette.domain.model import RunKey
 from gazette.domain.pace import NoTurn, Turn
@@ -47,15 +47,20 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     """Bring the run to an end, or say when to try again. None: there is no such run.
 
     Read, group, rank and render first; then claim, send and commit, so that the lock is held
-    only around the call. Who is overtaken before the claim reads everything again. `time_left`
-    is what remains of this invocation. Raises NotYet where the message must be kept: too little
-    time is left, or the run kept changing.
+    only around the call. Who is overtaken before the claim reads everything again. Whether the
+    address is suppressed is asked after it: another reader of that address may have complained,
+    and nobody finds all readers of an address to raise the epoch of their runs (rule 11).
+    `time_left` is what remains of this invocation. Raises NotYet where the message must be kept:
+    too little time is left, or the run kept changing.
     """
     needed = by.limits.send_timeout + by.limits.commit_margin
     turn: Turn | None = None
     put_off = expired = 0
     for _ in range(_OVERTAKEN):
-        prepared = prepare(key, by=by)
+        try:
+            prepared = prepare(key, by=by)
+        except Overtaken:
+            continue
         if not isinstance(prepared, Prepared):
             return replace(prepared, expired=prepared.expired + expired) if prepared else None
         run = prepared.run
@@ -94,6 +99,10 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
             break
     else:
         raise NotYet(f"Run {run_id(key)} kept changing while it was being prepared.")
+    if _is_suppressed(claimed, prepared, by):
+        unsent = apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
+        skipped = apply(unsent, Skip(Reason.SUPPRESSED), runs=by.runs)
+        return Delivery(skipped, set_aside=prepared.set_aside, put_off=put_off, expired=expired)
     if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:
         apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
@@ -120,6 +129,15 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         expired=expired,
         accepted_at=accepted_at,
     )
+
+
+def _is_suppressed(claimed: Run, prepared: Prepared, by: Delivering) -> bool:
+    """Whether the reader's address is. Where that cannot be told, the claim is given back."""
+    try:
+        return by.suppressions.holds(address_hash(prepared.subscriber.email))
+    except Unavailable:
+        apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
+        raise
 
 
 def _is_cancelled(run: Run, batches: Batches) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gazette.domain.compose import compose
-from gazette.domain.errors import RenderingFailed
+from gazette.domain.errors import Overtaken, RenderingFailed
 from gazette.domain.experiment import Variant
 from gazette.domain.identity import is_immediate, run_id
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
@@ -35,25 +35,34 @@ class Desk:
     max_groups: int
 
 
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """How many events were, and the run as it is then."""
+
+    run: Run
+    events: int
+
+
 def edit(
-    key: RunKey,
+    run: Run,
     events: Sequence[Event],
     subscriber: Subscriber,
     links: Links,
     *,
     variant: Variant,
     desk: Desk,
-) -> Edition | list[Event]:
-    """The edition that shows `events`; or those of them that were set aside instead.
+) -> Edition | SetAside:
+    """The edition that shows `events`; or how many of them were set aside instead.
 
     Those cannot be shown, each by itself, and would hold up everything else of their reader
     (rule 17): whoever reads the window again no longer finds them. Where not even a harmless
-    event can be shown, RenderingFailed is raised, and nothing is set aside.
+    event can be shown, RenderingFailed is raised, and nothing is set aside. Raises Overtaken where
+    run or event have changed since they were read.
     """
 
     def show(some: Iterable[Event]) -> Edition:
         return make_edition(
-            key,
+            run.key,
             some,
             subscriber,
             links,
@@ -66,16 +75,18 @@ def edit(
         return show(events)
     except RenderingFailed:
         show([_HARMLESS])
-        poison: list[Event] = []
+        done = SetAside(run, 0)
         for event in events:
             try:
                 show([event])
             except RenderingFailed as why:
-                desk.shelf.set_aside(event, key.schedule, str(why))
-                poison.append(event)
-        if not poison:
+                since = desk.shelf.set_aside(event, done.run, str(why))
+                if since is None:
+                    raise Overtaken(f"Run {run_id(run.key)} changed meanwhile.") from why
+                done = SetAside(since, done.events + 1)
+        if not done.events:
             raise
-        return poison
+        return done
 
 
 def make_edition(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.experiment import Variant, variant_of
-from gazette.domain.identity import address_hash, is_immediate
+from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY, Edition, Event, Placed, RunKey, Window
 from gazette.domain.ports import LONGEST_DELAY, Links
 from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
@@ -50,7 +50,8 @@ class Prepared:
 def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     """Read the run, the older ones, its events and its reader, in this order, and render.
 
-    A Delivery where nothing is to be sent, or not now; None: there is no such run. The run is read
+    A Delivery where nothing is to be sent, or not now; None: there is no such run. Raises Overtaken
+    where what was read has changed before it was taken out of the window. The run is read
     before the stops are, so that a claim on what was read fails where one came meanwhile (rule 11).
     """
     chain = by.runs.chain(key)
@@ -79,13 +80,11 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
         subscriber = by.subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or not subscriber.is_written_to:
             return _skipped(run, why_not_sent(subscriber), by)
-        if by.suppressions.holds(address_hash(subscriber.email)):  # for what another reader did
-            return _skipped(run, Reason.SUPPRESSED, by)
         if instead := without_held(run, due, set_aside=set_aside, by=by):
             return replace(instead, expired=count_expired(due.expired, by=by))
         links = by.link_maker.links(key)
         variant = variant_of(key.user_id, by.desk.experiment.running())
-        edition = edit(key, due.sent, subscriber, links, variant=variant, desk=by.desk)
+        edition = edit(run, due.sent, subscriber, links, variant=variant, desk=by.desk)
         if isinstance(edition, Edition):
             return Prepared(
                 run,
@@ -99,7 +98,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
                 expired=due.expired,
                 set_aside=set_aside,
             )
-        set_aside += len(edition)
+        run, set_aside = edition.run, set_aside + edition.events
     give_up_carried(older, runs=by.runs)
     done = _skipped(run, Reason.EXPIRED if due.expired else Reason.EMPTY, by, set_aside)
     return replace(done, expired=count_expired(due.expired, by=by))

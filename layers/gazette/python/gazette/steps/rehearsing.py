@@ -193,8 +193,8 @@ class _Renderer:
 class _Shelf:
     """The port `EventShelf`: nothing is set aside, as everything can be shown, nor counted."""
 
-    def set_aside(self, event: Event, schedule: str, why: str) -> bool:
-        return False
+    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
+        return run
 
     def expire(self, placed: Placed) -> bool:
         return False
