@@ -1,9 +1,10 @@
 """Our own tables behind the ports. tests/contract holds each against the real adapter."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from typing import Any
 
 from gazette.domain.batch import Batch, Counted, batch_of, counted
 from gazette.domain.brake import Brake, pulled, pulled_by_hand
@@ -351,7 +352,7 @@ class FakeRuns:
             raise _of_run(key)
         return self.rows.get(key)
 
-    def chain(self, key: RunKey) -> Sequence[Run]:
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         found: list[Run] = []
         older = [
             run
@@ -363,7 +364,7 @@ class FakeRuns:
             if run.key in self.unreadable:
                 raise _of_run(run.key)
             found.append(run)
-            if run.closes_a_window and run.key != key:
+            if run.ends_chain(key, holding):
                 break
         return found
 
@@ -592,6 +593,7 @@ class FakeEvents:
     """The ports `Events`, `EventReader`, `EventShelf` and `EventHistory` in memory.
 
     `runs` and `schedules` are its guards'. What DynamoDB should delete, it has deleted at once.
+    What is stamped is written a moment later: `around` may let time pass before, and others go on.
     """
 
     clock: Clock
@@ -601,17 +603,24 @@ class FakeEvents:
     expires_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     unreadable: set[tuple[str, str]] = field(default_factory=set)
+    around: Callable[[str, Callable[[], Any]], Any] = lambda _, call: call()
 
     def store(
         self, event: Event, schedule: str, wanted: Cadence | None = None
     ) -> tuple[bool, Placed | Retracted]:
-        key = (event.user_id, event.id)
+        now = self.clock()
+        placed = Placed(event, schedule, now, lasts_until(wanted, now, least=RETENTION))
+        written: tuple[bool, Placed | Retracted] = self.around(
+            "events.write", lambda: self._put(placed)
+        )
+        return written
+
+    def _put(self, placed: Placed) -> tuple[bool, Placed | Retracted]:
+        key = (placed.event.user_id, placed.event.id)
         found = self.get(*key)
         if found:
             return False, found
-        now = self.clock()
-        placed = Placed(event, schedule, now, lasts_until(wanted, now, least=RETENTION))
-        self._keep(key, placed, kept_until(placed.lasts_until, schedule))
+        self._keep(key, placed, kept_until(placed.lasts_until, placed.schedule))
         return True, placed
 
     def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:

@@ -58,9 +58,10 @@ class IndexedRuns(FakeRuns):
             self.keys_of[run.key.user_id, run.key.schedule].append(run.key)
         return super().create(run)
 
-    def chain(self, key: RunKey) -> Sequence[Run]:
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         own = self.keys_of.get((key.user_id, key.schedule), ())
-        return FakeRuns({each: self.rows[each] for each in own}, self.unreadable).chain(key)
+        runs = FakeRuns({each: self.rows[each] for each in own}, self.unreadable)
+        return runs.chain(key, holding=holding)
 
 
 @dataclass

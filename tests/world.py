@@ -92,6 +92,7 @@ from tests.fakes import (
 SETTLE_LAG = timedelta(seconds=15)
 COLLAPSE = timedelta(seconds=20)
 HOLD = timedelta(seconds=21)
+WRITE_BOUND = timedelta(seconds=10)
 
 GRACE = timedelta(minutes=15)
 
@@ -224,6 +225,7 @@ class World:
             defaults=self.defaults,
             collapse=COLLAPSE,
             hold=HOLD,
+            write_bound=WRITE_BOUND,
             check_after=timedelta(hours=1),
             sunset=self.sunset,
         )

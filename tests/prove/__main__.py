@@ -18,9 +18,11 @@ from gazette.domain.signals import Policy
 from tests.prove.land import FAKES, Ground
 from tests.prove.scenario import EVERY_WAY
 from tests.prove.scenarios import ON_MOTO, SCENARIOS
-from tests.prove.search import FULL, Effort, Tally, search, world
+from tests.prove.search import FULL, Effort, Tally, world
+from tests.prove.search import search as search_worlds
 from tests.prove.story import story
 from tests.prove.strikes import How, Plan
+from tests.prove.without import RULES, taken_out
 
 _GROUNDS = {"fakes": SCENARIOS, "moto": ON_MOTO}
 _MOTO = Effort(second=0, reach=2)
@@ -34,6 +36,7 @@ def main() -> int:
     parser.add_argument("--position", default="", help="tell the worlds that are struck here")
     parser.add_argument("--every", type=int, default=FULL.every, help="strike so many-th calls")
     parser.add_argument("--on", choices=_GROUNDS, help="only our fakes, or the real adapters")
+    parser.add_argument("--without", choices=RULES, default="", help="take a rule out")
     given = parser.parse_args()
     if given.position:
         if given.only not in {one.name for one in SCENARIOS}:
@@ -48,15 +51,18 @@ def main() -> int:
     if not chosen:
         parser.error(f"no scenario has {given.only!r} in its name")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        return report(pool.map(partial(search_named, every=given.every), chosen))
+        search = partial(search_named, every=given.every, without=given.without)
+        return report(pool.map(search, chosen))
 
 
-def search_named(chosen: tuple[str, str], every: int) -> Tally:
-    """The worlds of a scenario: where, and its name."""
+def search_named(chosen: tuple[str, str], every: int, without: str) -> Tally:
+    """The worlds of a scenario: where, and its name. `without` names a rule that is taken out."""
     on, name = chosen
     scenario = next(one for one in _GROUNDS[on] if one.name == name)
-    with ground_named(on) as ground:
-        tally = search(scenario, replace(FULL if on == "fakes" else _MOTO, every=every), ground)
+    with taken_out(without), ground_named(on) as ground:
+        tally = search_worlds(
+            scenario, replace(FULL if on == "fakes" else _MOTO, every=every), ground
+        )
     tally.name = f"{on}: {name}"
     return tally
 

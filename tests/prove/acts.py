@@ -13,6 +13,7 @@ from gazette.domain.commands import (
     EraseSubscriber,
     RetractEvent,
 )
+from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, RunKey
@@ -21,14 +22,15 @@ from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stored import as_stored
 from gazette.steps.batches import cancel_batch
+from gazette.steps.suppressing import Suppressing, heed
 from gazette.steps.unsubscribe import unsubscribe
 
-from tests.builders import a_subscriber, an_activity, an_event
+from tests.builders import a_complaint, a_subscriber, an_activity, an_event
 from tests.fake_stores import FakePacer
 from tests.prove.life import FIRST_DUE, Life
 from tests.prove.scenario import Act, Overtake
 from tests.prove.strikes import Worker
-from tests.world import Watched
+from tests.world import SOFT_LIMIT, Watched
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
 """What is acknowledged, and holds from then on for every claim."""
@@ -146,6 +148,49 @@ def leave(life: Life) -> None:
         ),
         (LEFT, "ann"),
     )
+
+
+def share_address(user_id: str = "bo", of: str = "ann") -> Act:
+    """The reader gives the address of another one, for digests."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(user_id, changed_at=life.clock(), email=f"{of}@example.com")
+        life.say(ChangeSubscriber(subscriber))
+
+    return act
+
+
+def complain(life: Life) -> None:
+    """One of two readers of an address complains: nothing goes to either any more."""
+    world = life.world
+
+    def act() -> None:
+        heed(
+            a_complaint(),
+            by=Suppressing(
+                suppressions=world.suppressions,
+                bounces=world.bounces,
+                subscribers=world.subscribers,
+                schedules=world.schedules,
+                runs=world.runs,
+                soft_limit=SOFT_LIMIT,
+            ),
+        )
+        life.acknowledged.setdefault((LEFT, "bo"), life.calls.count)
+
+    life.persist("complain", act, (LEFT, "ann"))
+
+
+def stray_report(sequence: int, attempt: int = 1) -> Act:
+    """SES reports of an email of these ids that was sent before the tables were what they are."""
+
+    def act(life: Life) -> None:
+        key = RunKey("ann", DAILY, sequence)
+        sent_at = life.clock() - timedelta(days=30)
+        report = MailReport(MailEvent.CLICKED, key, attempt, "stray", sent_at, life.clock())
+        life.queues["feedback"].put(report)
+
+    return act
 
 
 def cancel(life: Life) -> None:

@@ -8,13 +8,14 @@ from gazette.domain.explanation import EventHistory
 from gazette.domain.identity import shard_of
 from gazette.domain.ledgers import Batches, Runs, Schedules
 from gazette.domain.model import Mail
+from gazette.domain.pace import PacePlan
 from gazette.domain.signals import Policy, SendOutcome
 from gazette.domain.stores import Events, Subscribers
 from gazette.steps.places import Places
 
-from tests.builders import SettableClock
-from tests.fake_stores import PARTITIONS
+from tests.fake_stores import PARTITIONS, FakePacer
 from tests.fakes import FakeBacklog, FakeCanary, FakeMailer
+from tests.prove import without
 from tests.prove.provider import Answer, Provider
 from tests.prove.queues import (
     FollowerMessages,
@@ -32,7 +33,7 @@ from tests.world import PORTS, Watched, World
 class Wiring:
     """What a land is made of, and whom it tells of calls and emails."""
 
-    clock: SettableClock
+    clock: Any
     policy: Policy
     readers: tuple[str, ...]
     queues: Mapping[str, Queue]
@@ -114,8 +115,11 @@ def on_fakes(wiring: Wiring) -> Land:
     """Every port as our fake."""
     queues, calls = wiring.queues, wiring.calls
     inhabited = frozenset(shard_of(reader, PARTITIONS) for reader in wiring.readers)
+    pacer = FakePacer(PacePlan(rate=500))
     world = World(
         clock=wiring.clock,
+        pacer=pacer,
+        immediate_pacer=pacer if without.ONE_BRAKE else FakePacer(PacePlan(rate=500)),
         policy=wiring.policy,
         generate_queue=RunMessages(queues["generate"]),
         resend_queue=RunMessages(queues["resend"]),
@@ -134,6 +138,7 @@ def on_fakes(wiring: Wiring) -> Land:
         world.batches,
         history=world.events,
     )
+    world.events.around = calls.around
     watch(world, calls)
     sweep_queue = Watched("sweep_queue", SweepMessages(queues["sweep"], inhabited), calls.around)
     return Land(world, onlooker, sweep_queue)

@@ -24,7 +24,7 @@ from tests.prove.land import FAKES, Ground, Wiring
 from tests.prove.provider import Provider
 from tests.prove.queues import Message, Queue
 from tests.prove.scenario import Scenario
-from tests.prove.strikes import Calls, Killed, Plan, Worker
+from tests.prove.strikes import Calls, Killed, Plan, Worker, WorkersClock
 from tests.prove.workers import Workers
 
 FIRST_DUE = datetime(2026, 11, 23, 7, 0, tzinfo=NOW.tzinfo)
@@ -94,9 +94,11 @@ class Life:
             overtake=lambda worker: scenario.meanwhile and scenario.meanwhile(self, worker),
             claims=ground.claims,
         )
+        workers_clock = WorkersClock(self.clock, scenario.skews)
+        workers_clock.calls = self.calls
         self.land = ground.make(
             Wiring(
-                self.clock,
+                workers_clock,
                 scenario.policy,
                 scenario.readers,
                 self.queues,

@@ -1,6 +1,6 @@
 """A scenario: who reads what, what the provider does, and what somebody else does meanwhile."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -20,6 +20,17 @@ Act = Callable[["Life"], None]
 Overtake = Callable[["Life", Worker], None]
 """What somebody does in the middle of what a worker does."""
 
+_HALF = timedelta(seconds=2.5)
+SLOW = frozenset({"ingest", "followers", "sweep"})
+"""Who writes events, or judges by the deadlines of others; those who send are the opposite."""
+
+
+def skews(slow: frozenset[str] = SLOW) -> Mapping[str, timedelta]:
+    """Clocks that are five seconds apart, which is what is allowed."""
+    names = ("ingest", "followers", "sweep", "generate", "resend")
+    return {name: -_HALF if name in slow else _HALF for name in names}
+
+
 EVERY_WAY = tuple(how for how in How if how is not How.OVERTAKEN)
 
 
@@ -38,6 +49,7 @@ class Scenario:
     resend. `days`: at least so many digests come due. `lateness`: how late one still goes out;
     `spread`: after how long, at most, the message of a run is delivered. `redriven_after`: how
     long dead letters wait for somebody; `sweeps_from`: until then, the sweep is out of order.
+    `skews`: how far the clock of each function is from the true time.
     """
 
     name: str
@@ -58,3 +70,4 @@ class Scenario:
     lateness: timedelta = timedelta(hours=6)
     redriven_after: timedelta = timedelta(hours=3)
     sweeps_from: timedelta = timedelta(days=-2)
+    skews: Mapping[str, timedelta] = field(default_factory=skews)

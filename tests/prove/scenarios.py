@@ -14,6 +14,7 @@ from tests.prove.acts import (
     cancel,
     cap,
     choose,
+    complain,
     copy,
     during,
     erase,
@@ -27,9 +28,11 @@ from tests.prove.acts import (
     release,
     retract,
     roll_back,
+    share_address,
+    stray_report,
 )
 from tests.prove.provider import Answer, Evidence
-from tests.prove.scenario import Overtake, Scenario
+from tests.prove.scenario import SLOW, Overtake, Scenario, skews
 from tests.prove.strikes import How
 
 _NOW, _ACCOUNT, _GOOD = Answer.REFUSES_NOW, Answer.REFUSES_ACCOUNT, Answer.REFUSES_FOR_GOOD
@@ -418,6 +421,88 @@ def _held_up() -> Iterator[Scenario]:
     )
 
 
+def _unheard() -> Iterator[Scenario]:
+    """No answer of the provider ever comes; and what nobody can know is reported late or never."""
+    more = (at(put("e3"), hours=20), at(put("e4"), hours=44))
+    for policy in Policy:
+        for evidence in (Evidence.NEVER, Evidence.NEXT_DAY):
+            for answer in (_LOST, _NEITHER):
+                yield Scenario(
+                    name=f"always {answer}/{evidence}/{policy}",
+                    policy=policy,
+                    answers=(answer,) * 60,
+                    evidence=evidence,
+                    acts=more,
+                    days=3,
+                    hows=(How.KILLED_AFTER, How.UNANSWERED),
+                )
+        yield Scenario(
+            name=f"at once/always lost/{policy}",
+            policy=policy,
+            answers=(_LOST,) * 60,
+            evidence=Evidence.NEVER,
+            frequency=_AT_ONCE,
+            events=("e1",),
+            counted_from=timedelta(hours=-13),
+        )
+
+
+def _late() -> Iterator[Scenario]:
+    """A worker stands still between the stamp of an event and its write, and dies after it."""
+    for slow in (SLOW, frozenset({"generate", "resend"})):
+        for policy in Policy:
+            yield Scenario(
+                name=f"written late/{'ingest' if slow is SLOW else 'generate'} slow/{policy}",
+                policy=policy,
+                acts=(at(put("e3"), seconds=-20), at(put("e4"), seconds=4)),
+                counted_from=timedelta(seconds=-30),
+                hows=(How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED),
+                skews=skews(slow),
+                days=2,
+            )
+    yield Scenario(
+        name="written late/and nothing else",
+        events=(),
+        acts=(at(put("e3"), seconds=-20),),
+        counted_from=timedelta(seconds=-30),
+        hows=(How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED),
+        days=2,
+    )
+    yield Scenario(
+        name="written late/at once",
+        frequency=_AT_ONCE,
+        events=("e1",),
+        counted_from=timedelta(hours=-13),
+        hows=(How.HELD_UP,),
+    )
+
+
+def _of_others() -> Iterator[Scenario]:
+    """What is said of emails that these tables do not know, and by another reader."""
+    for policy in Policy:
+        yield Scenario(
+            name=f"restored/{policy}",
+            policy=policy,
+            acts=(
+                at(stray_report(2), hours=2),
+                at(stray_report(1, attempt=2), hours=3),
+                at(put("e3"), hours=20),
+                at(stray_report(2, attempt=7), hours=24, minutes=1),
+                at(stray_report(3), hours=25),
+            ),
+            days=3,
+            hows=(How.KILLED_AFTER, How.UNANSWERED),
+        )
+    yield Scenario(
+        name="one address/complaint",
+        readers=("ann", "bo"),
+        events=("e1",),
+        acts=(at(share_address(), hours=-20),),
+        meanwhile=during(complain),
+        hows=(),
+    )
+
+
 SCENARIOS = (
     *_plain(),
     *_doubts(),
@@ -429,6 +514,9 @@ SCENARIOS = (
     *_braked(),
     *_foreign(),
     *_held_up(),
+    *_unheard(),
+    *_late(),
+    *_of_others(),
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)

@@ -89,7 +89,7 @@ def search(scenario: Scenario, effort: Effort = FULL, ground: Ground = FAKES) ->
     for position in positions:
         for how in scenario.hows:
             calls = live((position, how))
-            if how in _DEATHS and calls > position + 1:
+            if how in (*_DEATHS, How.HELD_UP) and calls > position + 1:
                 for _ in range(effort.second):
                     second = random.randrange(position + 1, calls)
                     live((position, how), (second, random.choice(_DEATHS)))

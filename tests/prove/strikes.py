@@ -52,6 +52,36 @@ class Worker:
     is_frozen: bool = False
 
 
+class WorkersClock:
+    """The clock of whoever works now: each is a little fast or slow, as much as is allowed.
+
+    `now` is the true time, which it lets pass as a whole.
+    """
+
+    def __init__(self, true: SettableClock, skews: Mapping[str, timedelta]) -> None:
+        self._true = true
+        self._skews = skews
+        self.calls: Calls | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The true time."""
+        return self._true.now
+
+    @now.setter
+    def now(self, instant: datetime) -> None:
+        self._true.now = instant
+
+    def __call__(self) -> datetime:
+        worker = self.calls.worker if self.calls else None
+        name = worker.name.partition(" ")[0] if worker else ""
+        return self._true.now + self._skews.get(name, timedelta(0))
+
+    def sleep(self, wait: timedelta) -> None:
+        """Let time pass, as if somebody had slept."""
+        self._true.now += wait
+
+
 @dataclass
 class Calls:
     """Every call of a port, counted and perhaps struck.

@@ -88,7 +88,7 @@ class _Runs(FakeRuns):
             self.last[run.key.user_id] = run
         return super().create(run)
 
-    def chain(self, key: RunKey) -> Sequence[Run]:
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         return [self.last[key.user_id]] if key.user_id in self.last else []
 
 

@@ -172,7 +172,11 @@ def test_a_run_that_the_index_does_not_show_yet_is_stopped_up_to_the_look_before
     for world, where in interleavings(make, lambda world: world.deliver(ann(world).key), cancel):
         if world.emails("ann"):
             gone.append(where)
-    assert {where.split(",")[0] for where in gone} == {"before runs.swap", "before mailer.send"}
+    assert {where.split(",")[0] for where in gone} == {
+        "before runs.swap",
+        "before suppressions.holds",
+        "before mailer.send",
+    }
 
 
 def test_a_cancel_that_broke_off_anywhere_holds_after_its_repetition() -> None:

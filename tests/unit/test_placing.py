@@ -11,14 +11,23 @@ from gazette.domain.frequency import Frequency, frequencies
 from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import DAILY, Placed, RunKey, Window
 from gazette.domain.outcome import Outcome
-from gazette.domain.run import BEGINNING, Reason, Run, Status
+from gazette.domain.run import BEGINNING, Reason, Run, Status, name_of
 from gazette.domain.signals import RefusedForGood
 from gazette.domain.subscriber import SubscriberStatus
 from gazette.steps.immediate import start_immediate
 from gazette.steps.moving import move
 from gazette.steps.placing import rearrange
 
-from tests.builders import KEY, NOW, SettableClock, a_follow, a_run, a_subscriber, an_event
+from tests.builders import (
+    KEY,
+    NOW,
+    SettableClock,
+    a_claimed_run,
+    a_follow,
+    a_run,
+    a_subscriber,
+    an_event,
+)
 from tests.world import World, crashes, interleavings
 
 NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
@@ -284,7 +293,9 @@ def test_a_change_of_another_category_moves_nothing_and_stops_nothing(world: Wor
 
 
 COVERING = Window(BEGINNING, NOW)
-SENT = replace(a_run(), status=Status.SENT, reason=Reason.ACCEPTED, attempt=1, window=COVERING)
+SENT = a_claimed_run(
+    status=Status.SENT, reason=Reason.ACCEPTED, window=COVERING, newest=(name_of("e1"),)
+)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ class DynamoRuns:
                 return None
         return decoded(row, _run)
 
-    def chain(self, key: RunKey) -> Sequence[Run]:
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """One strongly consistent Query where one of the last sixteen runs was sent."""
         found: list[Run] = []
         with translated():
@@ -73,7 +73,7 @@ class DynamoRuns:
             for row in rows:
                 run = decoded(row, _run)
                 found.append(run)
-                if run.closes_a_window and run.key != key:
+                if run.ends_chain(key, holding):
                     break
         return found
 
@@ -175,6 +175,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         experiment=run.variant.experiment or None,
         locale=run.locale or None,
         categories=" ".join(run.categories) or None,
+        newest=" ".join(run.newest) or None,
         expires_at=run.check_at + retention,
     )
 
@@ -231,4 +232,5 @@ def _run(row: RunRow) -> Run:
         variant=Variant(int(row.variation or 1), row.experiment or ""),
         locale=row.locale or "",
         categories=tuple((row.categories or "").split()),
+        newest=tuple((row.newest or "").split()),
     )

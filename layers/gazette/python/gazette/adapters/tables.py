@@ -268,6 +268,7 @@ class RunRow(Row):
     experiment = UnicodeAttribute(null=True)
     locale = UnicodeAttribute(null=True)
     categories = UnicodeAttribute(null=True)
+    newest = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()

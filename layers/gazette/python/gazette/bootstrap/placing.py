@@ -51,6 +51,7 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
         defaults=frequencies(json.loads(settings.default_frequencies)),
         collapse=timedelta(seconds=settings.collapse),
         hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
+        write_bound=timedelta(seconds=settings.settle_lag - settings.clock_skew),
         check_after=timedelta(seconds=settings.check_after),
         sunset=timedelta(days=settings.sunset_days) or None,
     )

@@ -140,6 +140,7 @@ def _places(settings: PreferencesSettings) -> Places:
         defaults=frequencies(json.loads(settings.default_frequencies)),
         collapse=elsewhere,
         hold=elsewhere,
+        write_bound=elsewhere,
         check_after=elsewhere,
         sunset=timedelta(days=settings.sunset_days) or None,
     )

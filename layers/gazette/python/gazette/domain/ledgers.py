@@ -62,10 +62,11 @@ class Runs(Protocol):
     def get(self, key: RunKey) -> Run | None:
         """The run, or None."""
 
-    def chain(self, key: RunKey) -> Sequence[Run]:
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """The run of `key` and those before it, newest first.
 
-        Reaches back to the last one before it that closes a window, or to the first. Empty
+        Reaches back to the last one before it that was sent with a window, or to the first; with
+        `holding`, to the last whose window ended before that instant. Empty
         where nothing with that key or an earlier one exists.
         """
 

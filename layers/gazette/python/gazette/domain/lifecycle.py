@@ -108,6 +108,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         variant=signal.variant,
         locale=signal.locale,
         categories=signal.categories,
+        newest=signal.newest,
     )
 
 

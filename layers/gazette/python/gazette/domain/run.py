@@ -1,13 +1,14 @@
 """The one delivery of one digest: its status, its reason, and what a claim has fixed."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.experiment import EVERYBODYS, Variant
-from gazette.domain.model import RunKey, Window
+from gazette.domain.model import Placed, RunKey, Window
 from gazette.domain.stored import is_known
 from gazette.domain.subscriber import Erased, Reader, Subscriber
 
@@ -98,7 +99,7 @@ class Run:
     `retry_at` is before when a refused run is not sent again. `overtaken`: something that stops or
     changes it came after a claim, so too late for that. `detail` is the provider's own code for
     the last refusal or doubt. `variant`, `locale` and `categories` are what the last claim was
-    about to send.
+    about to send, `newest` names those of its events that were stored last (`newest_of`).
     """
 
     key: RunKey
@@ -121,6 +122,7 @@ class Run:
     variant: Variant = EVERYBODYS
     locale: str = ""
     categories: tuple[str, ...] = ()
+    newest: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -132,19 +134,57 @@ class Run:
         """Whether such an attempt was claimed, so that the window says what it held."""
         return attempt is not None and 1 <= attempt <= self.attempt and self.window is not None
 
+    def has_taken(self, stored_at: datetime) -> bool:
+        """Whether it was claimed with a window over that instant, and was sent, or may be."""
+        may_have_gone = self.status in _TAKING or bool(self.uncertain)
+        return may_have_gone and self.window is not None and self.window.holds(stored_at)
+
+    def has_shown(self, event_id: str, stored_at: datetime) -> bool:
+        """Whether what it took had this event in it.
+
+        What was stored well before the window ended was there to be read. Of what was stored last,
+        the write may have come after the read: the row says what was read.
+        """
+        if self.window is None or not self.has_taken(stored_at):
+            return False
+        return stored_at <= self.window.until - STILL_WRITTEN or name_of(event_id) in self.newest
+
     def is_claimed_like(self, claimed: "Run") -> bool:
         """Whether this is what `claimed` became: its claim stands, whatever else has changed."""
         return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce
 
-    @property
-    def closes_a_window(self) -> bool:
-        """Whether it was sent, and says what with: the next window begins behind it."""
-        return self.status is Status.SENT and self.window is not None
+    def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
+        """Whether nobody who looks back from the run `of`, or for an instant, needs older ones."""
+        closes = self.status is Status.SENT and self.window is not None and self.key != of
+        is_behind = holding is None or (self.window is not None and self.window.until < holding)
+        return closes and is_behind
 
     @property
     def may_have_gone(self) -> bool:
         """Whether it was not sent as far as anybody knows, and yet may have been."""
         return bool(self.uncertain) and self.status is not Status.SENT
+
+
+_TAKING = {Status.SENT, Status.SENDING, Status.UNKNOWN}
+
+STILL_WRITTEN = timedelta(minutes=2)
+"""For so long a write may be under way: longer than any function runs that writes events."""
+
+
+def newest_of(events: Iterable[Placed], window: Window) -> tuple[str, ...]:
+    """Names what was stored so late in a window that not all of it may have been read."""
+    return tuple(
+        sorted(
+            name_of(placed.event.id)
+            for placed in events
+            if placed.stored_at > window.until - STILL_WRITTEN
+        )
+    )
+
+
+def name_of(event_id: str) -> str:
+    """A short name for an event among the few of a reader's last minutes."""
+    return hashlib.sha256(event_id.encode()).hexdigest()[:8]
 
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)

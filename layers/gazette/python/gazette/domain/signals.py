@@ -21,7 +21,7 @@ class Policy(StrEnum):
 class Claim:
     """A worker is about to call the provider.
 
-    `variant`, `locale` and `categories` tell what it is about to send (run.Run).
+    `variant`, `locale`, `categories` and `newest` tell what it is about to send (run.Run).
     """
 
     window: Window
@@ -30,6 +30,7 @@ class Claim:
     variant: Variant = EVERYBODYS
     locale: str = ""
     categories: tuple[str, ...] = ()
+    newest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
             variant=prepared.variant,
             locale=prepared.subscriber.locale,
             categories=prepared.edition.categories,
+            newest=prepared.newest,
         )
         claimed = make_claim(run, claim, prepared.older, runs=by.runs)
         if claimed:

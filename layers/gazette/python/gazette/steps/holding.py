@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from gazette.domain.identity import is_immediate
 from gazette.domain.model import Event, Placed, Window
-from gazette.domain.run import Reason, Run, may_have_gone_until
+from gazette.domain.run import Reason, Run, may_have_gone_until, newest_of
 from gazette.domain.signals import Skip
 from gazette.steps.applying import apply
 from gazette.steps.delivery import Awaited, Delivering, Delivery
@@ -19,12 +19,13 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 @dataclass(frozen=True, slots=True)
 class Due:
     """The events of a window: what is sent, what is held back because of a brake, and what has
-    expired.
+    expired. `newest`: of what is sent, as in Run.
     """
 
     sent: Sequence[Event]
     held: Sequence[Event] = ()
     expired: Sequence[Placed] = ()
+    newest: tuple[str, ...] = ()
 
 
 def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) -> Due:
@@ -35,7 +36,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     """
     braked, now = by.braked.names(), by.clock()
     doubtful = may_have_gone_until((run, *(each for each, _ in older.carried)))
-    sent: list[Event] = []
+    sent: list[Placed] = []
     held: list[Event] = []
     expired: list[Placed] = []
     for placed in by.events.read(run.key.user_id, run.key.schedule, window):
@@ -44,8 +45,8 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
         elif placed.event.category in braked and placed.stored_at > doubtful:
             held.append(placed.event)
         else:
-            sent.append(placed.event)
-    return Due(sent, held, expired)
+            sent.append(placed)
+    return Due([each.event for each in sent], held, expired, newest_of(sent, window))
 
 
 def count_expired(expired: Sequence[Placed], *, by: Delivering) -> int:

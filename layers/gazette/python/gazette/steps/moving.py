@@ -124,6 +124,9 @@ def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
 
 
 def _open(chain: Iterable[Run]) -> list[Run]:
-    """Those whose claim must fail. One in a status that is not known may come to be claimed."""
-    may_be_claimed = {Status.PENDING, Status.RETRYING}
-    return [run for run in chain if run.status in may_be_claimed or not is_known(run.status)]
+    return [run for run in chain if may_be_claimed(run)]
+
+
+def may_be_claimed(run: Run) -> bool:
+    """Whether its claim must fail. One in a status that is not known may come to be claimed."""
+    return run.status in {Status.PENDING, Status.RETRYING} or not is_known(run.status)

@@ -15,7 +15,9 @@ class Places:
 
     `defaults` are the installation's frequencies by category. `collapse`: how long an immediate
     run collects what else happens on the entity. `hold`: how long after that until all of it
-    can be read: the settle lag and clock skew. `check_after`: when the sweep looks at a run.
+    can be read: the settle lag and clock skew. `write_bound`: how long a write of an event may take
+    until windows close without it: the settle lag less clock skew. `check_after`: when the sweep
+    looks at a run.
     `sunset`: after how long without a sign of life a reader rests; None: never.
     """
 
@@ -29,5 +31,6 @@ class Places:
     defaults: Frequencies
     collapse: timedelta
     hold: timedelta
+    write_bound: timedelta
     check_after: timedelta
     sunset: timedelta | None

@@ -21,6 +21,7 @@ from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscriber import Erased, Subscriber
 from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.immediate import start_immediate
+from gazette.steps.late import see_that_it_comes
 from gazette.steps.moving import extend, make_known_under, move, take_back
 from gazette.steps.places import Places
 from gazette.steps.scheduling import ensure_schedule
@@ -150,7 +151,8 @@ def _place_one(event: Event, standing: Standing, places: Places) -> Outcome:
     if found.event == event:
         if event.amended_at and not stored:
             make_known_under(found.schedule, event.user_id, places=places)
-        _settle(found, target, standing, places)
+        if there := see_that_it_comes(found, places=places):
+            _settle(there, target, standing, places)
     return Outcome.STORED if stored else Outcome.DUPLICATE
 
 
@@ -179,6 +181,7 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
     there: Placed | None = placed
     if placed.schedule != target:
         there = move(placed, target, wanted=standing.wants(target), places=places)
+        there = there and see_that_it_comes(there, places=places)
     if there and is_immediate(there.schedule):
         start_immediate(there, places=places)
 

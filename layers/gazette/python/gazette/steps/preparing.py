@@ -42,6 +42,7 @@ class Prepared:
     subscriber: Subscriber
     links: Links
     variant: Variant
+    newest: tuple[str, ...] = ()
     held: Sequence[Event] = ()
     expired: Sequence[Placed] = ()
     set_aside: int = 0
@@ -94,6 +95,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
                 subscriber,
                 links,
                 variant,
+                newest=due.newest,
                 held=due.held,
                 expired=due.expired,
                 set_aside=set_aside,

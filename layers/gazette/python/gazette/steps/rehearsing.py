@@ -96,8 +96,9 @@ class _Runs:
     def get(self, key: RunKey) -> Run | None:
         return self.written.get(key) or self.stored.get(key)
 
-    def chain(self, key: RunKey) -> Sequence[Run]:
-        return [self.written.get(run.key, run) for run in self.stored.chain(key)]
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
+        chain = self.stored.chain(key, holding=holding)
+        return [self.written.get(run.key, run) for run in chain]
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         return self.stored.of_user(user_id)

@@ -1,0 +1,88 @@
+"""An event whose write took so long that a window may have been closed over it without it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from gazette.domain.calendar import slot_of
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import ASIDE, EXPIRED, WAITING, is_immediate, latest_run
+from gazette.domain.model import Placed, RunKey, Schedule
+from gazette.domain.run import Run
+from gazette.domain.stores import Guard
+from gazette.steps.applying import make_known
+from gazette.steps.moving import may_be_claimed
+from gazette.steps.places import Places
+
+_CONFLICTS = 5
+_IN_TIME = timedelta(minutes=1)
+_NEVER_SENT = {WAITING, ASIDE, EXPIRED}
+
+
+def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
+    """Stamp an event anew that lies behind a closed window and was not in its email (rule 14).
+
+    For whoever has written it, or finds it written when the message comes again: whoever wrote it
+    may have stood still between the stamp and the write, or died after it. Within the settle lag
+    nothing is closed, so nothing is read. Returns where it is now; None where it is no more.
+    Raises NotYet where its runs keep changing.
+    """
+    user_id, name = placed.event.user_id, placed.schedule
+    if name in _NEVER_SENT or places.clock() - placed.stored_at <= places.write_bound:
+        return placed
+    is_told = False
+    for _ in range(_CONFLICTS):
+        chain = places.runs.chain(latest_run(user_id, name), holding=placed.stored_at)
+        if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):
+            return placed
+        schedule = None if is_immediate(name) else places.schedules.get(user_id, name)
+        if not _is_passed_over(placed, chain, schedule):
+            if is_told or not _could_have_read(chain, schedule, places):
+                return placed
+            is_told = _tell(chain, schedule, places)
+            continue
+        moved = places.events.move(placed, name, _guard(placed, chain, schedule, places))
+        if moved:
+            return moved
+        found = places.events.get(user_id, placed.event.id)
+        if not isinstance(found, Placed):
+            return None
+        placed = found
+    raise NotYet(f"The runs of event {placed.event.id} kept changing. The message will come again.")
+
+
+def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | None) -> bool:
+    """Whether a run has closed a window over it, or fan-out has found that nothing waits there."""
+    if any(run.has_taken(placed.stored_at) for run in chain):
+        return True
+    quiet_until = schedule.quiet_until if schedule else None
+    return quiet_until is not None and placed.stored_at <= quiet_until
+
+
+def _could_have_read(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
+    """Whether somebody may have read its window before it was there, and close it now."""
+    is_due = schedule is not None and slot_of(schedule.next_due_at) <= places.clock()
+    return is_due or any(map(may_be_claimed, chain))
+
+
+def _tell(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
+    """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
+    make_known(filter(may_be_claimed, chain), runs=places.runs)
+    if schedule is None or slot_of(schedule.next_due_at) > places.clock():
+        return True
+    touched = replace(schedule, revision=schedule.revision + 1)
+    return places.schedules.put(touched, replacing=schedule)
+
+
+def _guard(
+    placed: Placed, chain: Sequence[Run], schedule: Schedule | None, places: Places
+) -> Guard:
+    """What keeps every run from taking it along where it was, while it is stamped anew."""
+    user_id, name = placed.event.user_id, placed.schedule
+    started = schedule and any(run.key.sequence == schedule.sequence for run in chain)
+    return Guard(
+        open_runs=list(filter(may_be_claimed, chain)),
+        schedule=schedule,
+        not_started=RunKey(user_id, name, schedule.sequence) if schedule and not started else None,
+        not_after=places.clock() + _IN_TIME,
+    )

@@ -1,0 +1,202 @@
+"""An event that is written long after its stamp: behind a closed window it is stamped anew."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from gazette.domain.calendar import slot_of
+from gazette.domain.errors import NotYet
+from gazette.domain.frequency import Frequency
+from gazette.domain.model import DAILY, Placed
+from gazette.domain.run import STILL_WRITTEN
+
+from infra.topology import FOLLOWERS, INGEST, PREFERENCES
+from tests.builders import an_event
+from tests.world import SETTLE_LAG, WRITE_BOUND, World, crashes
+
+SKEW = timedelta(seconds=5)
+
+
+def put(world: World, number: int) -> None:
+    world.create(an_event(f"e{number}", entity_id=f"post{number}", occurred_at=world.clock()))
+
+
+def a_world(frequency: Frequency = Frequency.DAILY) -> World:
+    """With an event that waits; the digest comes in ten seconds."""
+    world = World()
+    world.choose(comment=frequency)
+    put(world, 1)
+    if frequency is Frequency.DAILY:
+        world.clock.now = world.schedules.rows["ann", DAILY].next_due_at - timedelta(seconds=10)
+    return world
+
+
+def standing_still(world: World, meanwhile: Callable[[], object]) -> Callable[[str, Any], Any]:
+    """Whoever writes stands still between the stamp and the write, once."""
+
+    def around(_: str, call: Callable[[], Any]) -> Any:
+        world.events.around = lambda _, call: call()
+        meanwhile()
+        return call()
+
+    return around
+
+
+def send_digest(world: World) -> None:
+    """The digest that is due goes out, a minute after the stamp."""
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    world.clock.pass_time(minutes=1)
+    world.fan_out(slot_of(due))
+    world.deliver_queued()
+
+
+def shown(world: World) -> list[str]:
+    return sorted(line for email in world.emails() for line in email.lines)
+
+
+def test_trace_x_a_write_that_comes_late_lies_in_the_next_window() -> None:
+    world = a_world()
+    world.events.around = standing_still(world, lambda: send_digest(world))
+    put(world, 2)
+    assert shown(world) == ["post1: 1"]
+    world.send_digest()
+    assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+def test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew() -> None:
+    world = a_world()
+    event = an_event("e2", entity_id="post2", occurred_at=world.clock())
+
+    def die(_: str, call: Callable[[], Any]) -> Any:
+        world.events.around = lambda _, call: call()
+        send_digest(world)
+        call()
+        raise NotYet("The worker is gone.")
+
+    world.events.around = die
+    with pytest.raises(NotYet):
+        world.create(event)
+    world.clock.pass_time(minutes=9)
+    world.create(event)
+    world.send_digest()
+    assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+def test_what_was_in_the_email_does_not_come_again_with_its_message() -> None:
+    """Also where it was stored right before the window ended, and the message comes much later."""
+    world = a_world()
+    event = an_event("e2", entity_id="post2", occurred_at=world.clock())
+    world.create(event)
+    send_digest(world)
+    assert shown(world) == ["post1: 1", "post2: 1"]
+    for _ in range(3):
+        world.create(event)
+        world.send_digest()
+    assert shown(world) == ["post1: 1", "post2: 1"]
+    for _ in range(20):
+        put(world, 1)
+        world.clock.pass_time(days=1)
+    assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+def test_an_immediate_event_that_is_written_late_goes_out_by_a_run_of_its_own() -> None:
+    world = a_world(Frequency.IMMEDIATE)
+    world.deliver_queued()
+
+    def others() -> None:
+        world.create(an_event("e3", entity_id="post1", occurred_at=world.clock()))
+        world.clock.pass_time(minutes=1)
+        world.deliver_queued()
+
+    world.events.around = standing_still(world, others)
+    world.create(an_event("e2", entity_id="post1", occurred_at=world.clock()))
+    world.clock.pass_time(minutes=1)
+    world.deliver_queued()
+    assert shown(world) == ["post1: 1"] * 3
+
+
+def test_what_fan_out_found_empty_is_looked_at_once_more() -> None:
+    """The event was not there when fan-out looked, and lies before what is known to be quiet."""
+    world = World()
+    world.choose(comment=Frequency.DAILY)
+    world.clock.now = world.schedules.rows["ann", DAILY].next_due_at - timedelta(seconds=10)
+    world.events.around = standing_still(world, lambda: send_digest(world))
+    put(world, 1)
+    world.send_digest()
+    assert shown(world) == ["post1: 1"]
+
+
+def test_a_worker_that_has_read_before_the_write_reads_again() -> None:
+    """It would close its window over what it has not seen."""
+    world = a_world()
+    event = an_event("e2", entity_id="post2", occurred_at=world.clock())
+
+    def around(_: str, call: Callable[[], Any]) -> Any:
+        """The event is written after the window was read, and looked at before it is claimed."""
+        world.events.around = lambda _, call: call()
+        world.clock.pass_time(minutes=1)
+        world.fan_out(slot_of(world.schedules.rows["ann", DAILY].next_due_at))
+        done: list[Any] = []
+
+        def write() -> None:
+            done.append(call())
+            world.create(event)
+
+        with world.meanwhile("events.read", write):
+            world.deliver_queued()
+        return done[0]
+
+    world.events.around = around
+    world.create(event)
+    assert shown(world) == ["post1: 1", "post2: 1"]
+    assert len(world.emails()) == 1
+
+
+def test_whatever_breaks_off_it_comes_once() -> None:
+    event = an_event("e2", entity_id="post2", occurred_at=a_world().clock())
+
+    def make() -> World:
+        world = a_world()
+        world.events.around = standing_still(world, lambda: send_digest(world))
+        return world
+
+    for world, where in crashes(make, lambda world: world.create(event)):
+        world.clock.pass_time(minutes=9)
+        world.create(event)
+        world.send_digest()
+        assert shown(world) == ["post1: 1", "post2: 1"], where
+
+
+def test_in_time_nothing_more_is_read() -> None:
+    world = a_world()
+    with world.calls() as called:
+        put(world, 2)
+    assert "runs.chain" not in called
+    world.clock.now += WRITE_BOUND
+    with world.calls() as called:
+        put(world, 3)
+    assert "runs.chain" not in called
+
+
+def test_what_is_named_in_a_run_covers_every_function_that_writes_events() -> None:
+    """Whatever is stored earlier was there when the window was read."""
+    longest = max(step.timeout for step in (INGEST, FOLLOWERS, PREFERENCES))
+    assert timedelta(seconds=longest) + 2 * SKEW < STILL_WRITTEN + SETTLE_LAG - SKEW
+
+
+def test_the_run_names_what_was_stored_last() -> None:
+    world = a_world()
+    put(world, 2)
+    send_digest(world)
+    (run,) = [run for run in world.runs.rows.values() if run.key.schedule == DAILY]
+    assert run.window
+    stamps = {
+        placed.event.id: placed.stored_at
+        for placed in world.events.rows.values()
+        if isinstance(placed, Placed)
+    }
+    assert len(run.newest) == 1
+    assert run.has_shown("e2", stamps["e2"])
+    assert run.has_shown("e1", stamps["e1"])
+    assert not run.has_shown("e3", stamps["e2"])
