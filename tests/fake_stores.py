@@ -645,19 +645,27 @@ class FakeEvents:
     def move(
         self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
     ) -> Placed | None:
-        key = (placed.event.user_id, placed.event.id)
         now = self.clock()
         until = max(placed.lasts_until, needed_until(wanted, now) or now)
         if guard.not_after and now > guard.not_after:
             return None
+        moved: Placed | None = self.around(
+            "events.write",
+            lambda: self._move(placed, Placed(placed.event, schedule, now, until), guard),
+        )
+        return moved
+
+    def _move(self, placed: Placed, to: Placed, guard: Guard) -> Placed | None:
+        key = (placed.event.user_id, placed.event.id)
         if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
             return None
         current = self.rows[key]
-        if not isinstance(current, Placed) or current.lasts_until > until:
+        if not isinstance(current, Placed) or current.lasts_until > to.lasts_until:
             return None
         self._do(guard)
-        self._keep(key, Placed(current.event, schedule, now, until), kept_until(until, schedule))
-        return Placed(placed.event, schedule, now, until)
+        kept = replace(to, event=current.event)
+        self._keep(key, kept, kept_until(to.lasts_until, to.schedule))
+        return to
 
     def extend(self, placed: Placed, until: datetime) -> bool:
         key = (placed.event.user_id, placed.event.id)
