@@ -39,6 +39,8 @@ TRACES: Final = {
     "behind it",
     "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
     "expire and the run says that nothing waited; a pause in which they expire",
+    "w": "A hundred runs of one thread wait, and what is muted cannot leave them; the page says "
+    "saved, and an email that is claimed afterwards shows what was muted",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -486,6 +488,42 @@ PREVENTED: Final = (
         "            condition=in_place(placed),\n",
         "tests/contract/test_shelf.py::test_trace_v_what_lasts_is_not_counted_as_expired",
         "v",
+    ),
+    Mutation(
+        "of many open runs the newest takes everything before an event leaves",
+        "steps/moving.py",
+        "    if len(unclaimed) <= _FEW:\n",
+        "    if unclaimed is not None:\n",
+        "tests/unit/test_many_at_once.py"
+        "::test_trace_w_what_leaves_may_leave_however_many_runs_wait",
+        "w",
+    ),
+    Mutation(
+        "the page moves what waits before it says saved",
+        "steps/profiles.py",
+        "    if subscriber.placed == choices:\n",
+        "    if subscriber.placed == choices or time_left is not unhurried:\n",
+        "tests/unit/test_centre.py"
+        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "w",
+    ),
+    Mutation(
+        "the page takes back what waits of a follow before it says saved",
+        "steps/centre.py",
+        "        rearrange(user_id, places=places, time_left=time_left)\n",
+        "        pass\n",
+        "tests/unit/test_centre.py"
+        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "w",
+    ),
+    Mutation(
+        "what the page did not finish it does not tell as saved",
+        "steps/centre.py",
+        "        return Told.UNSURE\n",
+        "        return Told.SAVED\n",
+        "tests/unit/test_centre.py"
+        "::test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it",
+        "w",
     ),
 )
 
