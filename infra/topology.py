@@ -234,11 +234,14 @@ PREFERENCES = Step(
     memory=512,
     queue=None,
     tables=(
-        ("subscribers", ("GetItem", "UpdateItem")),
-        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("subscribers", ("GetItem", "BatchGetItem", "UpdateItem")),
+        (
+            "schedules",
+            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
+        ),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
-        ("events", ("Query",)),
-        ("runs", ("GetItem", "Query", "PutItem")),
+        ("events", ("GetItem", "Query", "UpdateItem", "DeleteItem")),
+        ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("batches", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),
         ("suppressions", ("GetItem", "PutItem", "DeleteItem")),

@@ -657,6 +657,7 @@ class FakeEvents:
 
     def _move(self, placed: Placed, to: Placed, guard: Guard) -> Placed | None:
         key = (placed.event.user_id, placed.event.id)
+        _within_a_transaction(1 + _items_of(guard))
         if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
             return None
         current = self.rows[key]
@@ -700,6 +701,7 @@ class FakeEvents:
         key = (placed.event.user_id, placed.event.id)
         if guard.not_after and self.clock() > guard.not_after:
             return False
+        _within_a_transaction(1 + _items_of(guard))
         if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
             return False
         self._do(guard)
@@ -783,18 +785,22 @@ class FakeEvents:
         return True
 
     def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
-        current = [self.rows.get((event.user_id, event.id)) for event in events]
-        placed = [row for row in current if isinstance(row, Placed)]
-        if any(row.schedule != run.key.schedule for row in placed) or len(placed) < len(events):
-            return None
-        guard = Guard(open_runs=[run])
-        if not self._holds(guard):
-            return None
-        self._do(guard)
-        for row in placed:
-            key = (row.event.user_id, row.event.id)
-            self.rows[key] = replace(row, stored_at=self.clock())
-        return self.runs.rows[run.key]
+        for start in range(0, len(events), 49):
+            some = events[start : start + 49]
+            _within_a_transaction(1 + len(some))
+            current = [self.rows.get((event.user_id, event.id)) for event in some]
+            placed = [row for row in current if isinstance(row, Placed)]
+            if any(row.schedule != run.key.schedule for row in placed) or len(placed) < len(some):
+                return None
+            guard = Guard(open_runs=[run])
+            if not self._holds(guard):
+                return None
+            self._do(guard)
+            for row in placed:
+                key = (row.event.user_id, row.event.id)
+                self.rows[key] = replace(row, stored_at=self.clock())
+            run = self.runs.rows[run.key]
+        return run
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         found = self._kept(user_id, schedule, window.since)
@@ -814,6 +820,11 @@ def _within_a_transaction(items: int) -> None:
     """https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
     if items > 100:
         raise Unavailable(f"DynamoDB takes 100 items in one transaction, not {items}.")
+
+
+def _items_of(guard: Guard) -> int:
+    others = (guard.schedule, guard.not_started, guard.starting)
+    return len(guard.open_runs) + sum(each is not None for each in others)
 
 
 def _revision(reader: Reader | Early) -> object:

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
+from gazette.domain.asking import Act, Asked
 from gazette.domain.calendar import slot_of
 from gazette.domain.choosing import NOTHING, Choice
 from gazette.domain.commands import (
@@ -26,7 +27,7 @@ from gazette.domain.frequency import Frequencies, Frequency
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
-from gazette.domain.overview import Overview
+from gazette.domain.overview import Overview, Told
 from gazette.domain.pace import PacePlan
 from gazette.domain.ports import BrakedCategories, QueuedRun, Renderer, Shard
 from gazette.domain.reputation import CategoryBrake
@@ -35,7 +36,7 @@ from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
 from gazette.domain.streams import Streams
 from gazette.domain.suppression import SoftLimit
-from gazette.steps.centre import look, save
+from gazette.steps.centre import do, look, save
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
 from gazette.steps.doubts import Sweeping, SweepLimits, Swept
@@ -556,7 +557,27 @@ class World:
         self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
     ) -> bool:
         """What the button of the preference page does."""
-        return save(user_id, choice, follows, bus=self.bus, places=self.places)
+        return save(
+            user_id,
+            choice,
+            follows,
+            bus=self.bus,
+            places=self.places,
+            time_left=lambda: self.time_left,
+        )
+
+    def press(
+        self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
+    ) -> Told:
+        """The same, and what the page then says."""
+        return do(
+            user_id,
+            Asked(Act.SAVE, choice, follows),
+            bus=self.bus,
+            suppressions=self.suppressions,
+            places=self.places,
+            time_left=lambda: self.time_left,
+        )
 
     def work_off_bus(self) -> None:
         """Everything that was put on the bus here reaches ingest."""

@@ -1,5 +1,6 @@
 """The reader's links: unsubscribe, and look in the browser at what was sent."""
 
+from datetime import timedelta
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
@@ -54,6 +55,7 @@ def choose(token: str) -> Response[str]:
         preferences.chooser(token),
         body_of(event.body, is_base64=bool(event.is_base64_encoded)),
         event.headers.get("content-type") or "",
+        time_left=_time_left,
     )
     count(f"preferences_{answer.told}")
     logger().info("preference page answered", told=answer.told)
@@ -94,6 +96,10 @@ def apologise(_: Exception) -> Response[str]:
     count("page_failed")
     logger().exception("page failed")
     return _page(500, build().pages.went_wrong(_accepted()))
+
+
+def _time_left() -> timedelta:
+    return timedelta(milliseconds=app.lambda_context.get_remaining_time_in_millis())
 
 
 def _missing() -> Response[str]:

@@ -221,6 +221,7 @@ class ServiceStack(Stack):
         self, preferences: StepConstruct, bus: events.EventBus, base_url: str
     ) -> None:
         bus.grant_put_events_to(preferences.function)
+        self._queues["generate"].grant_send_messages(preferences.function)
         self._links_secret.grant_read(preferences.function)
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 

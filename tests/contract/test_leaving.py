@@ -11,6 +11,7 @@ import pytest
 from gazette.adapters.runs import run_sort_key
 from gazette.adapters.tables import RunRow
 from gazette.domain.cadence import Cadence
+from gazette.domain.errors import Unavailable
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import DAILY, Placed, RunKey
@@ -127,6 +128,20 @@ def test_an_event_leaves_once(stores: Stores, leave: Leave) -> None:
     raised = replace(GUARD, open_runs=(replace(a_run(), epoch=1), replace(SECOND_RUN, epoch=1)))
     assert not leave(stores, HERE, raised)
     assert stores.kept() == gone
+
+
+def test_what_one_transaction_does_not_hold_is_not_done_at_all(
+    stores: Stores, leave: Leave
+) -> None:
+    """A hundred items: the event, the schedule, the run that has not started, and 97 open ones."""
+    many = [replace(a_run(), key=RunKey("ann", DAILY, number)) for number in range(10, 108)]
+    for run in many:
+        stores.runs.create(run)
+    before = stores.kept()
+    with pytest.raises(Unavailable):
+        leave(stores, HERE, replace(GUARD, open_runs=many))
+    assert stores.kept() == before
+    assert leave(stores, HERE, replace(GUARD, open_runs=many[1:]))
 
 
 def test_an_event_may_move_on_and_back(stores: Stores, clock: SettableClock) -> None:

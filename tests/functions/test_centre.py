@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -12,6 +13,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ReadTimeoutError
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.adapters.tables import EventRow
 from gazette.bootstrap.clock import now
 from gazette.domain.asking import follow_field
 from gazette.domain.identity import address_hash
@@ -20,8 +22,8 @@ from gazette.domain.suppression import Cause
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.functions.conftest import Cloud
-from tests.functions.messages import ago, event, follow, http, profile
+from tests.functions.conftest import Cloud, Context
+from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.meter import calls
 
 URLENCODED = "application/x-www-form-urlencoded"
@@ -94,7 +96,6 @@ def test_what_is_chosen_counts_at_once_and_says_what_comes_next(ann: Cloud) -> N
     )
     weekly = next(row for row in ann.rows("schedules") if row["name"] == "weekly")
     assert datetime.fromisoformat(weekly["next_due_at"]).isoweekday() == 5
-    assert ann.work_off_bus() == 1
     (waiting,) = ann.rows("events")
     assert waiting["stored"].startswith("weekly#")
 
@@ -103,6 +104,37 @@ def test_what_is_chosen_survives_a_profile_that_is_put_again(ann: Cloud) -> None
     press(ann, hour="7")
     ann.say("subscriber.changed", profile(changed_at=ago(), name="Anna"))
     assert (stored().times.hour, stored().name) == (7, "Anna")
+
+
+def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann: Cloud) -> None:
+    """Its run is there, and its message comes before ingest has heard of the choice."""
+    press(ann, cadence="immediate")
+    (message,) = ann.queued("generate")
+    assert "saved" in told(press(ann, cadence="never"))
+    (run,) = ann.rows("runs")
+    assert (run["status"], run["epoch"]) == ("pending", 1)
+    assert not ann.rows("events")
+    ann.work("generate", message["MessageBody"])
+    assert not ann.sent()
+
+
+def test_where_too_little_time_is_left_it_is_not_told_as_saved(
+    ann: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "get_remaining_time_in_millis", staticmethod(lambda: 7_000))
+        answer = press(ann, cadence="never")
+    assert answer["statusCode"] == 503
+    assert "We cannot tell yet" in told(answer)
+    assert ann.rows("events")
+    ann.work_off_bus()
+    assert not ann.rows("events")
+
+
+def test_who_moves_what_waits_takes_a_stamp_for_each_attempt(ann: Cloud) -> None:
+    """Who shows emails binds the same table, with other time-outs: the last binding holds."""
+    ann.invoke("preferences", http("GET", ann.preferences_path()))
+    assert vars(EventRow.Meta)["max_retry_attempts"] == 0
 
 
 def test_a_pause_is_told_and_lifted(ann: Cloud) -> None:
@@ -114,9 +146,11 @@ def test_a_pause_is_told_and_lifted(ann: Cloud) -> None:
 
 
 def test_what_is_followed_ends_here_and_what_waits_of_it_goes(ann: Cloud) -> None:
+    ann.say("activity.created", happening(7))
+    assert len(ann.rows("events")) == 2
     answer = press(ann, **{follow_field("post#p1"): "unfollow"})
     assert "What you follow" not in answer["body"]
-    ann.work_off_bus()
+    assert [row["event_id"] for row in ann.rows("events")] == ["e1"], "that was for ann herself"
     (row,) = ann.rows("follows")
     assert row["changes"].endswith("false,null]]")
 
@@ -265,7 +299,40 @@ def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message
     assert ann.meter.write_units["schedules"] == 3
     ann.meter.write_units.clear()
     assert ann.work_off_bus() == 1
-    assert set(ann.meter.write_units) <= {"subscribers"}, "nothing is done twice"
+    assert not ann.meter.write_units, "nothing is done twice"
+
+
+def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_left(
+    ann: Cloud,
+) -> None:
+    """Each event eight write units: with the schedule looked at, and no run started."""
+    for number in range(2, 11):
+        ann.say("event.created", event(number))
+    ann.meter.clear()
+    press(ann, cadence="weekly")
+    assert ann.meter.calls["dynamodb.TransactWriteItems"] == 10
+    assert ann.meter.write_units["events"] == 10 * 4
+    assert ann.meter.write_units["schedules"] == 2 + 10 * 2, "a new one, and the looks"
+    before = Counter(ann.meter.calls)
+    ann.meter.write_units.clear()
+    assert ann.work_off_bus() == 1
+    assert ann.meter.calls - before == calls(GetItem=3, Query=1)
+    assert not ann.meter.write_units
+
+
+def test_a_follow_that_ends_here_costs_the_same_and_its_message_one_refused_write(
+    ann: Cloud,
+) -> None:
+    ann.say("activity.created", happening(7))
+    ann.meter.clear()
+    press(ann, **{follow_field("post#p1"): "unfollow"})
+    assert ann.meter.calls["dynamodb.TransactWriteItems"] == 1
+    assert ann.meter.write_units["events"] == 3
+    before = Counter(ann.meter.calls)
+    ann.meter.write_units.clear()
+    assert ann.work_off_bus() == 1
+    assert ann.meter.calls - before == calls(GetItem=2, PutItem=1, Query=9, BatchGetItem=2)
+    assert ann.meter.write_units == Counter(follows=1)
 
 
 def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:

@@ -268,9 +268,15 @@ def a_digest_without_what_is_braked(cloud: Cloud, step: str, user_id: str) -> No
 
 
 def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
-    """Who leaves, starts again, and is erased while choosing."""
+    """Who leaves, starts again, and is erased while choosing.
+
+    What waits moves, to a digest and to what goes out at once, and is taken back: also where
+    somebody else moved it first, and where a run is open.
+    """
     cloud.say("subscriber.changed", profile("nia"))
     cloud.say("follow.created", follow("nia"))
+    cloud.say("event.created", event(1, user_id="nia"))
+    cloud.say("activity.created", happening(3))
     path = cloud.preferences_path("nia")
 
     def press(**sent: str) -> None:
@@ -278,6 +284,10 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
         assert cloud.invoke("preferences", form)["statusCode"] in {200, 404}
 
     press(**{"hour": "5", follow_field("post#p1"): "daily"})
+    weekly = profile("nia", changed_at=ago(days=9), frequencies={"comment": "weekly"})
+    meanwhile("schedules", "GetItem", lambda: cloud.say("subscriber.changed", weekly))
+    press(cadence="immediate")
+    press(**{follow_field("post#p1"): "unfollow"})
     changed = profile("nia", changed_at=ago(days=9), digest={"hour": 20, "weekly": {}})
 
     def change_after_the_next_look() -> None:

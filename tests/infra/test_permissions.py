@@ -110,7 +110,7 @@ def test_a_function_may_do_on_each_table_what_the_topology_says(
             "sweep",
             {"SweepQueue", "FanoutQueue", "GenerateQueue", "ResendQueue", "TicksUndelivered"},
         ),
-        ("preferences", set()),
+        ("preferences", {"GenerateQueue"}),
     ],
 )
 def test_a_function_puts_messages_on_these_queues_only(

@@ -42,6 +42,10 @@ TRACES: Final = {
     "y": "Erased and back within the lag of the due index: a number is used twice, and an "
     "occurrence is swallowed; a complaint of one of two readers of an address raises no epoch "
     "of the other's runs; what is set aside has no condition on its run",
+    "w": "A hundred runs of one thread wait, and what is muted cannot leave them; the page says "
+    "saved, and an email that is claimed afterwards shows what was muted",
+    "x": "The settle lag trusts the time-out of a request: a worker stands still between the stamp "
+    "and the write, and the event lies behind a closed window, stored and never sent",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -517,6 +521,69 @@ PREVENTED: Final = (
         "tests/contract/test_shelf.py"
         "::test_trace_y_what_somebody_else_has_claimed_is_not_set_aside",
         "y",
+    ),
+    Mutation(
+        "of many open runs the newest takes everything before an event leaves",
+        "steps/moving.py",
+        "    if len(unclaimed) <= _FEW:\n",
+        "    if unclaimed is not None:\n",
+        "tests/unit/test_many_at_once.py"
+        "::test_trace_w_what_leaves_may_leave_however_many_runs_wait",
+        "w",
+    ),
+    Mutation(
+        "the page moves what waits before it says saved",
+        "steps/profiles.py",
+        "    if subscriber.placed == choices:\n",
+        "    if subscriber.placed == choices or time_left is not unhurried:\n",
+        "tests/unit/test_centre.py"
+        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "w",
+    ),
+    Mutation(
+        "the page takes back what waits of a follow before it says saved",
+        "steps/centre.py",
+        "        rearrange(user_id, places=places, time_left=time_left)\n",
+        "        pass\n",
+        "tests/unit/test_centre.py"
+        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "w",
+    ),
+    Mutation(
+        "what the page did not finish it does not tell as saved",
+        "steps/centre.py",
+        "        return Told.UNSURE\n",
+        "        return Told.SAVED\n",
+        "tests/unit/test_centre.py"
+        "::test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it",
+        "w",
+    ),
+    Mutation(
+        "what was passed over is stamped anew",
+        "steps/late.py",
+        "        if not _is_passed_over(placed, chain, schedule):\n",
+        "        if chain or not chain:\n",
+        "tests/unit/test_late_writes.py"
+        "::test_trace_x_a_write_that_comes_late_lies_in_the_next_window",
+        "x",
+    ),
+    Mutation(
+        "a message that comes again looks at the old stamp too",
+        "steps/placing.py",
+        "        if there := see_that_it_comes(found, places=places):\n",
+        "        if there := see_that_it_comes(found, places=places) if stored else found:\n",
+        "tests/unit/test_late_writes.py"
+        "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
+        "x",
+    ),
+    Mutation(
+        "what was in the email is not stamped anew",
+        "steps/late.py",
+        "        if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):\n",
+        "        if not chain and chain:\n",
+        "tests/unit/test_late_writes.py"
+        "::test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message",
+        "x",
     ),
 )
 

@@ -1,20 +1,21 @@
 """What the preference page shows, and what its button does."""
 
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from gazette.domain.calendar import slot_of
 from gazette.domain.choosing import NOTHING, Choice
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, CreateActivity
 from gazette.domain.errors import Unavailable
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.overview import Overview
+from gazette.domain.overview import Overview, Told
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.centre import SHOWN
 
-from tests.builders import NOW, an_activity
-from tests.world import World, crashes
+from tests.builders import NOW, an_activity, an_event
+from tests.world import World, crashes, interleavings
 
 POST = "post#post1"
 WEEKLY = Choice(cadence=Frequency.WEEKLY)
@@ -120,21 +121,24 @@ def test_what_is_chosen_is_on_the_bus_and_done_at_once(world: World) -> None:
     assert ("ann", "weekly") in world.schedules.rows
 
 
-def test_the_message_on_the_bus_changes_nothing_more_and_moves_what_waits(world: World) -> None:
+def test_what_waits_moves_and_the_message_on_the_bus_changes_nothing_more(world: World) -> None:
+    world.create(an_event(occurred_at=NOW - timedelta(hours=1)))
     world.save(WEEKLY)
-    before = seen(world).subscriber
+    assert world.waiting() == {"e1": "weekly"}
+    before = seen(world).subscriber, dict(world.events.rows)
     world.work_off_bus()
-    assert replace(seen(world).subscriber, placed="") == replace(before, placed="")
+    assert (seen(world).subscriber, world.events.rows) == before
 
 
-def test_an_entity_that_is_muted_here_is_taken_back_by_the_message(world: World) -> None:
+def test_what_waits_of_an_entity_that_is_no_longer_followed_is_taken_back(world: World) -> None:
     world.follow(at=NOW - timedelta(hours=1))
     world.say(CreateActivity(an_activity()))
     assert world.events.rows
     world.save(NOTHING, (POST, FollowState(False)))
-    assert world.events.rows, "left to ingest"
-    world.work_off_bus()
     assert not world.events.rows
+    before = world.follows.rows[POST, "ann"]
+    world.work_off_bus()
+    assert world.follows.rows[POST, "ann"] == before
 
 
 def test_where_nothing_is_chosen_nothing_is_put_on_the_bus(world: World) -> None:
@@ -172,3 +176,128 @@ def test_a_choice_survives_a_crash_wherever_the_bus_had_taken_it() -> None:
         assert (("ann", "weekly") in world.schedules.rows) == taken, where
         ends.add(taken)
     assert ends == {True, False}
+
+
+# What the page says.
+
+
+MUTED = Choice(frequencies=(("comment", Frequency.NEVER),))
+UNFOLLOWED = (POST, FollowState(False))
+
+
+def at_once() -> World:
+    """Ann follows post1, and a comment on it is about to go out."""
+    world = World()
+    world.choose(at=NOW - timedelta(days=1), comment=Frequency.IMMEDIATE)
+    world.follow(at=NOW - timedelta(days=1))
+    world.say(CreateActivity(an_activity()))
+    world.clock.pass_time(seconds=5)
+    return world
+
+
+def due() -> World:
+    """The same in a digest that fan-out has started."""
+    world = World()
+    world.choose(at=NOW - timedelta(days=1))
+    world.follow(at=NOW - timedelta(days=1))
+    world.say(CreateActivity(an_activity()))
+    schedule = world.schedules.rows["ann", "daily"]
+    world.clock.now = schedule.next_due_at + timedelta(minutes=1)
+    world.fan_out(slot_of(schedule.next_due_at))
+    assert world.generate_queue.sent
+    return world
+
+
+def press_all(world: World, told: list[Told]) -> None:
+    """A choice and a follow at once."""
+    told.append(world.press(MUTED, UNFOLLOWED))
+
+
+@pytest.mark.parametrize("make", [at_once, due])
+@pytest.mark.parametrize(
+    ("choice", "follows"),
+    [
+        (MUTED, ()),
+        (NOTHING, (UNFOLLOWED,)),
+        (NOTHING, ((POST, FollowState(True, Frequency.NEVER)),)),
+    ],
+    ids=["category", "unfollowed", "muted"],
+)
+def test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards(
+    make: Callable[[], World], choice: Choice, follows: tuple[tuple[str, FollowState], ...]
+) -> None:
+    world = make()
+    assert world.press(choice, *follows) is Told.SAVED
+    world.deliver_queued()
+    assert not world.emails()
+    world.work_off_bus()
+    world.send_everything()
+    assert not world.emails()
+
+
+@pytest.mark.parametrize("make", [at_once, due])
+def test_a_delivery_at_any_moment_of_saving_was_claimed_before_the_page_said_saved(
+    make: Callable[[], World],
+) -> None:
+    for world, where in interleavings(
+        make, lambda world: press_all(world, []), World.deliver_queued
+    ):
+        emails = len(world.emails())
+        world.deliver_queued()
+        world.work_off_bus()
+        world.send_everything()
+        assert len(world.emails()) == emails, where
+
+
+@pytest.mark.parametrize("make", [at_once, due])
+def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
+    make: Callable[[], World],
+) -> None:
+    told: list[Told] = []
+    for world, where in crashes(make, lambda world: press_all(world, told)):
+        assert told.pop() is Told.UNSURE, where
+        taken = bool(world.bus.taken)
+        world.work_off_bus()
+        assert bool(seen(world).subscriber.own.frequencies) == taken, where
+        assert world.follows.rows[POST, "ann"].latest.following != taken, where
+        assert bool(world.waiting()) != taken, where
+        world.send_everything()
+        assert bool(world.emails()) != taken, where
+    assert told == [Told.SAVED]
+
+
+def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
+    world = at_once()
+    world.time_left = timedelta(seconds=7)
+    assert world.press(MUTED) is Told.UNSURE
+    assert world.waiting(), "not moved here"
+    assert world.press(NOTHING, UNFOLLOWED) is Told.UNSURE
+    world.time_left = timedelta(seconds=60)
+    world.work_off_bus()
+    assert not world.waiting()
+
+
+def test_where_time_runs_out_in_the_middle_ingest_goes_on_from_there() -> None:
+    world = known()
+    for number in range(5):
+        world.create(an_event(f"e{number}", occurred_at=NOW - timedelta(hours=1)))
+
+    def run_short() -> None:
+        if len(world.waiting()) < 4:
+            world.time_left = timedelta(seconds=1)
+
+    with world.meanwhile("events.remove", run_short, times=2):
+        assert world.press(MUTED) is Told.UNSURE
+    assert len(world.waiting()) == 3
+    world.time_left = timedelta(seconds=60)
+    world.work_off_bus()
+    assert not world.waiting()
+
+
+def test_what_cannot_be_read_is_not_told_as_saved_and_all_else_is_moved() -> None:
+    world = known()
+    for number in range(3):
+        world.create(an_event(f"e{number}", occurred_at=NOW - timedelta(hours=1)))
+    world.events.unreadable.add(("ann", "e1"))
+    assert world.press(MUTED) is Told.UNSURE
+    assert list(world.waiting()) == ["e1"]

@@ -14,7 +14,6 @@ from gazette.domain.history import LONGEST, History, remember
 from gazette.domain.model import DAILY
 from gazette.domain.outcome import Outcome
 from gazette.domain.subscriber import Erased, Subscriber, SubscriberStatus
-from gazette.steps.choosing import choose_preferences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -251,22 +250,6 @@ def test_what_waits_moves_to_where_the_reader_wants_everything(world: World) -> 
     world.create(an_event(occurred_at=NOW - HOUR))
     choose(world, Choice(cadence=Frequency.WEEKLY))
     assert [placed.schedule for placed in world.events.rows.values()] == ["weekly"]
-
-
-def test_a_choice_that_leaves_moving_to_others_is_finished_by_its_message(world: World) -> None:
-    world.choose(at=NOW - DAY)
-    world.create(an_event(occurred_at=NOW - HOUR))
-    chosen = ChoosePreferences("ann", Choice(cadence=Frequency.WEEKLY), NOW)
-    choose_now(world, chosen)
-    assert list(world.events.placed("ann", DAILY, after=NOW - DAY))
-    assert world.schedules.get("ann", "weekly")
-    world.say(chosen)
-    assert list(world.events.placed("ann", "weekly", after=NOW - DAY))
-
-
-def choose_now(world: World, command: ChoosePreferences) -> Outcome:
-    """As the preference page does."""
-    return choose_preferences(command, places=world.places, moves=False)
 
 
 def test_what_the_reader_mutes_is_taken_back(world: World) -> None:

@@ -83,7 +83,7 @@ def test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_an
     assert shown(world) == ["post1: 1", "post2: 1"]
 
 
-def test_what_was_in_the_email_does_not_come_again_with_its_message() -> None:
+def test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message() -> None:
     """Also where it was stored right before the window ended, and the message comes much later."""
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())

@@ -10,7 +10,7 @@ from gazette.domain.asking import asked
 from gazette.domain.errors import InvalidToken, UnreadableForm
 from gazette.domain.model import RunKey
 from gazette.domain.overview import Overview, Told
-from gazette.domain.ports import Bus
+from gazette.domain.ports import Bus, TimeLeft
 from gazette.domain.stores import Suppressions
 from gazette.steps.centre import do, look
 from gazette.steps.places import Places
@@ -59,7 +59,9 @@ class Centre:
         """Change nothing."""
         return Answer(200, self.pages.page(self._look(user_id)))
 
-    def submit(self, email: RunKey, body: bytes, content_type: str) -> Answer:
+    def submit(
+        self, email: RunKey, body: bytes, content_type: str, *, time_left: TimeLeft
+    ) -> Answer:
         """Do what the form asks for, and show what follows from it; `email` led to the page."""
         user_id = email.user_id
         overview = self._look(user_id)
@@ -73,7 +75,14 @@ class Centre:
         )
         if not wanted.problems:
             self.announce()
-        told = do(user_id, wanted, bus=self.bus, suppressions=self.suppressions, places=self.places)
+        told = do(
+            user_id,
+            wanted,
+            bus=self.bus,
+            suppressions=self.suppressions,
+            places=self.places,
+            time_left=time_left,
+        )
         if told is Told.UNSUBSCRIBED:
             self.note_left_by(email)
         if told is Told.WRONG:

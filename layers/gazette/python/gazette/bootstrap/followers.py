@@ -6,7 +6,7 @@ from functools import cache
 import boto3
 
 from gazette.adapters.queues import SqsFollowersQueue, decode_followers
-from gazette.bootstrap.placing import activities, places
+from gazette.bootstrap.placing import activities, announce, places
 from gazette.domain.ports import TimeLeft
 from gazette.settings import FollowersSettings
 from gazette.steps.followers import bring
@@ -19,6 +19,7 @@ def build() -> Callable[[str, TimeLeft], int]:
     What it returns says how many followers the message concerned.
     """
     settings = FollowersSettings.from_env()
+    announce(settings)
     sqs = boto3.client("sqs")
     stored = activities(settings)
     queue = SqsFollowersQueue(sqs, settings.followers_queue_url)

@@ -9,7 +9,7 @@ from gazette.adapters.contract import decode
 from gazette.adapters.queues import SqsFollowersQueue, SqsQuarantine
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.clock import now
-from gazette.bootstrap.placing import activities, places
+from gazette.bootstrap.placing import activities, announce, places
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import TimeLeft
 from gazette.settings import IngestSettings
@@ -20,6 +20,7 @@ from gazette.steps.ingest import ingest
 def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = IngestSettings.from_env()
+    announce(settings)
     sqs = boto3.client("sqs")
     run = partial(
         ingest,

@@ -1,4 +1,4 @@
-"""What `ingest` and `followers` share, joined: the places where events belong."""
+"""What `ingest`, `followers` and `preferences` share, joined: the places where events belong."""
 
 import json
 from datetime import timedelta
@@ -15,7 +15,7 @@ from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.frequency import frequencies
 from gazette.domain.lifetime import longest_life
-from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacingSettings
+from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacesSettings, PlacingSettings
 from gazette.steps.places import Places
 
 if TYPE_CHECKING:
@@ -24,16 +24,15 @@ if TYPE_CHECKING:
 _ROUNDING = timedelta(seconds=1)
 
 
-def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
-    """The tables and queues that events are placed with.
+def places(settings: PlacesSettings, sqs: "SQSClient") -> Places:
+    """The tables and queues that events are placed with; nothing is written yet.
 
-    Before the first schedule is written to a shard, fan-out hears that there is one. A follow that
-    has ended is known as long as an event that came by it may wait.
+    `announce` comes before the first use. A follow that has ended is known as long as an event that
+    came by it may wait. The table `events` is bound so that each attempt to write takes a stamp of
+    its own: nobody binds it otherwise afterwards.
     """
     retention = timedelta(days=settings.event_retention_days)
     run_retention = timedelta(days=settings.run_retention_days)
-    batches = DynamoBatches(settings.batches_table, retention=run_retention, clock=now)
-    batches.announce(settings.shards)
     return Places(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         follows=DynamoFollows(settings.follows_table, retention=longest_life(retention), clock=now),
@@ -55,6 +54,13 @@ def places(settings: PlacingSettings, sqs: "SQSClient") -> Places:
         check_after=timedelta(seconds=settings.check_after),
         sunset=timedelta(days=settings.sunset_days) or None,
     )
+
+
+def announce(settings: PlacesSettings) -> None:
+    """Let fan-out hear of each shard before the first schedule is written to it."""
+    retention = timedelta(days=settings.run_retention_days)
+    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
+    batches.announce(settings.shards)
 
 
 def activities(settings: PlacingSettings) -> DynamoActivities:

@@ -1,36 +1,29 @@
 """The function `preferences`, joined."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
-from typing import Any
 
-from gazette.adapters.batches import DynamoBatches
+import boto3
+
 from gazette.adapters.engagement import DynamoEngagements
 from gazette.adapters.events import DynamoEventReader
-from gazette.adapters.follows import DynamoFollows
 from gazette.adapters.links import LinkReader, SignedLinks
 from gazette.adapters.rendering.centre import CentrePages
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap.bus import bus
 from gazette.bootstrap.centre import Centre
 from gazette.bootstrap.clock import now
+from gazette.bootstrap.placing import announce, places
 from gazette.bootstrap.secrets import link_keys
 from gazette.bootstrap.templates import renderer, templates
-from gazette.domain.frequency import frequencies
-from gazette.domain.lifetime import longest_life
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Pages
 from gazette.domain.tokens import Purpose
 from gazette.settings import PreferencesSettings
-from gazette.steps.places import Places
 from gazette.steps.unsubscribe import note_left_by, unsubscribe
 from gazette.steps.viewing import Viewing, view_email, view_updates
 
@@ -63,9 +56,9 @@ def build() -> Preferences:
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
     suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
-    known = _places(settings)
+    events = DynamoEventReader(settings.events_table, clock=now)
+    known = places(settings, boto3.client("sqs"))  # after the reader: the last binding holds
     retention = timedelta(days=settings.run_retention_days)
-    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
     note_left = partial(
         note_left_by,
         runs=known.runs,
@@ -88,7 +81,7 @@ def build() -> Preferences:
     viewing = Viewing(
         runs=known.runs,
         subscribers=known.subscribers,
-        events=DynamoEventReader(settings.events_table, clock=now),
+        events=events,
         renderer=renderer(),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.known),
         pages=pages,
@@ -109,38 +102,8 @@ def build() -> Preferences:
             pages=CentrePages(sheets, templates()),
             places=known,
             suppressions=suppressions,
-            announce=cache(partial(batches.announce, settings.shards)),
+            announce=cache(partial(announce, settings)),
             note_left_by=note_left,
             bus=bus(settings.bus, source="gazette.preferences"),
         ),
-    )
-
-
-class _Elsewhere:
-    """Stands for what this function has no right to touch: ingest moves what waits."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise RuntimeError(f"{name} is for ingest to do, which hears of it by the bus.")
-
-
-def _places(settings: PreferencesSettings) -> Places:
-    elsewhere: Any = _Elsewhere()
-    return Places(
-        subscribers=DynamoSubscribers(settings.subscribers_table),
-        follows=DynamoFollows(
-            settings.follows_table,
-            retention=longest_life(timedelta(days=settings.event_retention_days)),
-            clock=now,
-        ),
-        events=elsewhere,
-        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
-        generate_queue=elsewhere,
-        clock=now,
-        defaults=frequencies(json.loads(settings.default_frequencies)),
-        collapse=elsewhere,
-        hold=elsewhere,
-        write_bound=elsewhere,
-        check_after=elsewhere,
-        sunset=timedelta(days=settings.sunset_days) or None,
     )

@@ -17,6 +17,7 @@ from gazette.settings.events import (
     EVENT_WRITE_TIMEOUT_MS,
     FollowersSettings,
     IngestSettings,
+    PlacesSettings,
     PlacingSettings,
 )
 from gazette.settings.readers import PreferencesSettings
@@ -33,6 +34,7 @@ __all__ = [
     "IngestSettings",
     "InvalidSetting",
     "PacingSettings",
+    "PlacesSettings",
     "PlacingSettings",
     "PreferencesSettings",
     "ResendSettings",

@@ -21,8 +21,8 @@ KEPT_AFTER_DAYS = 31 + 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacingSettings(Settings):
-    """What every function that puts events in their place needs.
+class PlacesSettings(Settings):
+    """What every function that moves events to their place needs.
 
     `default_frequencies` is JSON: category to frequency, for readers who chose none. `collapse`:
     how long an immediate email collects what else happens on the same entity. `sunset_days`: after
@@ -32,12 +32,10 @@ class PlacingSettings(Settings):
     subscribers_table: str
     schedules_table: str
     follows_table: str
-    activities_table: str
     events_table: str
     runs_table: str
     batches_table: str
     generate_queue_url: str
-    followers_queue_url: str
     shards: int
     default_frequencies: str
     collapse: int
@@ -61,6 +59,14 @@ class PlacingSettings(Settings):
             event_retention_days=(35, None),
         )
         check_frequencies(self.default_frequencies)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacingSettings(PlacesSettings):
+    """What every function needs that takes events in, or brings them to followers."""
+
+    activities_table: str
+    followers_queue_url: str
 
 
 @dataclass(frozen=True, kw_only=True)

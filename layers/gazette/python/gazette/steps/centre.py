@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from gazette.domain.asking import Act, Asked
 from gazette.domain.choosing import NOTHING, Choice
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
-from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.errors import NotYet, Unavailable, UnreadableRow
 from gazette.domain.following import FollowState
 from gazette.domain.overview import Overview, Told, next_digest
-from gazette.domain.ports import Bus
+from gazette.domain.ports import Bus, TimeLeft
 from gazette.domain.stores import Suppressions
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.activity import remember_follow
 from gazette.steps.choosing import choose_preferences
+from gazette.steps.in_time import require_time
 from gazette.steps.places import Places
+from gazette.steps.placing import TO_ANSWER, rearrange
 from gazette.steps.returning import come_back
 from gazette.steps.sunset import mark_active
 from gazette.steps.unsubscribe import unsubscribe
@@ -56,33 +58,47 @@ def save(
     *,
     bus: Bus,
     places: Places,
+    time_left: TimeLeft,
 ) -> bool:
     """Keep what a reader chose, and says of entities that they follow, by their keys.
 
     First on the bus: what is there is done by ingest, whatever becomes of this process. Then here,
-    so that the page can say what comes next; what waits is moved by ingest. False: nothing was
-    changed. Raises Unavailable where that cannot be told. A visit is a sign of life in any case.
+    to the end, what waits included: who is told that it is saved gets nothing else any more
+    (rule 11). False: nothing was changed. Raises Unavailable, NotYet or UnreadableRow where it is
+    not done here, or nobody can tell: ingest does what the bus took. A visit is a sign of life in
+    any case.
     """
     now = places.clock()
-    said: list[ChoosePreferences | ChangeFollow] = []
-    if choice != NOTHING:
-        said.append(ChoosePreferences(user_id, choice, now))
-    said += [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
-    if not said:
+    chosen = [ChoosePreferences(user_id, choice, now)] if choice != NOTHING else []
+    followed = [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
+    if not chosen and not followed:
         mark_active(user_id, now, places=places)
         return True
-    if not bus.put(said):
+    if not bus.put([*chosen, *followed]):
         return False
-    for command in said:
-        if isinstance(command, ChangeFollow):
-            remember_follow(command, places)
-        else:
-            choose_preferences(command, places=places, moves=False)
+    for change in followed:
+        require_time(time_left, least=TO_ANSWER)
+        remember_follow(change, places)
+    for command in chosen:
+        choose_preferences(command, places=places, time_left=time_left)
+    if followed:
+        rearrange(user_id, places=places, time_left=time_left)
     return True
 
 
-def do(user_id: str, asked: Asked, *, bus: Bus, suppressions: Suppressions, places: Places) -> Told:
-    """Press a button; what is wrong with a field is told and nothing else done."""
+def do(
+    user_id: str,
+    asked: Asked,
+    *,
+    bus: Bus,
+    suppressions: Suppressions,
+    places: Places,
+    time_left: TimeLeft,
+) -> Told:
+    """Press a button; what is wrong with a field is told and nothing else done.
+
+    What could not be finished within `time_left` of the invocation is not told as saved.
+    """
     if asked.problems:
         return Told.WRONG
     if asked.act is Act.UNSUBSCRIBE:
@@ -98,8 +114,10 @@ def do(user_id: str, asked: Asked, *, bus: Bus, suppressions: Suppressions, plac
         back = come_back(user_id, suppressions=suppressions, places=places)
         return Told.STARTED if back else Told.NOT_STARTED
     try:
-        saved = save(user_id, asked.choice, asked.follows, bus=bus, places=places)
-    except (NotYet, Unavailable):
+        saved = save(
+            user_id, asked.choice, asked.follows, bus=bus, places=places, time_left=time_left
+        )
+    except (NotYet, Unavailable, UnreadableRow):
         return Told.UNSURE
     if not saved:
         return Told.NOT_SAVED

@@ -6,7 +6,9 @@ from gazette.domain.choosing import NONE_OF_THEIR_OWN
 from gazette.domain.commands import ChoosePreferences
 from gazette.domain.errors import NotYet
 from gazette.domain.outcome import Outcome
+from gazette.domain.ports import TimeLeft
 from gazette.domain.subscriber import Early, Erased, Subscriber
+from gazette.steps.in_time import unhurried
 from gazette.steps.places import Places
 from gazette.steps.profiles import is_still, latest_of, place_waiting
 from gazette.steps.scheduling import set_schedules
@@ -16,12 +18,12 @@ _CONFLICTS = 5
 
 
 def choose_preferences(
-    command: ChoosePreferences, *, places: Places, moves: bool = True
+    command: ChoosePreferences, *, places: Places, time_left: TimeLeft = unhurried
 ) -> Outcome:
     """What the reader chose themself, beside what the producer says. Safe to repeat, in any order.
 
-    As `change_subscriber`, and a sign of life. Without a profile it waits for one. Not `moves`:
-    what waits is left to somebody who does the same once more.
+    As `change_subscriber`, and a sign of life. Without a profile it waits for one. Raises NotYet
+    where the profile keeps changing, or `time_left` is too short for what waits.
     """
     for _ in range(_CONFLICTS):
         current = places.subscribers.get(command.user_id)
@@ -37,8 +39,7 @@ def choose_preferences(
         if merged != current and not places.subscribers.put(merged, replacing=current):
             continue
         set_schedules(merged, places=places)
-        if moves:
-            place_waiting(merged, places)
+        place_waiting(merged, places, time_left=time_left)
         if is_still(merged, places):
             mark_active(command.user_id, command.at, places=places)
             return Outcome.CHANGED

@@ -35,9 +35,14 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     if run is None:
         run = places.runs.create(_new(user_id, schedule, placed.stored_at, places))
     if not run.status.is_final:
-        delay = max(run.due_at + places.hold - places.clock(), timedelta(0))
-        places.generate_queue.send([QueuedRun(run.key, delay=delay)])
+        queue_run(run, places=places)
     return run
+
+
+def queue_run(run: Run, *, places: Places) -> None:
+    """Give a run a message, visible once everything that it takes can be read."""
+    delay = max(run.due_at + places.hold - places.clock(), timedelta(0))
+    places.generate_queue.send([QueuedRun(run.key, delay=delay)])
 
 
 def _new(user_id: str, schedule: str, at: datetime, places: Places) -> Run:

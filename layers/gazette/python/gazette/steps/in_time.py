@@ -9,7 +9,14 @@ _LONGEST = timedelta(seconds=30)
 """The longest that a message takes, such as a list or a walk over followers, and more."""
 
 
-def require_time(time_left: TimeLeft) -> None:
-    """Raises NotYet where too little of the invocation is left to begin with a message."""
-    if time_left() < _LONGEST:
-        raise NotYet("Too little time is left of this invocation for another message.")
+def require_time(time_left: TimeLeft, *, least: timedelta = _LONGEST) -> None:
+    """Raises NotYet where less than `least` is left of the invocation: as long as a message takes,
+    unless said otherwise.
+    """
+    if time_left() < least:
+        raise NotYet("Too little time is left of this invocation for more.")
+
+
+def unhurried() -> timedelta:
+    """What is left where nobody waits for an answer, and what breaks off comes again by itself."""
+    return timedelta.max

@@ -1,6 +1,6 @@
 """Take an event from one schedule to another, or back, without any run taking it along."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gazette.domain.cadence import Cadence
@@ -8,14 +8,21 @@ from gazette.domain.errors import NotYet
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.lifetime import needed_until
 from gazette.domain.model import Placed, RunKey
-from gazette.domain.run import Run, Status, may_have_gone_until
+from gazette.domain.run import Reason, Run, Status, may_have_gone_until
+from gazette.domain.signals import Cancel
 from gazette.domain.stored import is_known, readable
 from gazette.domain.stores import Guard
-from gazette.steps.applying import make_known
-from gazette.steps.immediate import collecting, run_for, start_immediate
+from gazette.steps.applying import apply, make_known
+from gazette.steps.immediate import collecting, queue_run, run_for, start_immediate
 from gazette.steps.places import Places
+from gazette.steps.preceding import is_unclaimed
 
 _CONFLICTS = 5
+
+_FEW = 10
+"""Runs nobody has claimed that stay open when an event leaves: each is an item of its transaction,
+which takes a hundred.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 def move(placed: Placed, target: str, *, wanted: Cadence | None, places: Places) -> Placed | None:
@@ -92,7 +99,7 @@ def _leaving(placed: Placed, places: Places) -> Guard | None:
     if is_immediate(name):
         return _leaving_at_once(placed, places)
     schedule = places.schedules.get(user_id, name)
-    chain = places.runs.chain(latest_run(user_id, name))
+    chain = _with_few_open(places.runs.chain(latest_run(user_id, name)), places)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
     started = schedule and any(run.key.sequence == schedule.sequence for run in chain)
@@ -118,9 +125,26 @@ def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
         if collecting(chain, waiting.stored_at) is None:
             start_immediate(waiting, places=places)
             chain = places.runs.chain(latest_run(user_id, name))
+    chain = _with_few_open(chain, places)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
     return Guard(open_runs=_open(chain), not_after=not_after)
+
+
+def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
+    """The chain as it is once few of its runs are open, so that one transaction holds them all.
+
+    Of more, the newest takes everything, as it would with its own delivery (rule 3). It is queued
+    before the others end: whatever breaks off then, somebody looks at what they leave.
+    """
+    unclaimed = [run for run in chain if is_unclaimed(run)]
+    if len(unclaimed) <= _FEW:
+        return chain
+    newest, *older = unclaimed
+    queue_run(newest, places=places)
+    superseded = Cancel(Reason.SUPERSEDED)
+    ended = {run.key: apply(run, superseded, runs=places.runs) for run in older}
+    return [ended.get(run.key, run) for run in chain]
 
 
 def _open(chain: Iterable[Run]) -> list[Run]:

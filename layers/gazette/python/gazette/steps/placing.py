@@ -7,6 +7,7 @@ and follows may arrive in any order, and whoever writes one of them reads the ot
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from itertools import islice
 from types import MappingProxyType
 
@@ -16,11 +17,13 @@ from gazette.domain.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.model import Event, Placed, Retracted
 from gazette.domain.outcome import Outcome
+from gazette.domain.ports import TimeLeft
 from gazette.domain.run import BEGINNING, may_have_gone_until, sent_until
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscriber import Erased, Subscriber
 from gazette.steps.erasing import forget_follow, forgotten_until
 from gazette.steps.immediate import start_immediate
+from gazette.steps.in_time import require_time, unhurried
 from gazette.steps.late import see_that_it_comes
 from gazette.steps.moving import extend, make_known_under, move, take_back
 from gazette.steps.places import Places
@@ -29,6 +32,9 @@ from gazette.steps.standing import Standing, standings_of, target_of
 
 _CONFLICTS = 5
 _AT_ONCE = 100
+
+TO_ANSWER = timedelta(seconds=8)
+"""What is kept of an invocation for which somebody waits: for one change more, and the answer."""
 
 
 def place(
@@ -57,17 +63,25 @@ def place(
     return outcomes
 
 
-def rearrange(user_id: str, *, places: Places, only_arrived: bool = False) -> None:
+def rearrange(
+    user_id: str,
+    *,
+    places: Places,
+    only_arrived: bool = False,
+    time_left: TimeLeft = unhurried,
+) -> None:
     """Put what waits for a reader where the choices and follows of now want it. Safe to repeat.
 
     What stays where it is lasts the longer where its digest comes later than before (rule 21).
     `only_arrived`: nothing was known of the reader before, so nothing is under a schedule yet.
+    Raises NotYet where the choices keep changing, or `time_left` is too short for what remains.
     """
     for _ in range(_CONFLICTS):
         found = list(_waiting_for(user_id, places, only_arrived=only_arrived))
         waiting = list(readable(found))
         standings = standings_of([placed.event for placed in waiting], places)
         for placed, standing in zip(waiting, standings, strict=True):
+            require_time(time_left, least=TO_ANSWER)
             target = target_of(placed.event, standing, places)
             if isinstance(target, Outcome):
                 take_back(placed, places=places)

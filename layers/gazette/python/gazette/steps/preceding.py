@@ -40,7 +40,7 @@ def settle_older(
     ended: list[Run] = []
     for each in older:
         found = settle_if_overdue(each, runs=runs, clock=clock, evidence_grace=evidence_grace)
-        if found.status in {Status.PENDING, Status.RETRYING} and not found.uncertain:
+        if is_unclaimed(found):
             found = apply(found, Cancel(Reason.SUPERSEDED), runs=runs)
         if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
             return Preceding(sent_until(ended), unsettled=found)
@@ -52,6 +52,11 @@ def settle_older(
             apply(each, GiveUp(), runs=runs)
     carried = (each for each in doubtful if _reaches_behind(each, since))
     return Preceding(since, tuple((each, _carried(each)) for each in carried))
+
+
+def is_unclaimed(run: Run) -> bool:
+    """Whether nobody has claimed it, and it may not have gone out: so it can be superseded."""
+    return run.status in {Status.PENDING, Status.RETRYING} and not run.uncertain
 
 
 def give_up_carried(older: Preceding, *, runs: Runs) -> None:

@@ -11,9 +11,11 @@ from gazette.domain.history import History, remember, turns
 from gazette.domain.identity import address_hash
 from gazette.domain.lifetime import is_rare
 from gazette.domain.outcome import Outcome
+from gazette.domain.ports import TimeLeft
 from gazette.domain.stored import is_known
 from gazette.domain.stores import Suppressions
 from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
+from gazette.steps.in_time import unhurried
 from gazette.steps.places import Places
 from gazette.steps.placing import rearrange
 from gazette.steps.scheduling import set_schedules, withdraw_if_left
@@ -141,16 +143,22 @@ def _precedence(profile: Subscriber) -> tuple[datetime, str]:
     return profile.changed_at, repr(content)
 
 
-def place_waiting(subscriber: Subscriber, places: Places, *, only_arrived: bool = False) -> None:
+def place_waiting(
+    subscriber: Subscriber,
+    places: Places,
+    *,
+    only_arrived: bool = False,
+    time_left: TimeLeft = unhurried,
+) -> None:
     """Put what waits in its place.
 
     Only where choices, pause or days that come rarely are others than those for which it was done
-    last.
+    last. Raises NotYet where `time_left` is too short for it.
     """
     choices = _digest_of(subscriber)
     if subscriber.placed == choices:
         return
-    rearrange(subscriber.user_id, places=places, only_arrived=only_arrived)
+    rearrange(subscriber.user_id, places=places, only_arrived=only_arrived, time_left=time_left)
     places.subscribers.mark_placed(subscriber, choices)
 
 
