@@ -310,9 +310,9 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued also when its event was there",
         "steps/placing.py",
-        "        _settle(found, target, standing, places)\n    return Outcome.STORED",
-        "        if stored:\n"
-        "            _settle(found, target, standing, places)\n"
+        "            _settle(there, target, standing, places)\n    return Outcome.STORED",
+        "            if stored:\n"
+        "                _settle(there, target, standing, places)\n"
         "    return Outcome.STORED",
         "tests/unit/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",

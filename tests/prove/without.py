@@ -1,7 +1,7 @@
 """Rules that can be taken out, so that the prover shows what it sees without them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from unittest.mock import patch
@@ -29,12 +29,14 @@ def _no_settle_lag() -> Iterator[None]:
 @contextmanager
 def taken_out(rule: str) -> Iterator[None]:
     """Live without the rule; with all of them where none is named."""
-    with {
-        "": nullcontext,
-        "settle-lag": _no_settle_lag,
-        "two-doubts": lambda: patch.object(run, "MOST_DOUBTS", 1_000_000),
-        "two-brakes": lambda: patch(f"{__name__}.ONE_BRAKE", new=True),
-    }[rule]():
+    with ExitStack() as stack:
+        match rule:
+            case "settle-lag":
+                stack.enter_context(_no_settle_lag())
+            case "two-doubts":
+                stack.enter_context(patch.object(run, "MOST_DOUBTS", 1_000_000))
+            case "two-brakes":
+                stack.enter_context(patch(f"{__name__}.ONE_BRAKE", new=True))
         yield
 
 

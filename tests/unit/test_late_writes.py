@@ -35,8 +35,10 @@ def a_world(frequency: Frequency = Frequency.DAILY) -> World:
 def standing_still(world: World, meanwhile: Callable[[], object]) -> Callable[[str, Any], Any]:
     """Whoever writes stands still between the stamp and the write, once."""
 
+    events = world.events
+
     def around(_: str, call: Callable[[], Any]) -> Any:
-        world.events.around = lambda _, call: call()
+        events.around = lambda _, call: call()
         meanwhile()
         return call()
 

@@ -67,7 +67,7 @@ def _could_have_read(chain: Sequence[Run], schedule: Schedule | None, places: Pl
 
 def _tell(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
     """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
-    make_known(filter(may_be_claimed, chain), runs=places.runs)
+    make_known([run for run in chain if may_be_claimed(run)], runs=places.runs)
     if schedule is None or slot_of(schedule.next_due_at) > places.clock():
         return True
     touched = replace(schedule, revision=schedule.revision + 1)
