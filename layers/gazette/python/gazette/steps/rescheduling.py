@@ -59,7 +59,10 @@ def give_up(schedule: Schedule, *, places: Places) -> Schedule:
 
 
 def _spend(schedule: Schedule, places: Places) -> bool:
-    """Whether the number of an occurrence has a run that goes on; it has one in any case."""
+    """Whether the occurrence has a run that goes on; its number has one in any case.
+
+    Somebody else's may have taken it, that of a redrive.
+    """
     spent = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,
@@ -67,4 +70,5 @@ def _spend(schedule: Schedule, places: Places) -> bool:
         status=Status.SKIPPED,
         reason=Reason.SUPERSEDED,
     )
-    return places.runs.create(spent).reason not in _GIVEN_UP
+    found = places.runs.create(spent)
+    return found.due_at == spent.due_at and found.reason not in _GIVEN_UP
