@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from gazette.domain.cadence import DigestTimes
 from gazette.domain.calendar import slot_of
+from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
@@ -18,7 +20,7 @@ from gazette.domain.suppression import Cause
 from gazette.steps.dead_letters import Redrive, foresee
 from gazette.steps.delivery import Awaited
 
-from tests.builders import an_event
+from tests.builders import a_subscriber, an_event
 from tests.world import SETTLE_LAG, Email, World, crashes, interleavings
 
 KEY = RunKey("ann", DAILY, 1)
@@ -194,18 +196,38 @@ def test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence(
     assert world.schedules.rows["ann", DAILY].sequence == 3
 
 
+def test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run(world: World) -> None:
+    """The number of the next occurrence has its run, and is not spent for it."""
+    before = world.schedules.rows["ann", DAILY]
+    world.clock.now = before.next_due_at + 2 * SETTLE_LAG
+
+    def no_advance(name: str, call: Callable[[], object]) -> object:
+        if name == "schedules.put":
+            raise Unavailable("no answer")
+        return call()
+
+    with world.watched(no_advance), pytest.raises(Unavailable):
+        world.fan_out(slot_of(before.next_due_at))
+    assert restart(world).restart is Restart.GOES_WITH
+    assert world.schedules.rows["ann", DAILY] == before
+    work_off(world)
+    happen(world, 3)
+    world.fan_out(slot_of(before.next_due_at))
+    work_off(world)
+    assert [sorted(email.lines) for email in world.emails()] == [["post1: 1", "post2: 1"]]
+    assert len(world.runs.rows) == 2
+
+
 def test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest(world: World) -> None:
     """The run of the redrive has the number of the occurrence that the change gives up."""
-    schedule = world.schedules.rows["ann", DAILY]
+    before = world.schedules.rows["ann", DAILY]
     world.runs.create(Run(NEXT, world.clock(), world.clock()))
-    before = schedule.last_due_at
     world.clock.pass_time(minutes=1)
-    subscriber = world.subscribers.get("ann")
-    assert subscriber
-    world.choose(comment=Frequency.DAILY, at=world.clock())
+    evening = DigestTimes(hour=20, minute=0)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), times=evening)))
     moved = world.schedules.rows["ann", DAILY]
-    assert moved.last_due_at == before
-    assert moved.next_due_at - world.clock() <= DAY
+    assert (moved.last_due_at, moved.sequence) == (before.last_due_at, 3)
+    assert moved.next_due_at == before.next_due_at + timedelta(hours=12)
 
 
 def test_what_a_later_digest_carried_is_not_sent_again_and_the_answer_names_it(
