@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.support import BatchDesk, build_batches, build_pace
-from gazette.domain.calendar import slot_id, slot_of
+from gazette.domain.calendar import slot_id
 from gazette.domain.model import RunKey
 from gazette.domain.run import Run, Status
 from gazette.settings import FanoutSettings, GenerateSettings
@@ -19,10 +19,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import track
 
-from cli.console import NotPossible, note, one_line_errors, printable, say
+from cli.console import NotPossible, note, one_line_errors, say
 from cli.deployed import StageName, settings_of
 from cli.refusals import refusals_in_words
 from cli.sight import Sight, listing, row
+from cli.slots import named_slot
 
 _BETWEEN_LOOKS = 2.0
 """Seconds, at least: a large batch is looked at for a quarter of the time and no more."""
@@ -66,7 +67,7 @@ def show(
     once: Annotated[bool, typer.Option("--once", help="One look, without waiting.")] = False,
 ) -> None:
     """Show how a batch stands; on a terminal, until it is over or you press Ctrl-C."""
-    slot = _slot(batch_id)
+    slot = named_slot(batch_id)
     with _refusals(stage):
         desk = _desk(stage)
         pace = build_pace(settings_of(stage, "generate", GenerateSettings))
@@ -93,7 +94,7 @@ def cancel(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Stop what of a batch has not gone out; its events go with the next digests."""
-    slot = _slot(batch_id)
+    slot = named_slot(batch_id)
     with _refusals(stage):
         desk = _desk(stage)
         before = _known(desk, slot)
@@ -162,20 +163,6 @@ def _known(desk: BatchDesk, slot: datetime) -> BatchView:
             "`gazette batch list` shows the last ones."
         )
     return view
-
-
-def _slot(text: str) -> datetime:
-    """Any instant names the slot that it lies in; its zone must be there."""
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        instant = None
-    if instant is None or instant.tzinfo is None:
-        raise NotPossible(
-            f"ID {printable(text)!r} is no batch: write its slot in UTC, such as "
-            "2026-11-22T06:10Z, as `gazette batch list` does."
-        )
-    return slot_of(instant)
 
 
 def _pause(seconds: float) -> None:

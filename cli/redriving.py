@@ -3,9 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from cli.console import NotPossible
 from cli.queues import Held, Queue, sent_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _FRUITLESS = 20
 """Receives with nothing old after which it ends, though new messages keep coming."""
@@ -20,12 +24,19 @@ class Redriven:
     problem: str = ""
 
 
-def redrive(waiting: Queue, target_of: Callable[[str], Queue], *, started: datetime) -> Redriven:
+def redrive(
+    waiting: Queue,
+    target_of: Callable[[str], Queue],
+    *,
+    started: datetime,
+    wants: "Callable[[MessageTypeDef], bool]" = lambda _: True,
+    tell: "Callable[[MessageTypeDef], None]" = lambda _: None,
+) -> Redriven:
     """Move what was in `waiting` at `started`; bodies stay as they are, and say where they go.
 
-    What came later stays: it may be what just went, come back still wrong. Each message is
-    deleted after it was sent, so that none is lost: a crash between the two repeats it, which
-    every function bears.
+    What came later stays: it may be what just went, come back still wrong. So does what is not
+    wanted. Each message is deleted after it was sent, so that none is lost: a crash between the two
+    repeats it, which every function bears. `tell` is told of each that went.
     """
     moved = fruitless = 0
     problem = ""
@@ -33,11 +44,12 @@ def redrive(waiting: Queue, target_of: Callable[[str], Queue], *, started: datet
         try:
             while fruitless < _FRUITLESS and (messages := held.receive()):
                 old = [message for message in messages if sent_at(message) <= started]
-                for message in old:
+                for message in filter(wants, old):
                     target_of(message["Body"]).send(message["Body"])
                     waiting.delete(message)
                     held.forget(message)
                     moved += 1
+                    tell(message)
                 fruitless = 0 if old else fruitless + 1
         except NotPossible as err:
             problem = str(err)

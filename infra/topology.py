@@ -198,7 +198,11 @@ RESEND = Step(
     queue="resend",
     max_receives=20,  # each attempt is one, and so is each time that a worker dies meanwhile
     may_recurse=True,
-    tables=(*_SENDING, ("subscribers", ("GetItem",))),
+    tables=(
+        *((table, (*may, "UpdateItem") if table == "batches" else may) for table, may in _SENDING),
+        ("subscribers", ("GetItem",)),
+        ("schedules", ("GetItem", "PutItem")),  # a redrive of what failed takes a number
+    ),
 )
 FEEDBACK = Step(
     name="feedback",

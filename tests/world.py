@@ -31,6 +31,7 @@ from gazette.domain.overview import Overview, Told
 from gazette.domain.pace import PacePlan
 from gazette.domain.ports import BrakedCategories, QueuedRun, Renderer, Shard
 from gazette.domain.reputation import CategoryBrake
+from gazette.domain.restart import Restarted
 from gazette.domain.run import Run
 from gazette.domain.signals import Policy
 from gazette.domain.stores import EventShelf
@@ -50,6 +51,7 @@ from gazette.steps.pacing import Lane, Pacing
 from gazette.steps.places import Places
 from gazette.steps.rehearsing import Rehearsing
 from gazette.steps.resend import ResendMessage, resend
+from gazette.steps.restarting import Restarting, restart
 from gazette.steps.returning import come_back
 from gazette.steps.starting import Departures, FanoutLimits
 from gazette.steps.suppressing import Suppressing, heed, stop_if_suppressed
@@ -354,6 +356,7 @@ class World:
         """What whoever foresees a redrive reads."""
         return Rehearsing(
             runs=self.runs,
+            schedules=self.schedules,
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
@@ -401,11 +404,27 @@ class World:
         done = resend(
             ResendMessage(key, given_up, hide),
             deliver=self.deliver,
+            restart=self.restart,
             resend_queue=self.resend_queue,
             failed_runs=self.failed_runs,
             clock=self.clock,
         )
         return done.run if done else None
+
+    def restart(self, failed: Run) -> Restarted:
+        """What a redrive does for a run that failed."""
+        return restart(
+            failed,
+            by=Restarting(
+                runs=self.runs,
+                schedules=self.schedules,
+                subscribers=self.subscribers,
+                suppressions=self.suppressions,
+                queue=self.resend_queue,
+                clock=self.clock,
+                check_after=timedelta(hours=1),
+            ),
+        )
 
     def sweep(self, *user_ids: str) -> Counter[Swept]:
         """The sweep of the partitions of these readers; of all where none is named."""

@@ -1,7 +1,9 @@
 """What a redrive does to a dead letter, in a word and in a sentence."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.run import Run
 from gazette.steps.dead_letters import Foreseen, Redrive
@@ -21,7 +23,8 @@ COMES_BACK = "comes_back"
 STAYS = "stays"
 """It has no queue to be brought back to."""
 
-Foresee = Callable[[RunKey], Foreseen]
+Foresee = Callable[[RunKey, bool], Foreseen]
+"""What a redrive does with the run of a letter, which was given up or not."""
 
 AWAITED: Mapping[Awaited, str] = {
     Awaited.PAUSE_OVER: "the provider refused it for the moment; it is tried again at {at}",
@@ -48,6 +51,13 @@ _OF_ANOTHER_VERSION = (
     "mend it, and redrive then"
 )
 
+_OF_ANOTHER = {
+    Redrive.STARTS_NEXT: "it failed; run {run} starts now, with everything that waits",
+    Redrive.SENT_SINCE: "run {run}, due {at}, was sent with its events; nothing is sent",
+    Redrive.GOES_WITH: "its events go with run {run}, which is not sent yet and is queued again",
+    Redrive.NO_SCHEDULE: "{was}; nothing is started: they have no such schedule any more",
+}
+
 _ENDINGS = {
     Redrive.ALREADY_SENT: "it is not sent again",
     Redrive.UNKNOWN: "a report of the provider settles that, or the sweep, and no redrive",
@@ -63,7 +73,7 @@ def answer(letter: Letter, foresee: Foresee) -> tuple[str, str]:
         return COMES_BACK, _UNREADABLE
     if letter.key is None:
         return (AGAIN if letter.dead.source else STAYS), letter.dead.sentence
-    foreseen = foresee(letter.key)
+    foreseen = foresee(letter.key, letter.given_up)
     return foreseen.redrive.value, why(foreseen)
 
 
@@ -74,11 +84,26 @@ def why(foreseen: Foreseen) -> str:
         return _OF_ANOTHER_VERSION
     if run is None:
         return _NO_RUN
-    if foreseen.awaited and foreseen.again_at:
-        return AWAITED[foreseen.awaited].format(at=moment(foreseen.again_at))
+    if foreseen.redrive in _OF_ANOTHER:
+        told = _OF_ANOTHER[foreseen.redrive].format(
+            run=printable(run_id(run.key)), at=moment(run.due_at), was=_standing(run)
+        )
+        return "; ".join(filter(None, (told, _awaited(foreseen))))
+    if foreseen.reason:
+        instead = words_for(replace(run, reason=foreseen.reason)).why
+        return f"{_standing(run)}; nothing is started: {instead}"
+    if awaited := _awaited(foreseen):
+        return awaited
     if foreseen.redrive is Redrive.SENDS:
         return _SENT_AGAIN if run.may_have_gone else _SENT_NOW
     return f"{_standing(run)}; {_ENDINGS[foreseen.redrive]}"
+
+
+def _awaited(foreseen: Foreseen) -> str:
+    """What it waits for, and until when; empty where it waits for nothing."""
+    if foreseen.awaited is None or foreseen.again_at is None:
+        return ""
+    return AWAITED[foreseen.awaited].format(at=moment(foreseen.again_at))
 
 
 def _standing(run: Run) -> str:

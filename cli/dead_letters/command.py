@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from gazette.bootstrap.support import build_foresee
-from gazette.domain.model import RunKey
+from gazette.bootstrap.support import build_due_at, build_foresee
 from gazette.settings import GenerateSettings
-from gazette.steps.dead_letters import Foreseen
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -18,12 +18,16 @@ from rich.text import Text
 from cli.console import NotPossible, note, one_line_errors, say
 from cli.dead_letters.answers import Foresee, answer
 from cli.dead_letters.known import DeadQueue, chosen
-from cli.dead_letters.letters import Letter, look
-from cli.dead_letters.moving import move
+from cli.dead_letters.letters import Letter, look, read
+from cli.dead_letters.moving import Choice, move
+from cli.dead_letters.wanted import DueAt, Wanted, wanted
 from cli.deployed import StageName, settings_of
 from cli.queues import Queue, queues
 from cli.refusals import refusals_in_words
 from cli.sight import moment
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _LISTED = ("queue", "messages", "oldest")
 _SHOWN = ("queue", "about", "since", "received", "redrive", "why")
@@ -72,8 +76,8 @@ def show(
         letters += some
         if len(some) == limit and (waiting := queue.waiting()) > limit:
             cut.append(f"{limit} of about {waiting} in {queue.name}: --limit shows more.")
-    with _tables(stage) as foresee:
-        _show(_SHOWN, [_row(letter, foresee) for letter in letters])
+    with _tables(stage) as tables:
+        _show(_SHOWN, [_row(letter, tables.foresee) for letter in letters])
     for line in cut:
         note(line)
     if not letters:
@@ -86,37 +90,88 @@ def redrive(
     name: Name = None,
     stage: StageName = "prod",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    run: Annotated[str | None, typer.Option(help="Of this run only, such as ann-daily-17.")] = None,
+    batch: Annotated[
+        str | None, typer.Option(help="Of digests due in this slot, such as 2026-11-22T06:10Z.")
+    ] = None,
+    on: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], help="Of runs that were due on this date of UTC."),
+    ] = None,
 ) -> None:
     """Bring dead letters back to the queues that they came from. Safe at any time."""
-    wanted = chosen(name, stage)
-    if name and wanted[0].source is None:
-        raise NotPossible(f"{wanted[0].name} is not redriven: {wanted[0].sentence}.")
+    asked = wanted(run, batch, on)
     ways = [
         (dead, queue, next(queues(stage, dead.source)))
-        for dead, queue in _of(stage, wanted)
+        for dead, queue in _of(stage, _redrivable(name, stage, asked))
         if dead.source and queue.waiting()
     ]
     if not ways:
         note("There is nothing to redrive.")
         return
-    if not yes:
-        _ask(stage, [(dead, queue) for dead, queue, _ in ways])
-    for dead, queue, target in ways:
-        done = move(dead, queue, target, tell=note)
-        say(f"{dead.name}: redriven {done.moved}, left {done.left}")
-        if done.problem:
-            raise NotPossible(f"{done.problem} What was left waits in {queue.name}: run it again.")
+    with _tables(stage) as tables:
+        if not yes:
+            _ask([(dead, queue) for dead, queue, _ in ways], asked, tables)
+        for dead, queue, target in ways:
+            going = _Going(dead, asked, tables)
+            is_chosen = dead.is_told or not asked.is_everything
+            choice = Choice(going.wants, going.went) if is_chosen else None
+            done = move(dead, queue, target, choice=choice, tell=note)
+            say(f"{dead.name}: redriven {done.moved}, left {done.left}")
+            if done.problem:
+                raise NotPossible(
+                    f"{done.problem} What was left waits in {queue.name}: run it again."
+                )
 
 
-def _ask(stage: str, waiting: Sequence[tuple[DeadQueue, Queue]]) -> None:
+def _redrivable(name: str | None, stage: str, asked: Wanted) -> Sequence[DeadQueue]:
+    """Those that were named, if a redrive can bring them back. Raises NotPossible."""
+    found = chosen(name, stage)
+    if name and found[0].source is None:
+        raise NotPossible(f"{found[0].name} is not redriven: {found[0].sentence}.")
+    if asked.is_everything:
+        return found
+    if name and not found[0].names_runs:
+        raise NotPossible(
+            f"The messages of {found[0].name} are not about a run: redrive it without --run, "
+            "--batch and --on."
+        )
+    return [dead for dead in found if dead.names_runs]
+
+
+@dataclass(frozen=True, slots=True)
+class _Going:
+    """What goes back of a queue, and what is told of it: as it was foreseen before it went."""
+
+    dead: DeadQueue
+    asked: Wanted
+    tables: "_Tables"
+    lines: dict[str, str] = field(default_factory=dict)
+
+    def wants(self, message: "MessageTypeDef") -> bool:
+        """Whether it was asked for."""
+        letter = read(self.dead, message)
+        is_wanted = self.asked.includes(letter, self.tables.due_at)
+        if is_wanted and self.dead.is_told:
+            word, why = answer(letter, self.tables.foresee)
+            self.lines[message["MessageId"]] = f"{letter.about}: {word}: {why}"
+        return is_wanted
+
+    def went(self, message: "MessageTypeDef") -> None:
+        """Say what it leads to."""
+        if line := self.lines.pop(message["MessageId"], ""):
+            say(line)
+
+
+def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Wanted, tables: "_Tables") -> None:
     """Say what will happen, and go on with a yes only."""
-    with _tables(stage) as foresee:
-        for dead, queue in waiting:
-            letters = look(dead, queue, most=_COUNTED)
-            counted = Counter(answer(letter, foresee)[0] for letter in letters)
-            said = ", ".join(f"{number} {word}" for word, number in counted.most_common())
-            first = "of the first " if len(letters) == _COUNTED else ""
-            say(f"{dead.name}: {first}{len(letters)}: {said}")
+    for dead, queue in waiting:
+        letters = look(dead, queue, most=_COUNTED)
+        first = "of the first " if len(letters) == _COUNTED else ""
+        letters = [letter for letter in letters if asked.includes(letter, tables.due_at)]
+        counted = Counter(answer(letter, tables.foresee)[0] for letter in letters)
+        said = ", ".join(f"{number} {word}" for word, number in counted.most_common())
+        say(f"{dead.name}: {first}{len(letters)}: {said or 'none of them'}")
     typer.confirm("Redrive them? What was sent is not sent again.", abort=True)
 
 
@@ -124,19 +179,32 @@ def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]
     return list(zip(wanted, queues(stage, *(dead.name for dead in wanted)), strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """What a redrive of a run would do, and when it was due."""
+
+    foresee: Foresee
+    due_at: DueAt
+
+
 @contextmanager
-def _tables(stage: str) -> Iterator[Foresee]:
-    """What a redrive of a run would do; nothing is asked for where no dead letter names one."""
+def _tables(stage: str) -> Iterator[_Tables]:
+    """Nothing is asked for where no dead letter names a run."""
 
     @cache
-    def joined() -> Foresee:
-        return build_foresee(settings_of(stage, "generate", GenerateSettings))
+    def settings() -> GenerateSettings:
+        return settings_of(stage, "generate", GenerateSettings)
 
-    def foresee(key: RunKey) -> Foreseen:
-        return joined()(key)
+    @cache
+    def foresees() -> Foresee:
+        return build_foresee(settings())
+
+    @cache
+    def dues() -> DueAt:
+        return build_due_at(settings())
 
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
-        yield foresee
+        yield _Tables(lambda key, given_up: foresees()(key, given_up), lambda key: dues()(key))
 
 
 def _row(letter: Letter, foresee: Foresee) -> tuple[str, ...]:

@@ -12,13 +12,19 @@ class DeadQueue:
     `source`: the queue to which a redrive brings its messages back; None where there is none.
     `sentence`: what a redrive does to each of them; empty where that depends on its run.
     `is_policy`: SQS itself put them there, by the redrive policy of `source`; else EventBridge did,
-    or a function.
+    or a function. `is_told`: what a redrive leads to is told of each message.
     """
 
     name: str
     source: str | None
     sentence: str = ""
     is_policy: bool = True
+    is_told: bool = False
+
+    @property
+    def names_runs(self) -> bool:
+        """Whether each of its messages is about one run."""
+        return self.source in {"generate", "resend"}
 
 
 _STORED = "stored as if it came for the first time; what was stored already changes nothing"
@@ -38,7 +44,7 @@ KNOWN = (
     ),
     DeadQueue("generate-dead", "generate"),
     DeadQueue("resend-dead", "resend"),
-    DeadQueue("failed", "resend", is_policy=False),
+    DeadQueue("failed", "resend", is_policy=False, is_told=True),
     DeadQueue("feedback-dead", "feedback", _NOTED),
     DeadQueue(
         "sweep-dead",

@@ -11,6 +11,7 @@ from gazette.adapters.queues import (
     decode_partition,
     decode_run_key,
     decode_shard,
+    was_given_up,
 )
 from gazette.adapters.ses_events import decode_report
 from gazette.domain.calendar import slot_id
@@ -35,8 +36,8 @@ class Letter:
     """A dead letter of the queue `dead`.
 
     `about`: what its keys name; `key`: of its run, where it names one. `since`: when it came into
-    its first queue, by the clock of SQS; `received`: how often so far. `is_ours`: whether its
-    function can read it at all.
+    its first queue, by the clock of SQS; `received`: how often so far. `given_up`: its run had
+    failed, so that it starts the next one. `is_ours`: whether its function can read it at all.
     """
 
     dead: DeadQueue
@@ -44,6 +45,7 @@ class Letter:
     since: datetime
     received: int
     key: RunKey | None = None
+    given_up: bool = False
     is_ours: bool = True
 
 
@@ -56,16 +58,18 @@ def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[Letter]:
     with Held(queue) as held:
         while len(found) < most and (new := held.receive(most - len(found))):
             found += new
-    return [_letter(dead, message) for message in sorted(found, key=sent_at)]
+    return [read(dead, message) for message in sorted(found, key=sent_at)]
 
 
-def _letter(dead: DeadQueue, message: "MessageTypeDef") -> Letter:
+def read(dead: DeadQueue, message: "MessageTypeDef") -> Letter:
+    """A message of the queue `dead`."""
     body = message["Body"]
     since, received = sent_at(message), received_times(message)
     try:
-        if dead.source in {"generate", "resend"}:
+        if dead.names_runs:
             key = _run_key(body)
-            return Letter(dead, printable(run_id(key)), since, received, key)
+            given_up = dead.source == "resend" and was_given_up(body)
+            return Letter(dead, printable(run_id(key)), since, received, key, given_up)
         about = _ABOUT.get(dead.source or "", _tick)(body)
     except (InvalidEvent, RecursionError, OverflowError):
         what = f"not a message of Gazette: {_shortened(body)}"

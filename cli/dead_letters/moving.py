@@ -13,7 +13,10 @@ from cli.redriving import Redriven, redrive
 from cli.refusals import refusals_in_words
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs.type_defs import ListMessageMoveTasksResultEntryTypeDef
+    from mypy_boto3_sqs.type_defs import (
+        ListMessageMoveTasksResultEntryTypeDef,
+        MessageTypeDef,
+    )
 
 Task = Union["ListMessageMoveTasksResultEntryTypeDef", None]
 
@@ -42,14 +45,33 @@ class NotOffered:
     """There are no tasks for this queue here."""
 
 
-def move(dead: DeadQueue, waiting: Queue, target: Queue, *, tell: Tell) -> Redriven:
-    """Bring back everything that waits. Never loses a message; one may go twice.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which messages go, asked right before; and who is told of each that went."""
+
+    wants: "Callable[[MessageTypeDef], bool]"
+    went: "Callable[[MessageTypeDef], None]"
+
+
+def move(
+    dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, tell: Tell
+) -> Redriven:
+    """Bring back what waits, all of it or by `choice`. Never loses a message; one may go twice.
 
     That is harmless: messages carry only keys, or what is stored once. SQS moves by itself what
     its redrive policy put there (`waiting` must be the dead-letter queue of another); what
-    EventBridge put there, and anything on an engine without such tasks, goes by hand.
+    EventBridge put there, what was chosen, and anything on an engine without such tasks, goes by
+    hand.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
     """
+    if choice:
+        return redrive(
+            waiting,
+            lambda _: target,
+            started=waiting.found_at,
+            wants=choice.wants,
+            tell=choice.went,
+        )
     if dead.is_policy:
         moved = _by_task(waiting, target, tell)
         if isinstance(moved, Redriven):

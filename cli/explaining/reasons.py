@@ -109,7 +109,8 @@ REASON: Mapping[Reason, Words] = {
     ),
     Reason.ATTEMPTS_EXHAUSTED: Words(
         f"the provider refused it {MAX_REFUSALS} times",
-        f"Look the provider's code up. {_NEXT}",
+        f"Look the provider's code up. {_NEXT} Once the provider takes email again, `gazette dlq "
+        "redrive failed --run RUN` sends what waits at once.",
     ),
     Reason.NOT_ATTEMPTED: Words(
         "a worker claimed it and ran out of time before the provider was called",

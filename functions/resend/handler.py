@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.resend import build
 from gazette.bootstrap.templates import renderer
 from gazette.observability import TimeLeft, each_message, observed
-from gazette.reporting import report_delivery, report_fragments
+from gazette.reporting import report_fragments, report_resent
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -20,4 +20,4 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 def _resend(record: SQSRecord, time_left: TimeLeft) -> None:
     done = build()(record.body, record.receipt_handle, time_left)
-    report_delivery(done, record.message_id)
+    report_resent(done, record.message_id)

@@ -9,12 +9,28 @@ from constructs import Construct
 
 _KEPT = Duration.days(14)
 
+_MOST_RECEIVES = 1000
+"""The most that SQS counts to, and each look at a queue is one.
+https://repost.aws/knowledge-center/sqs-dead-letter-queue"""
+
 
 class WatchedQueue(sqs.Queue):
-    """A queue that should be empty: an alarm fires while anything is in it."""
+    """A queue that should be empty: an alarm fires while anything is in it.
+
+    `behind`: a queue that SQS is to take for a dead-letter queue, because of others it moves
+    nothing: this one's, which in effect never uses it.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
+    """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, name: str, topic: sns.ITopic, meaning: str
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        topic: sns.ITopic,
+        meaning: str,
+        behind: sqs.IQueue | None = None,
     ) -> None:
         super().__init__(
             scope,
@@ -22,6 +38,9 @@ class WatchedQueue(sqs.Queue):
             queue_name=name,
             retention_period=_KEPT,
             enforce_ssl=True,
+            dead_letter_queue=sqs.DeadLetterQueue(queue=behind, max_receive_count=_MOST_RECEIVES)
+            if behind
+            else None,
         )
         alarm = self.metric_approximate_number_of_messages_visible(
             period=Duration.minutes(1), statistic=cloudwatch.Stats.MAXIMUM

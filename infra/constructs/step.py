@@ -20,7 +20,10 @@ from infra.topology import VISIBILITY_FACTOR, Step
 
 
 class StepConstruct(Construct):
-    """`queue`, and `dead` with its dead letters, are None where no message feeds the step."""
+    """`queue`, and `dead` with its dead letters, are None where no message feeds the step.
+
+    `failed`: where the function itself puts what it has given up, to be redriven from.
+    """
 
     def __init__(
         self,
@@ -32,10 +35,11 @@ class StepConstruct(Construct):
         layers: Sequence[lambda_.ILayerVersion],
         tables: Mapping[str, dynamodb.Table],
         topic: sns.ITopic,
+        failed: sqs.IQueue | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self.step = step
-        self.dead = self._dead_letters(stage, topic) if step.queue else None
+        self.dead = self._dead_letters(stage, topic, failed) if step.queue else None
         self.queue = self._queue(stage, self.dead) if self.dead else None
         name = f"gazette-{stage.name}-{step.name}"
         self.function = lambda_.Function(
@@ -79,7 +83,9 @@ class StepConstruct(Construct):
         for variable, value in settings.to_env().items():
             self.function.add_environment(variable, value)
 
-    def _dead_letters(self, stage: Stage, topic: sns.ITopic) -> sqs.Queue:
+    def _dead_letters(
+        self, stage: Stage, topic: sns.ITopic, failed: sqs.IQueue | None
+    ) -> sqs.Queue:
         return WatchedQueue(
             self,
             "Dead",
@@ -91,6 +97,7 @@ class StepConstruct(Construct):
                 "redrive does to each and why; it is safe at any time, and `gazette dlq redrive` "
                 "does it. The function's log says why they failed."
             ),
+            behind=failed,
         )
 
     def _queue(self, stage: Stage, dead: sqs.Queue) -> sqs.Queue:

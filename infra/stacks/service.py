@@ -88,24 +88,30 @@ class ServiceStack(Stack):
         self._layers = build_layers(self, stage)
         self._links_secret = links_secret
 
+        failed = self._watched(
+            "failed",
+            "Runs that the provider refused to the end. "
+            f"`gazette dlq show failed --stage {stage.name}` says why, and what a redrive would "
+            "do. Once the provider takes email again, "
+            f"`gazette dlq redrive failed --stage {stage.name}` starts the next run of each now, "
+            "with everything that waits; what a later digest carried is not sent again. In the SQS "
+            "console: Start DLQ redrive, Redrive to a custom destination, "
+            f"gazette-{stage.name}-resend; not to the source, which SQS cannot tell. Otherwise the "
+            "events of a digest go with the next one; those of an email at once with the next "
+            "about the same thing, if any. More: docs/runbook.md.",
+        )
         ingest = self._step(INGEST)
         followers = self._step(FOLLOWERS)
         fanout = self._step(FANOUT)
         generate = self._step(GENERATE)
-        resend = self._step(RESEND)
+        resend = self._step(RESEND, failed=failed)
         feedback = self._step(FEEDBACK)
         sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
         fed = (ingest, followers, fanout, generate, resend, feedback, sweep)
         self._queues = {str(built.step.queue): built.queue for built in fed if built.queue}
         self._queues |= {f"{built.step.queue}_dead": built.dead for built in fed if built.dead}
-        self._queues["failed"] = self._watched(
-            "failed",
-            "Runs that the provider refused to the end. "
-            f"`gazette dlq show failed --stage {stage.name}` says why. The events of a digest go "
-            "with the next one; those of an email at once with the next about the same thing, if "
-            "any.",
-        )
+        self._queues["failed"] = failed
         self._queues["quarantine"] = self._watched(
             "quarantine",
             "Events that do not fit the contract, and reports of SES for an email that these "
@@ -137,7 +143,7 @@ class ServiceStack(Stack):
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=edge.url)
 
-    def _step(self, step: Step) -> StepConstruct:
+    def _step(self, step: Step, *, failed: sqs.IQueue | None = None) -> StepConstruct:
         return StepConstruct(
             self,
             step.name.capitalize(),
@@ -146,6 +152,7 @@ class ServiceStack(Stack):
             layers=self._layers,
             tables=self._tables,
             topic=self._topic,
+            failed=failed,
         )
 
     def _receive_events(self, ingest_queue: sqs.Queue) -> events.EventBus:

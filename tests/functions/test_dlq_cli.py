@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,12 +12,17 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from gazette.adapters.pace import ROWS, DynamoPacer
-from gazette.adapters.queues import SqsFailedRuns, decode_run_key
+from gazette.adapters.queues import SqsFailedRuns, decode_run_key, encode_run_key
 from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.schedules import DynamoSchedules
+from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap import support
-from gazette.domain.model import Window
+from gazette.domain.calendar import slot_id, slot_of
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Window
 from gazette.domain.pace import PacePlan
 from gazette.domain.signals import Claim, RefusedForNow, Uncertain
+from gazette.domain.subscriber import SubscriberStatus
 from gazette.settings import GenerateSettings
 from gazette.steps.applying import apply
 from rich.console import Console
@@ -29,6 +35,7 @@ from cli.main import app
 from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
+from tests.functions.failing import dead_letter, refused_to_the_end
 from tests.functions.messages import envelope, event, profile
 
 READS = {
@@ -41,6 +48,7 @@ READS = {
     ("pace", "GetItem"),
 }
 SHARD = {"shard": 3, "since": "2026-11-22T06:10:00+00:00", "until": "2026-11-22T06:20:00+00:00"}
+ASKED = "Redrive them? What was sent is not sent again. [y/N]: y\n"
 BODIES = {
     "ingest-dead": envelope("event.created", {"secret": "ann@example.com"}),
     "followers-dead": json.dumps(
@@ -273,23 +281,103 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     )
 
 
-def test_what_failed_is_only_there_to_be_seen(stage: Cloud, sqs: Sqs) -> None:
-    """As resend puts it there itself: SQS would not know where it came from."""
-    key = decode_run_key(a_message(stage))
-    claimed = apply(runs().chain(key)[0], Claim(Window(NOW, NOW), NOW, "n"), runs=runs())
-    for attempt in range(1, 7):
-        refused = apply(claimed, RefusedForNow(attempt, "Throttling", NOW), runs=runs())
-        claimed = apply(refused, Claim(Window(NOW, NOW), NOW, f"n{attempt}"), runs=runs())
-    SqsFailedRuns(sqs.client, sqs.urls["failed"]).keep(key)
+def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
+    stage: Cloud, sqs: Sqs
+) -> None:
+    """By a plain receive, send, delete; the body is as resend puts it there itself."""
+    run_that_failed = refused_to_the_end(a_message(stage))
+    SqsFailedRuns(sqs.client, sqs.urls["failed"]).keep(run_that_failed.key)
+    assert sqs.bodies("failed") == [dead_letter(run_that_failed)]
+    stage.say("event.created", event(2))
+    stage.meter.clear()
     (row,) = rows(run(stage, "show"))
     assert row[4:] == [
-        "not_wanted",
-        "failed: the provider refused it 6 times (Throttling); nothing is sent",
+        "starts_next",
+        "it failed; run ann-daily-2 starts now, with everything that waits",
     ]
-    (message,) = sqs.bodies("failed")
-    stage.work("resend", message)
-    assert stage.sent() == []
-    assert stage.take("failed") == []
+    assert stage.meter.actions["support"] == READS | {("schedules", "GetItem"), ("runs", "GetItem")}
+    done = run(stage, "redrive", "failed", said="y\n")
+    told = f"ann-daily-1: {row[4]}: {row[5]}\n"
+    assert f"failed: 1: 1 starts_next\n{ASKED}{told}failed: redriven 1, left 0\n" in done.stdout
+    (back,) = sqs.bodies("resend")
+    stage.work("resend", back)
+    sqs.put("failed", back)
+    (queued,) = rows(run(stage, "show"))
+    assert queued[4:] == [
+        "goes_with",
+        "its events go with run ann-daily-2, which is not sent yet and is queued again",
+    ]
+    for message in stage.take("resend"):
+        stage.work("resend", message["Body"])
+    (mail,) = stage.sent()
+    assert "2 updates" in mail["Content"]["Simple"]["Body"]["Text"]["Data"]
+    (sent,) = rows(run(stage, "show"))
+    assert sent[4] == "sent_since"
+    assert sent[5].startswith("run ann-daily-2, due 2")
+    assert sent[5].endswith(" UTC, was sent with its events; nothing is sent")
+    stage.work("resend", back)
+    assert len(stage.sent()) == 1
+    assert stage.take("resend") == stage.take("failed") == []
+
+
+def test_what_failed_says_why_nothing_is_started(stage: Cloud, sqs: Sqs) -> None:
+    bodies = [dead_letter(refused_to_the_end(a_message(stage, reader))) for reader in ("bo", "cy")]
+    sqs.put("failed", *bodies)
+    with stage.meter.acting("somebody else"):
+        DynamoSubscribers("subscribers").set_status("bo", SubscriberStatus.UNSUBSCRIBED)
+        schedules = DynamoSchedules("schedules", shards=1)
+        schedule = schedules.get("cy", DAILY)
+        assert schedule
+        assert schedules.remove(schedule)
+    was = "failed: the provider refused it 6 times (Throttling); nothing is started: "
+    said = {row[1]: row[4:] for row in rows(run(stage, "show"))}
+    assert said == {
+        "bo-daily-1": ["not_wanted", f"{was}they had unsubscribed"],
+        "cy-daily-1": ["no_schedule", f"{was}they have no such schedule any more"],
+    }
+    done = run(stage, "redrive", "failed", "--yes")
+    assert {line.split(": ")[1] for line in done.stdout.splitlines()[:-1]} == {
+        "not_wanted",
+        "no_schedule",
+    }
+    stage.work("resend", *sqs.bodies("resend"))
+    assert (stage.sent(), len(stage.rows("runs"))) == ([], 2)
+
+
+@pytest.mark.parametrize("options", ["run", "batch", "on", "run and on"])
+def test_a_redrive_takes_those_of_a_run_a_batch_or_a_date_and_leaves_the_others(
+    stage: Cloud, sqs: Sqs, tasks: MoveTasks, options: str
+) -> None:
+    """Also where SQS could move them all."""
+    tasks.known = True
+    failed = [refused_to_the_end(a_message(stage, reader)) for reader in ("ann", "bo")]
+    ann, bo = failed
+    with stage.meter.acting("somebody else"):
+        other = replace(bo, key=replace(bo.key, sequence=9), due_at=bo.due_at - timedelta(days=3))
+        runs().create(other)
+    at_once = replace(bo, key=replace(bo.key, schedule=immediate_schedule("post#p1")))
+    runs().create(at_once)
+    sqs.put("failed", *map(dead_letter, (ann, other, at_once)), '{"user_id": "gone"}')
+    sqs.put("generate-dead", encode_run_key(ann.key), encode_run_key(other.key))
+    sqs.put("shard-dead", json.dumps(SHARD))
+    slot, day = slot_id(slot_of(ann.due_at)), f"{ann.due_at:%Y-%m-%d}"
+    arguments, moved = {
+        "run": (("--run", "ann-daily-1"), [ann]),
+        "batch": (("--batch", slot), [ann]),
+        "on": (("--on", day), [ann, at_once]),
+        "run and on": (("--run", "bo-daily-9", "--on", day), []),
+    }[options]
+    done = run(stage, "redrive", *arguments, said="y\n")
+    assert done.exit_code == 0, done.output
+    assert sqs.bodies("resend") == sorted(map(dead_letter, moved))
+    assert len(sqs.bodies("failed")) == 4 - len(moved)
+    back = [encode_run_key(ann.key)] if ann in moved else []
+    assert sqs.bodies("generate") == back
+    assert len(sqs.bodies("generate-dead")) == 2 - len(back)
+    assert len(sqs.bodies("shard-dead")) == 1
+    assert tasks.started == []
+    if not moved:
+        assert "failed: 0: none of them" in done.stdout
 
 
 def test_an_expired_run_and_what_is_no_message_are_told_apart(stage: Cloud, sqs: Sqs) -> None:
@@ -413,6 +501,9 @@ def test_where_nothing_waits_that_is_said(stage: Cloud, sqs: Sqs) -> None:
         (("show", "quarantine"), "write one of ingest-dead, followers-dead"),
         (("redrive", "generate"), "QUEUE 'generate' is no dead-letter queue of stage prod"),
         (("redrive", "ticks-undelivered"), "the next tick makes up for it"),
+        (("redrive", "--run", "ann"), "--run 'ann' is no run: write its id, such as ann-daily-17"),
+        (("redrive", "--batch", "noon"), "--batch 'noon' is no batch: write its slot in UTC"),
+        (("redrive", "shard-dead", "--run", "ann-daily-1"), "shard-dead are not about a run"),
         (("list", "--stage", "nowhere"), "no queue gazette-nowhere-ingest-dead here"),
         (("show", "--stage", "nowhere"), "no queue gazette-nowhere-ingest-dead here"),
     ],

@@ -35,6 +35,7 @@ from gazette.domain.suppression import Cause
 
 from tests.builders import a_claimed_run, a_run, a_window
 from tests.functions.conftest import GRANTED, Cloud, fan_out
+from tests.functions.failing import dead_letter, refused_to_the_end
 from tests.functions.messages import (
     ago,
     bounce,
@@ -267,6 +268,19 @@ def a_digest_without_what_is_braked(cloud: Cloud, step: str, user_id: str) -> No
     assert mail["Destination"]["ToAddresses"] == [f"{user_id}@example.com"]
 
 
+def a_run_that_failed_and_is_redriven(cloud: Cloud) -> None:
+    """Which goes on as any other from there."""
+    cloud.say("subscriber.changed", profile("pat"))
+    cloud.say("event.created", event(1, user_id="pat"))
+    message = next(body for body in fan_out(cloud, "pat") if "pat" in body)
+    with cloud.meter.acting("somebody else"):
+        failed = refused_to_the_end(message)
+    cloud.work("resend", dead_letter(failed))
+    (started,) = [each["Body"] for each in cloud.take("resend") if "pat" in each["Body"]]
+    cloud.work("resend", started)
+    assert cloud.sent()[-1]["Destination"]["ToAddresses"] == ["pat@example.com"]
+
+
 def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     """Who leaves, starts again, and is erased while choosing.
 
@@ -365,6 +379,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_doubt_that_is_carried(cloud, meanwhile, "resend", "max")
     a_digest_without_what_is_braked(cloud, "generate", "ned")
     a_digest_without_what_is_braked(cloud, "resend", "oli")
+    a_run_that_failed_and_is_redriven(cloud)
     a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud)
     a_slot_in_which_something_was_left_behind(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}

@@ -31,6 +31,33 @@ def test_every_queue_that_feeds_a_function_has_a_dead_letter_queue_of_its_own(
     assert len(set(dead)) == len(_FED)
 
 
+def test_sqs_takes_the_queue_of_failed_runs_for_a_dead_letter_queue(prod: Synthesis) -> None:
+    """Of any other, the console and StartMessageMoveTask move nothing.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
+    """
+    failed, _ = prod.queue("failed")
+    behind = {
+        queue["QueueName"]: queue["RedrivePolicy"]["maxReceiveCount"]
+        for queue in prod.service.of_type("AWS::SQS::Queue").values()
+        if queue.get("RedrivePolicy", {}).get("deadLetterTargetArn") == f"{{{failed}.Arn}}"
+    }
+    assert behind == {"gazette-prod-resend-dead": 1000}
+
+
+def test_the_alarm_of_failed_runs_names_the_command_and_the_queue_of_a_custom_destination(
+    prod: Synthesis,
+) -> None:
+    (told,) = (
+        alarm["AlarmDescription"]
+        for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
+        if alarm.get("AlarmName") == "gazette-prod-failed-not-empty"
+    )
+    assert "gazette dlq redrive failed --stage prod" in told
+    assert "Redrive to a custom destination, gazette-prod-resend;" in told
+    prod.queue("resend")
+
+
 def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
     prod: Synthesis,
 ) -> None:

@@ -46,6 +46,8 @@ TRACES: Final = {
     "saved, and an email that is claimed afterwards shows what was muted",
     "x": "The settle lag trusts the time-out of a request: a worker stands still between the stamp "
     "and the write, and the event lies behind a closed window, stored and never sent",
+    "aa": "A run that was refused to the end is redriven, and nobody gets anything; or two "
+    "workers, a crash and fan-out start it twice",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -584,6 +586,70 @@ PREVENTED: Final = (
         "tests/unit/test_late_writes.py"
         "::test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message",
         "x",
+    ),
+    Mutation(
+        "a redrive of what failed starts the next run",
+        "steps/resend.py",
+        "            return restart(done.run)\n",
+        "            return done\n",
+        "tests/unit/test_restarting.py::test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited",
+        "aa",
+    ),
+    Mutation(
+        "a redrive spends a number of the schedule",
+        "steps/restarting.py",
+        "    by.queue.send([QueuedRun(run.key, delay)])\n    _spend(run, by)\n",
+        "    by.queue.send([QueuedRun(run.key, delay)])\n",
+        "tests/unit/test_restarting.py::test_trace_aa_the_next_digest_comes_at_its_hour_and_repeats_nothing",
+        "aa",
+    ),
+    Mutation(
+        "what a later digest carried is not started again",
+        "steps/restarting.py",
+        "        if carrier := _carrier(failed, chain, by):\n",
+        "        if (carrier := _carrier(failed, chain, by)) and not carrier:\n",
+        "tests/unit/test_restarting.py::test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited",
+        "aa",
+    ),
+    Mutation(
+        "a run that goes on is not started twice",
+        "steps/restarting.py",
+        "        if later := _not_ended(failed, chain):\n",
+        "        if (later := _not_ended(failed, chain)) and not later:\n",
+        "tests/unit/test_restarting.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
+        "aa",
+    ),
+    Mutation(
+        "the schedule is read before its runs",
+        "steps/restarting.py",
+        "            at_least=schedule.sequence if schedule else 0,\n",
+        "            at_least=now.sequence if (now := _schedule(failed.key, by)) else 0,\n",
+        "tests/unit/test_restarting.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
+        "aa",
+    ),
+    Mutation(
+        "a crash leaves a number that whoever comes again spends",
+        "steps/restarting.py",
+        "            _spend(chain[0], by)\n            return",
+        "            return",
+        "tests/unit/test_restarting.py::test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence",
+        "aa",
+    ),
+    Mutation(
+        "the number of the next occurrence is left to fan-out",
+        "steps/restarting.py",
+        "        if schedule.next_due_at == run.due_at:\n            return\n",
+        "",
+        "tests/unit/test_restarting.py::test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run",
+        "aa",
+    ),
+    Mutation(
+        "a change of the hour tells the run of a redrive from an occurrence",
+        "steps/rescheduling.py",
+        "found.due_at == spent.due_at and found",
+        "found",
+        "tests/unit/test_restarting.py::test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest",
+        "aa",
     ),
 )
 

@@ -55,6 +55,19 @@ def _plain() -> Iterator[Scenario]:
         spread=_SPREAD,
     )
     yield Scenario(name="retry/to the end", answers=(_NOW,) * 6)
+    yield Scenario(name="retry/to the end/twice", answers=(_NOW,) * 12)
+    yield Scenario(name="retry/to the end/copies", answers=(_NOW,) * 6, copies=2)
+    yield Scenario(
+        name="retry/to the end/at the hour",
+        answers=(_NOW,) * 6,
+        redriven_after=timedelta(hours=13, minutes=24),
+    )
+    yield Scenario(
+        name="retry/to the end/at once",
+        answers=(_NOW,) * 6,
+        frequency=_AT_ONCE,
+        counted_from=timedelta(hours=-13),
+    )
     yield Scenario(name="refused for good", answers=(_GOOD,))
     yield Scenario(name="refused account", answers=(_ACCOUNT,) * 3)
     yield Scenario(name="arrival", counted_from=_BEFORE)

@@ -135,6 +135,7 @@ class Workers:
                 lambda pause: self._call("message.hide", lambda: hide(pause)),
             ),
             deliver=self._deliver,
+            restart=world.restart,
             resend_queue=world.resend_queue,
             failed_runs=world.failed_runs,
             clock=world.clock,

@@ -9,6 +9,7 @@ import gazette
 from gazette.domain.feedback import MailEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.overview import Told
+from gazette.domain.restart import Restart
 from gazette.domain.run import Reason, Status
 from gazette.domain.suppression import Cause
 from gazette.steps.doubts import Swept
@@ -42,6 +43,7 @@ FAMILIES: dict[str, set[str]] = {
     "ingest_": {*Outcome},
     "mail_": {*MailEvent},
     "preferences_": {*Told},
+    "redriven_": {*Restart},
     "run_": {status for status in Status if status.is_final},
     "skipped_": {*Reason} - NOT_OF_SKIPPED_RUNS,
     "suppressed_": {Cause.BOUNCED, Cause.COMPLAINED},

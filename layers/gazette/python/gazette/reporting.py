@@ -7,6 +7,7 @@ from gazette.domain.batch import batch_of
 from gazette.domain.identity import run_id
 from gazette.domain.ports import CacheCount
 from gazette.domain.reputation import CategoryBrake
+from gazette.domain.restart import Restarted
 from gazette.domain.run import Status
 from gazette.domain.signals import RefusedAccount, Uncertain
 from gazette.domain.stored import is_known
@@ -91,4 +92,19 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
         set_aside=done.set_aside,
         put_off=done.put_off,
         expired=done.expired,
+    )
+
+
+def report_resent(done: Delivery | Restarted | None, message_id: str) -> None:
+    """As a delivery; or, of a run that failed and was redriven, which run it goes with."""
+    if not isinstance(done, Restarted):
+        report_delivery(done, message_id)
+        return
+    count(f"redriven_{done.restart}")
+    logger().info(
+        "run redriven",
+        correlation_id=run_id(done.failed.key),
+        restart=done.restart,
+        run=run_id(done.run.key) if done.run else None,
+        reason=done.reason,
     )

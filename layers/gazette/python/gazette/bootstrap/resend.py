@@ -1,10 +1,12 @@
 """The function `resend`, joined."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cache, partial
 
 import boto3
 
+from gazette.adapters.batches import DynamoBatches
 from gazette.adapters.queues import (
     SqsFailedRuns,
     SqsReceived,
@@ -12,17 +14,21 @@ from gazette.adapters.queues import (
     decode_run_key,
     was_given_up,
 )
+from gazette.adapters.schedules import DynamoSchedules
 from gazette.bootstrap.clock import now
 from gazette.bootstrap.sending import delivering
 from gazette.domain.ports import TimeLeft
+from gazette.domain.restart import Restarted
+from gazette.domain.run import Run
 from gazette.settings import ResendSettings
 from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivery
 from gazette.steps.resend import ResendMessage, resend
+from gazette.steps.restarting import Restarting, restart
 
 
 @cache
-def build() -> Callable[[str, str, TimeLeft], Delivery | None]:
+def build() -> Callable[[str, str, TimeLeft], Delivery | Restarted | None]:
     """Takes body and receipt handle of a message, and what is left of the invocation.
 
     Built once per process.
@@ -33,11 +39,32 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | None]:
     resend_queue = SqsRunQueue(sqs, settings.resend_queue_url)
     failed_runs = SqsFailedRuns(sqs, settings.failed_queue_url)
 
-    def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | None:
+    @cache
+    def restarting() -> Restarting:
+        """It moves schedules to the shards of its own setting, and says so first."""
+        retention = timedelta(days=settings.run_retention_days)
+        DynamoBatches(settings.batches_table, retention=retention, clock=now).announce(
+            settings.shards
+        )
+        return Restarting(
+            runs=by.runs,
+            schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+            subscribers=by.subscribers,
+            suppressions=by.suppressions,
+            queue=resend_queue,
+            clock=now,
+            check_after=timedelta(seconds=settings.check_after),
+        )
+
+    def start_next(failed: Run) -> Restarted:
+        return restart(failed, by=restarting())
+
+    def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | Restarted | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)
         return resend(
             ResendMessage(decode_run_key(body), was_given_up(body), received.hide),
             deliver=partial(deliver, by=by, time_left=time_left),
+            restart=start_next,
             resend_queue=resend_queue,
             failed_runs=failed_runs,
             clock=now,

@@ -38,6 +38,7 @@ from gazette.domain.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
     FeedbackSettings,
+    GenerateSettings,
     IngestSettings,
     PacingSettings,
     PreferencesSettings,
@@ -253,11 +254,13 @@ def build_suppression(settings: FeedbackSettings) -> SuppressionDesk:
     )
 
 
-def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
-    """Takes the run that a dead letter names, from the settings of generate. Reads only."""
+def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Foreseen]:
+    """Takes the run that a dead letter names, and whether it was given up, from the settings of
+    generate. Reads only."""
     retention = timedelta(days=settings.run_retention_days)
     by = Rehearsing(
         runs=DynamoRuns(settings.runs_table, retention=retention),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
@@ -267,7 +270,18 @@ def build_foresee(settings: SendingSettings) -> Callable[[RunKey], Foreseen]:
         clock=now,
         limits=delivery_limits(settings),
     )
-    return partial(foresee, by=by)
+    return lambda key, given_up: foresee(key, given_up=given_up, by=by)
+
+
+def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:
+    """When a run was due, or None where there is no such run, from the settings of generate."""
+    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+
+    def due_at(key: RunKey) -> datetime | None:
+        run = runs.get(key)
+        return run.due_at if run else None
+
+    return due_at
 
 
 def build_waiting(settings: SendingSettings) -> Callable[[str], Waiting | None]:

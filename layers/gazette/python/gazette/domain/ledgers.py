@@ -18,20 +18,24 @@ from gazette.domain.reputation import CategoryBrake, Mark, Tally
 from gazette.domain.run import Run
 
 
-class Schedules(Protocol):
-    """Schedules by (user id, name), and those that are due by (slot, shard)."""
+class Numbers(Protocol):
+    """Schedules by (user id, name): what numbers their runs."""
 
     def get(self, user_id: str, name: str) -> Schedule | None:
         """The schedule, or None."""
-
-    def of_user(self, user_id: str) -> Sequence[Schedule]:
-        """All schedules of a user, also those that are not in the due index."""
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
         """Store it if what is there is still `replacing` (None: nothing); False where not.
 
         Told by next occurrence, sequence, revision and the date of the change.
         """
+
+
+class Schedules(Numbers, Protocol):
+    """Schedules by (user id, name), and those that are due by (slot, shard)."""
+
+    def of_user(self, user_id: str) -> Sequence[Schedule]:
+        """All schedules of a user, also those that are not in the due index."""
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
         """The schedules due in a slot and shard, page by page.

@@ -207,6 +207,18 @@ class GenerateSettings(SendingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ResendSettings(SendingSettings):
-    """What `resend` needs. `failed_queue_url`: where failed runs wait for a person."""
+    """What `resend` needs. `failed_queue_url`: where failed runs wait for a person.
 
+    `check_after`: when the sweep looks at a run that a redrive has started. `shards`: as in
+    FanoutSettings, because it writes schedules.
+    """
+
+    schedules_table: str
     failed_queue_url: str
+    shards: int
+    check_after: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting."""
+        super().__post_init__()
+        check(self, shards=(1, 256), check_after=(0, None))

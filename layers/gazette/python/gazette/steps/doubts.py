@@ -10,7 +10,6 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.identity import is_immediate, latest_run
 from gazette.domain.ledgers import Runs
 from gazette.domain.lifecycle import Ignored, transition
-from gazette.domain.model import RunKey
 from gazette.domain.ports import (
     Canary,
     Clock,
@@ -21,6 +20,7 @@ from gazette.domain.ports import (
 )
 from gazette.domain.run import Reason, Run, Status, given_up_until, settled_until
 from gazette.domain.signals import GiveUp, GraceOver, Policy
+from gazette.steps.succeeding import start_behind
 
 _FRESH = timedelta(minutes=5)
 """An email that was sent so lately need not have its report."""
@@ -147,11 +147,10 @@ def _start_successor(run: Run, by: Sweeping) -> None:
     """
     user_id, schedule = run.key.user_id, run.key.schedule
     newest = by.runs.chain(latest_run(user_id, schedule))[0]
-    now = by.clock()
     if newest.key == run.key or newest.status.is_final:
-        sequence = max(newest.key.sequence + 1, int(now.timestamp()))
-        key = RunKey(user_id, schedule, sequence)
-        newest = by.runs.create(Run(key, due_at=now, check_at=now + by.limits.check_after))
+        newest = start_behind(
+            newest, runs=by.runs, clock=by.clock, check_after=by.limits.check_after
+        )
     by.generate_queue.send([QueuedRun(newest.key, timedelta(minutes=1))])
 
 

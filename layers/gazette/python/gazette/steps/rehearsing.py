@@ -1,6 +1,6 @@
 """What delivering a run would come to: the step itself, on ports that only pretend to write."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -8,10 +8,11 @@ from gazette.domain.batch import Counted
 from gazette.domain.brake import Brake
 from gazette.domain.compose import Digest, Ranking
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.ledgers import Batches, Runs
-from gazette.domain.model import Edition, Event, Mail, Placed, RunKey
+from gazette.domain.ledgers import Batches, Numbers, Runs
+from gazette.domain.model import Edition, Event, Mail, Placed, RunKey, Schedule
 from gazette.domain.pace import NoTurn, Turn
-from gazette.domain.ports import BrakedCategories, Clock, Links, PaceGauge
+from gazette.domain.ports import BrakedCategories, Clock, Links, PaceGauge, QueuedRun
+from gazette.domain.restart import Restart, Restarted
 from gazette.domain.run import Run
 from gazette.domain.signals import Accepted, SendOutcome
 from gazette.domain.stores import EventReader, Subscribers, Suppressions
@@ -21,6 +22,7 @@ from gazette.steps.deliver import deliver
 from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
 from gazette.steps.editing import Desk
 from gazette.steps.pacing import Lane, Pacing
+from gazette.steps.restarting import Restarting, restart
 
 _AMPLE = timedelta(hours=1)
 """A rehearsal takes no time, so none runs out."""
@@ -31,6 +33,7 @@ class Rehearsing:
     """What a rehearsal reads. Nothing of it is written."""
 
     runs: Runs
+    schedules: Numbers
     subscribers: Subscribers
     suppressions: Suppressions
     events: EventReader
@@ -55,9 +58,36 @@ def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
     None: there is no such run. No email is rendered: one that no template can show would come
     back. The provider, if it came so far, would take it.
     """
+    return _rehearse(key, _Runs(by.runs), by)
+
+
+def rehearse_restart(failed: Run, *, by: Rehearsing) -> tuple[Restarted, Rehearsed | None]:
+    """Restart a run that failed as a redrive would now, deliver what that starts; leave no trace.
+
+    None where nothing is started.
+    """
+    runs = _Runs(by.runs)
+    restarted = restart(
+        failed,
+        by=Restarting(
+            runs=runs,
+            schedules=_Numbers(by.schedules),
+            subscribers=by.subscribers,
+            suppressions=by.suppressions,
+            queue=_Queue(),
+            clock=by.clock,
+            check_after=_AMPLE,
+        ),
+    )
+    if restarted.run is None or restarted.restart is not Restart.STARTED:
+        return restarted, None
+    return restarted, _rehearse(restarted.run.key, runs, by)
+
+
+def _rehearse(key: RunKey, runs: "_Runs", by: Rehearsing) -> Rehearsed | None:
     mailer = _Mailer()
     pretending = Delivering(
-        runs=_Runs(by.runs),
+        runs=runs,
         subscribers=by.subscribers,
         suppressions=by.suppressions,
         events=by.events,
@@ -97,8 +127,11 @@ class _Runs:
         return self.written.get(key) or self.stored.get(key)
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        chain = self.stored.chain(key, holding=holding)
-        return [self.written.get(run.key, run) for run in chain]
+        found = {run.key: run for run in self.stored.chain(key, holding=holding)}
+        for run in self.written.values():
+            if run.key in found or _is_behind(run.key, found, key):
+                found[run.key] = run
+        return sorted(found.values(), key=lambda run: run.key.sequence, reverse=True)
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         return self.stored.of_user(user_id)
@@ -123,6 +156,33 @@ class _Runs:
     def _write(self, run: Run) -> Run:
         self.written[run.key] = run
         return run
+
+
+def _is_behind(key: RunKey, found: Iterable[RunKey], last: RunKey) -> bool:
+    """Whether it belongs in a chain that begins with `last`, where it was not stored."""
+    newest = max((each.sequence for each in found), default=0)
+    of_schedule = (key.user_id, key.schedule) == (last.user_id, last.schedule)
+    return of_schedule and newest < key.sequence <= last.sequence
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The port `Numbers`: reads what is stored, and spends none."""
+
+    stored: Numbers
+
+    def get(self, user_id: str, name: str) -> Schedule | None:
+        return self.stored.get(user_id, name)
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        return True
+
+
+class _Queue:
+    """The port `RunQueue`: nothing is queued."""
+
+    def send(self, runs: Sequence[QueuedRun]) -> None:
+        """Stays with the caller."""
 
 
 @dataclass

@@ -59,7 +59,10 @@ def give_up(schedule: Schedule, *, places: Places) -> Schedule:
 
 
 def _spend(schedule: Schedule, places: Places) -> bool:
-    """Whether the occurrence has a run that goes on; its number has one in any case."""
+    """Whether the occurrence has a run that goes on; its number has one in any case.
+
+    Somebody else's may have taken it: that of a redrive, or of a schedule that was erased.
+    """
     spent = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,

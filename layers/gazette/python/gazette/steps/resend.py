@@ -8,9 +8,11 @@ from gazette.domain.errors import NotYet
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.ports import Clock, FailedRuns, RunQueue
-from gazette.domain.run import Reason
+from gazette.domain.restart import Restarted
+from gazette.domain.run import Run
 from gazette.steps.delivery import Delivery
 from gazette.steps.generate import put_off
+from gazette.steps.restarting import is_exhausted
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +31,16 @@ def resend(
     message: ResendMessage,
     *,
     deliver: Callable[[RunKey], Delivery | None],
+    restart: Callable[[Run], Restarted],
     resend_queue: RunQueue,
     failed_runs: FailedRuns,
     clock: Clock,
-) -> Delivery | None:
+) -> Delivery | Restarted | None:
     """Deliver the run. One that was refused keeps its message, hidden until the next attempt.
 
     A run that has failed goes to the dead letters, for a person to see; brought back from there
-    it changes nothing. What only waits, for a turn or an older run, gets a fresh message: waiting
-    is no attempt. Raises NotYet where the message is kept.
+    it starts the next run (rule 22). What only waits, for a turn or an older run, gets a fresh
+    message: waiting is no attempt. Raises NotYet where the message is kept.
     """
     done = deliver(message.key)
     if done is None:
@@ -49,6 +52,8 @@ def resend(
             f"({done.run.detail}); it is tried again at {done.run.retry_at}."
         )
     put_off(done, queue=resend_queue, clock=clock)
-    if done.run.reason is Reason.ATTEMPTS_EXHAUSTED and not message.was_given_up:
+    if is_exhausted(done.run):
+        if message.was_given_up:
+            return restart(done.run)
         failed_runs.keep(message.key)
     return done

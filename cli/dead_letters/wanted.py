@@ -1,0 +1,68 @@
+"""Which dead letters a redrive is asked for: those of a run, of a batch, or of a day."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from gazette.domain.calendar import slot_of
+from gazette.domain.identity import is_immediate, parse_run_id
+from gazette.domain.model import RunKey
+
+from cli.console import NotPossible, printable
+from cli.dead_letters.letters import Letter
+from cli.slots import named_slot
+
+DueAt = Callable[[RunKey], datetime | None]
+"""When a run was due; None where it is not there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for; all of it must be true of a letter, and nothing of it is of any.
+
+    `batch`: the slot in which its run was due, which runs at once have none of; `on`: the date of
+    UTC on which it was due.
+    """
+
+    run: RunKey | None
+    batch: datetime | None
+    on: date | None
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing was asked for, so that every letter is wanted."""
+        return self == Wanted(None, None, None)
+
+    def includes(self, letter: Letter, due_at: DueAt) -> bool:
+        """Whether a letter is one of them; one that names no run never is, unless all are."""
+        if self.is_everything:
+            return True
+        if letter.key is None or (self.run and letter.key != self.run):
+            return False
+        if self.batch is None and self.on is None:
+            return True
+        due = due_at(letter.key)
+        if due is None or (self.on and due.astimezone(UTC).date() != self.on):
+            return False
+        return self.batch is None or (
+            not is_immediate(letter.key.schedule) and slot_of(due) == self.batch
+        )
+
+
+def wanted(run: str | None, batch: str | None, on: datetime | None) -> Wanted:
+    """What the options ask for. Raises NotPossible."""
+    return Wanted(
+        run=_run(run) if run else None,
+        batch=named_slot(batch, name="--batch") if batch else None,
+        on=on.date() if on else None,
+    )
+
+
+def _run(text: str) -> RunKey:
+    try:
+        return parse_run_id(text)
+    except ValueError as err:
+        raise NotPossible(
+            f"--run {printable(text)!r} is no run: write its id, such as ann-daily-17, as "
+            "`gazette dlq show` and `gazette explain` do."
+        ) from err
