@@ -153,11 +153,15 @@ class Run:
         """Whether this is what `claimed` became: its claim stands, whatever else has changed."""
         return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce
 
+    @property
+    def closes_a_window(self) -> bool:
+        """Whether it was sent, and says what with: the next window begins behind it."""
+        return self.status is Status.SENT and self.window is not None
+
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
         """Whether nobody who looks back from the run `of`, or for an instant, needs older ones."""
-        closes = self.status is Status.SENT and self.window is not None and self.key != of
         is_behind = holding is None or (self.window is not None and self.window.until < holding)
-        return closes and is_behind
+        return self.closes_a_window and self.key != of and is_behind
 
     @property
     def may_have_gone(self) -> bool:
