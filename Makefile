@@ -42,8 +42,8 @@ mutations: setup ## Takes rules out of the code, one at a time: the test of each
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m tests.timetravel
 
-prove: setup ## Every worker killed at every call: nothing lost, nothing twice (EVERY=… strikes fewer)
-	@$(BIN)/python -m tests.prove $(if $(EVERY),--every $(EVERY))
+prove: setup ## Every worker killed at every call: nothing lost, nothing twice (EVERY=… strikes fewer, WITHOUT=… a rule)
+	@$(BIN)/python -m tests.prove $(if $(EVERY),--every $(EVERY)) $(if $(WITHOUT),--without $(WITHOUT))
 
 experiments: setup ## Thousands of experiments of which the truth is known, reported (NUMBER=… chooses)
 	@$(BIN)/python -m tests.experiments $(if $(NUMBER),--number $(NUMBER))

@@ -1,7 +1,7 @@
 """Our own tables behind the ports. tests/contract holds each against the real adapter."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
@@ -756,10 +756,20 @@ class FakeEvents:
                 del self.rows[key]
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
-        for placed in self._kept(user_id, schedule, window.since):
-            if placed.stored_at <= window.until:
+        page, since = 0, window.since
+        while since is not None:
+            kept = self._kept(user_id, schedule, since)
+            since = None
+            for placed in kept:
+                if placed.stored_at > window.until:
+                    break
                 require_readable([self._as_read(placed)])
                 yield placed
+                page += _bytes_of(placed.event)
+                if page > _PAGE:
+                    page, since = 0, placed.stored_at
+                    self.around("events.page", lambda: None)
+                    break
 
     def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
         key = (event.user_id, event.id)
@@ -787,7 +797,7 @@ class FakeEvents:
     def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
         for start in range(0, len(events), 49):
             some = events[start : start + 49]
-            _within_a_transaction(1 + len(some))
+            _within_a_transaction(1 + len(some), some)
             current = [self.rows.get((event.user_id, event.id)) for event in some]
             placed = [row for row in current if isinstance(row, Placed)]
             if any(row.schedule != run.key.schedule for row in placed) or len(placed) < len(some):
@@ -812,14 +822,31 @@ class FakeEvents:
             yield from map(self._as_read, self._kept(user_id, schedule, BEGINNING))
 
     def _keep(self, key: tuple[str, str], row: Placed | Retracted, expires_at: datetime) -> None:
+        if isinstance(row, Placed) and _bytes_of(row.event) > _ROW:
+            raise Unavailable(f"DynamoDB takes {_ROW} bytes in one row.")
         self.rows[key] = row
         self.expires_at[key] = expires_at
 
 
-def _within_a_transaction(items: int) -> None:
+_ROW = 400 * 1024
+_TRANSACTION = 4 * 1024 * 1024
+_PAGE = 1024 * 1024
+"""Bytes that DynamoDB takes in one row and one transaction, and returns in one page.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html"""
+
+
+def _within_a_transaction(items: int, events: Iterable[Event] = ()) -> None:
     """https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
     if items > 100:
         raise Unavailable(f"DynamoDB takes 100 items in one transaction, not {items}.")
+    if sum(map(_bytes_of, events)) > _TRANSACTION:
+        raise Unavailable(f"DynamoDB takes {_TRANSACTION} bytes in one transaction.")
+
+
+def _bytes_of(event: Event) -> int:
+    """Roughly: the texts of an event, and what is around them."""
+    texts = (event.id, event.excerpt, event.entity.title, event.entity.url, event.actor.name)
+    return 300 + sum(len(text.encode()) for text in texts)
 
 
 def _items_of(guard: Guard) -> int:

@@ -398,3 +398,10 @@ def test_an_event_is_written_by_one_request_per_stamp(clock: SettableClock) -> N
     config: Any = EventRow._get_connection().connection.client.meta.config
     assert config.retries["total_max_attempts"] == 1
     assert config.connect_timeout + config.read_timeout == 1.5
+
+
+def test_a_row_that_dynamodb_does_not_take_is_not_stored(events: Events) -> None:
+    """Of 400 KB and more: the longest event of the contract is far below."""
+    with pytest.raises(Unavailable):
+        events.store(an_event(excerpt="x" * 410_000), DAILY)
+    assert events.get("ann", "e1") is None

@@ -1,5 +1,6 @@
 """The real stacks, deployed by the CDK command line to the embedded engine, and used."""
 
+import re
 import socket
 import subprocess
 import sys
@@ -43,7 +44,9 @@ def test_events_become_one_email_however_often_everything_is_repeated(deployed: 
     assert "3 updates for you" in mail.part("plain")
     assert "On &lt;digests&gt;" in mail.part("html")
     assert mail.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    assert mail.tags == {"run": "ann-daily-1", "attempt": "1"}
+    installation = mail.tags["installation"]
+    assert mail.tags == {"run": "ann-daily-1", "attempt": "1", "installation": installation}
+    assert re.fullmatch(r"[0-9a-f-]{36}", installation)
 
     deployed.tick(due + timedelta(days=1))
     assert len(deployed.inbox("ann")) == 1, "nothing new, no email"

@@ -90,6 +90,7 @@ def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud) -> Non
     assert {tag["Name"]: tag["Value"] for tag in request["EmailTags"]} == {
         "run": "ann-daily-1",
         "attempt": "1",
+        "installation": "here",
     }
     run = stored_run()
     assert (run.status, run.reason) == (Status.SENT, Reason.ACCEPTED)

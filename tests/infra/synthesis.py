@@ -80,6 +80,8 @@ class Template:
                 return f"{{{without_hash(name)}}}"
             case {"Fn::GetAtt": [str(name), str(attribute)]}:
                 return f"{{{without_hash(name)}.{attribute}}}"
+            case {"Fn::Select": [number, {"Fn::Split": [str(separator), of]}]}:
+                return f"{self._plain(of)} split by {separator}, part {number}"
             case {"Fn::ImportValue": str(name)}:
                 return self._imports[name]
             case {"Fn::Join": [str(separator), list(parts)]}:

@@ -105,7 +105,7 @@ def test_a_function_may_do_on_each_table_what_the_topology_says(
         ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
         ("generate", {"GenerateQueue", "ResendQueue"}),
         ("resend", {"ResendQueue", "Failed"}),
-        ("feedback", set()),
+        ("feedback", {"Quarantine"}),
         (
             "sweep",
             {"SweepQueue", "FanoutQueue", "GenerateQueue", "ResendQueue", "TicksUndelivered"},

@@ -11,6 +11,7 @@ from tests.prove.scenarios import ON_MOTO, SCENARIOS
 from tests.prove.search import Effort, search, world
 from tests.prove.strikes import How
 from tests.prove.verdict import judge
+from tests.prove.without import taken_out
 
 _SEED = Effort(every=150, second=0, reach=1)
 _ON_MOTO = {"happy/resend/soon", "unknown/neither/never/carry_over"}
@@ -55,3 +56,22 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_a_doub
     assert not verdict.violations
     assert [run.reason for run in life.runs()][:1] == ["evidence"]
     assert len(life.provider.taken) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "scenario", "finds"),
+    [
+        ("settle-lag", "stop/another event", "LOST"),
+        ("two-doubts", "always lost/never/carry_over", "emails"),
+        ("two-brakes", "refused at once/accepts", "too late"),
+    ],
+)
+def test_without_a_rule_the_worlds_that_break_are_found(
+    rule: str, scenario: str, finds: str
+) -> None:
+    chosen = next(one for one in SCENARIOS if one.name == scenario)
+    effort = Effort(every=7, second=0, reach=0)
+    with taken_out(rule):
+        tally = search(chosen, effort)
+    assert tally.violations
+    assert any(finds in told for told in tally.stories)

@@ -10,6 +10,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, Placed
 from gazette.domain.run import STILL_WRITTEN
+from gazette.steps.placing import retract_event
 
 from infra.topology import FOLLOWERS, INGEST, PREFERENCES
 from tests.builders import an_event
@@ -202,3 +203,27 @@ def test_the_run_names_what_was_stored_last() -> None:
     assert run.has_shown("e2", stamps["e2"])
     assert run.has_shown("e1", stamps["e1"])
     assert not run.has_shown("e3", stamps["e2"])
+
+
+def test_somebody_may_act_between_two_pages_of_a_window() -> None:
+    """A megabyte each: what is retracted meanwhile is in no email, and nothing else is lost."""
+    world = World()
+    world.choose(comment=Frequency.DAILY)
+    for number in range(12):
+        event = an_event(f"e{number}", entity_id=f"post{number}", excerpt="x" * 100_000)
+        world.create(event)
+        world.clock.pass_time(seconds=1)
+    pages = 0
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        nonlocal pages
+        if name == "events.page":
+            pages += 1
+            if pages == 1:
+                retract_event("ann", "e0", places=world.places)
+        return call()
+
+    world.events.around = around
+    world.send_digest()
+    assert pages > 0
+    assert shown(world) == sorted(f"post{number}: 1" for number in range(1, 12))
