@@ -88,7 +88,7 @@ def test_a_refusal_of_the_account_costs_six_write_units_and_a_run_held_up_one(
     for message in messages[1:]:
         cloud.meter.clear()
         cloud.work("generate", message)
-        assert cloud.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, SendMessageBatch=1)
+        assert cloud.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, SendMessageBatch=1)
         assert cloud.meter.write_units == Counter(pace=1)
 
 

@@ -34,7 +34,10 @@ def test_what_is_braked_is_told_with_why_and_since_when(stage: Cloud) -> None:
     brakes.pull(category_brake("comment", WHY, NOW))
     shown = run(stage)
     assert shown.stdout.splitlines() == [
-        "brake\toff",
+        "digest brake\toff",
+        "digest pace\tat most 400 emails a second; 0 today (UTC)",
+        "immediate brake\toff",
+        "immediate pace\tat most 100 emails a second; 0 today (UTC)",
         f"category comment\tbraked since {SINCE}: {WHY}",
         f"category like\tbraked by hand since {SINCE}: a?b",
     ]
@@ -50,7 +53,7 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
     )
     (brake,) = pulled()
     assert (brake.category, brake.why, brake.by_hand) == ("comment", "wrong line", True)
-    assert run(stage).stdout.startswith("brake\toff\n")
+    assert run(stage).stdout.startswith("digest brake\toff\n")
     again = run(stage, "pull", "another", "--category", "comment", "--yes")
     assert "is braked already, and stays as it is" in again.stdout
     assert pulled() == [brake]

@@ -434,7 +434,7 @@ def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_put_off_costs_six_calls_and_one_write_unit(
+def test_a_digest_that_is_put_off_costs_five_calls_and_one_write_unit(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The refusal brings the row; who remembers it asks no more, and pays nothing."""
@@ -443,13 +443,13 @@ def test_a_digest_that_is_put_off_costs_six_calls_and_one_write_unit(
     take_all_turns(now() + timedelta(hours=2))
     ann.meter.clear()
     ann.work("generate", message)
-    assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter(pace=1)
     (entry,) = ann.queued("generate")
     assert 60 <= entry["DelaySeconds"] <= 900
     ann.meter.clear()
     ann.work("generate", entry["MessageBody"])
-    assert ann.meter.calls == calls(Query=2, GetItem=2, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, GetItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter()
     assert not ann.sent()
     assert stored_run().status is Status.PENDING
@@ -467,7 +467,7 @@ def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_turn_and_its_e
         (message,) = fan_out(ann, user_id)
         ann.meter.clear()
         ann.work("generate", message)
-        assert ann.meter.calls == calls(Query=2, GetItem=2, UpdateItem=1, PutItem=1)
+        assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, PutItem=1)
         assert ann.meter.write_units == Counter(runs=3, pace=1)
     assert stored_run().reason is Reason.DAILY_CAP
 
