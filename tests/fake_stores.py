@@ -756,7 +756,8 @@ class FakeEvents:
                 del self.rows[key]
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
-        page, since = 0, window.since
+        page = 0
+        since: datetime | None = window.since
         while since is not None:
             kept = self._kept(user_id, schedule, since)
             since = None
