@@ -221,6 +221,7 @@ def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_di
     set_schedule(
         changed, Frequency.DAILY, places=places, current=places.schedules.get("ann", DAILY)
     )
+    assert world.schedules.rows["ann", DAILY].sequence == 2
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at
     world.fan_out(slot_of(world.clock.now))
     assert [queued.key.sequence for queued in world.queue.sent] == [1, 2]

@@ -124,6 +124,7 @@ def test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged() -> None:
     for world, where in interleavings(make, lambda world: world.deliver(a_run(2).key), leave):
         in_time = "suppressions.holds" in where
         assert bool(world.emails()) == (claimed[-1] and not in_time), where
+        assert bool(world.runs.rows[a_run(2).key].attempt) == claimed[-1], where
     assert set(claimed) == {True, False}
 
 
