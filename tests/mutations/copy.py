@@ -16,6 +16,7 @@ PACKAGE = Path("layers/gazette/python")
 _LEFT_OUT = shutil.ignore_patterns(
     ".*", "build", "node_modules", "__pycache__", "*.egg-info", "cdk.out"
 )
+_LONGEST = 120
 _FAILED = re.compile(r"^FAILED \S+?::(\w+)", re.MULTILINE)
 
 
@@ -48,7 +49,7 @@ class Copy:
         return "" if done.returncode == 0 else done.stdout
 
     def kills(self, mutation: Mutation) -> str:
-        """The name of the test that fails without the rule; empty where none does.
+        """The name of the test that fails or never ends without the rule; empty where none does.
 
         Raises LookupError where what is to be replaced is not there exactly once.
         """
@@ -56,16 +57,22 @@ class Copy:
         text = path.read_text()
         path.write_text(without(mutation, text))
         try:
-            done = self._pytest(mutation.test)
+            done = self._pytest(mutation.test, within=_LONGEST)
+        except subprocess.TimeoutExpired:
+            return f"{mutation.test.rpartition('::')[2]}, which does not end"
         finally:
             path.write_text(text)
         failed = _FAILED.search(done.stdout)
         return failed[1] if done.returncode == 1 and failed else ""
 
-    def _pytest(self, *tests: str) -> subprocess.CompletedProcess[str]:
-        return self._python("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests)
+    def _pytest(self, *tests: str, within: int | None = None) -> subprocess.CompletedProcess[str]:
+        """Raises TimeoutExpired where they take longer than `within` seconds."""
+        plain = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider")
+        return self._python("-m", "pytest", *plain, *tests, within=within)
 
-    def _python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def _python(
+        self, *arguments: str, within: int | None = None
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self._at,
@@ -73,4 +80,5 @@ class Copy:
             capture_output=True,
             text=True,
             check=False,
+            timeout=within,
         )

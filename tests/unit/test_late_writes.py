@@ -1,6 +1,7 @@
 """An event that is written long after its stamp: behind a closed window it is stamped anew."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -84,6 +85,85 @@ def test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_an
     world.create(event)
     world.send_digest()
     assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+def test_trace_x_an_amendment_that_comes_first_stamps_it_anew_as_well() -> None:
+    """The message of what it amends says less than what is stored by then, and changes nothing."""
+    world = a_world()
+    at = world.clock()
+    event = an_event("e2", entity_id="post2", occurred_at=at)
+
+    def die(_: str, call: Callable[[], Any]) -> Any:
+        world.events.around = lambda _, call: call()
+        send_digest(world)
+        call()
+        raise NotYet("The worker is gone.")
+
+    world.events.around = die
+    with pytest.raises(NotYet):
+        world.create(event)
+    world.clock.pass_time(minutes=2)
+    world.create(replace(event, excerpt="Better", amended_at=at + timedelta(seconds=90)))
+    world.clock.pass_time(minutes=7)
+    world.create(event)
+    for number in range(10, 12):
+        put(world, number)
+        world.send_digest()
+    assert {"post1: 1", "post2: 1"} < set(shown(world))
+
+
+def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -> None:
+    """The worker of the amendment died between the amendment and the look."""
+    world = a_world()
+    at = world.clock()
+    event = an_event("e2", entity_id="post2", occurred_at=at)
+
+    def die(_: str, call: Callable[[], Any]) -> Any:
+        world.events.around = lambda _, call: call()
+        send_digest(world)
+        call()
+        raise NotYet("The worker is gone.")
+
+    world.events.around = die
+    with pytest.raises(NotYet):
+        world.create(event)
+    stored = world.events.rows["ann", "e2"]
+    assert isinstance(stored, Placed)
+    assert world.events.amend(
+        stored, replace(event, excerpt="Better", amended_at=at + timedelta(seconds=90))
+    )
+    world.clock.pass_time(minutes=9)
+    world.create(event)
+    world.send_digest()
+    assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+def test_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing() -> None:
+    """By the clock of whoever writes the digest is not due yet; by that of fan-out it is."""
+    world = World()
+    world.choose(comment=Frequency.DAILY)
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    put_schedule = world.schedules.put
+
+    def late(_: str, call: Callable[[], Any]) -> Any:
+        world.events.around = lambda _, call: call()
+        world.clock.now = due - timedelta(seconds=4)
+        return call()
+
+    def put_once(schedule: Any, *, replacing: Any) -> bool:
+        world.schedules.put = put_schedule
+        world.clock.now = due - timedelta(seconds=20)
+        world.events.around = late
+        put(world, 1)
+        world.clock.now = due + timedelta(seconds=1)
+        return put_schedule(schedule, replacing=replacing)
+
+    world.schedules.put = put_once
+    world.clock.now = due + timedelta(seconds=0.5)
+    world.fan_out(slot_of(due))
+    for _ in range(3):
+        world.send_digest()
+    assert shown(world) == ["post1: 1"]
 
 
 def test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message() -> None:

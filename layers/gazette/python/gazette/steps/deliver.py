@@ -64,7 +64,10 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         if not isinstance(prepared, Prepared):
             return replace(prepared, expired=prepared.expired + expired) if prepared else None
         run = prepared.run
-        expired += count_expired(prepared.expired, by=by)
+        counted = count_expired(prepared.expired, by=by)
+        expired += counted
+        if counted < len(prepared.expired):
+            continue
         spare = time_left() - needed
         if spare < timedelta(0):
             raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")

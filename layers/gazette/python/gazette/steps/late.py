@@ -61,17 +61,23 @@ def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | N
 
 def _could_have_read(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
     """Whether somebody may have read its window before it was there, and close it now."""
-    is_due = schedule is not None and slot_of(schedule.next_due_at) <= places.clock()
-    return is_due or any(map(may_be_claimed, chain))
+    return _is_due(schedule, places) or any(map(may_be_claimed, chain))
 
 
 def _tell(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
     """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
     make_known([run for run in chain if may_be_claimed(run)], runs=places.runs)
-    if schedule is None or slot_of(schedule.next_due_at) > places.clock():
+    if schedule is None or not _is_due(schedule, places):
         return True
     touched = replace(schedule, revision=schedule.revision + 1)
     return places.schedules.put(touched, replacing=schedule)
+
+
+def _is_due(schedule: Schedule | None, places: Places) -> bool:
+    """Whether fan-out may be looking at it, by a clock that is ahead of this one."""
+    if schedule is None:
+        return False
+    return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME
 
 
 def _guard(

@@ -157,16 +157,17 @@ def _place_one(event: Event, standing: Standing, places: Places) -> Outcome:
             break
         if places.events.amend(found, event):
             make_known_under(found.schedule, event.user_id, places=places)
-            _settle(replace(found, event=event), target, standing, places)
+            if there := see_that_it_comes(replace(found, event=event), places=places):
+                _settle(there, target, standing, places)
             return Outcome.AMENDED
         _, found = places.events.store(event, target, wanted)
     if isinstance(found, Retracted):
         return Outcome.RETRACTED
-    if found.event == event:
-        if event.amended_at and not stored:
-            make_known_under(found.schedule, event.user_id, places=places)
-        if there := see_that_it_comes(found, places=places):
-            _settle(there, target, standing, places)
+    if found.event == event and event.amended_at and not stored:
+        make_known_under(found.schedule, event.user_id, places=places)
+    there = see_that_it_comes(found, places=places)
+    if there and there.event == event:
+        _settle(there, target, standing, places)
     return Outcome.STORED if stored else Outcome.DUPLICATE
 
 
