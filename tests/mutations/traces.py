@@ -312,9 +312,9 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued also when its event was there",
         "steps/placing.py",
-        "            _settle(there, target, standing, places)\n    return Outcome.STORED",
-        "            if stored:\n"
-        "                _settle(there, target, standing, places)\n"
+        "        _settle(there, target, standing, places)\n    return Outcome.STORED",
+        "        if stored:\n"
+        "            _settle(there, target, standing, places)\n"
         "    return Outcome.STORED",
         "tests/unit/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
@@ -572,10 +572,27 @@ PREVENTED: Final = (
     Mutation(
         "a message that comes again looks at the old stamp too",
         "steps/placing.py",
-        "        if there := see_that_it_comes(found, places=places):\n",
-        "        if there := see_that_it_comes(found, places=places) if stored else found:\n",
+        "    there = see_that_it_comes(found, places=places)\n",
+        "    there = see_that_it_comes(found, places=places) if stored else found\n",
         "tests/unit/test_late_writes.py"
         "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
+        "x",
+    ),
+    Mutation(
+        "an amendment looks as well",
+        "steps/placing.py",
+        "            if there := see_that_it_comes(replace(found, event=event), places=places):\n",
+        "            if there := replace(found, event=event):\n",
+        "tests/unit/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
+        "x",
+    ),
+    Mutation(
+        "fan-out's clock may be ahead",
+        "steps/late.py",
+        "    return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME\n",
+        "    return slot_of(schedule.next_due_at) <= places.clock()\n",
+        "tests/unit/test_late_writes.py"
+        "::test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing",
         "x",
     ),
     Mutation(
