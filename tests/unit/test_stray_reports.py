@@ -42,6 +42,7 @@ def test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing(
 ) -> None:
     world = three_digests()
     world.report(click(world, attempt))
+    assert [body for body, _ in world.quarantine.kept] == ["the report"]
     put(world, 4)
     world.clock.pass_time(hours=1)
     for number in (4, 5):
