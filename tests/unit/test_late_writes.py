@@ -136,7 +136,9 @@ def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -
     assert shown(world) == ["post1: 1", "post2: 1"]
 
 
-def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing() -> None:
+def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """By the clock of whoever writes the digest is not due yet; by that of fan-out it is."""
     world = World()
     world.choose(comment=Frequency.DAILY)
@@ -149,14 +151,14 @@ def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing
         return call()
 
     def put_once(schedule: Any, *, replacing: Any) -> bool:
-        world.schedules.put = put_schedule
+        monkeypatch.setattr(world.schedules, "put", put_schedule)
         world.clock.now = due - timedelta(seconds=20)
         world.events.around = late
         put(world, 1)
         world.clock.now = due + timedelta(seconds=1)
         return put_schedule(schedule, replacing=replacing)
 
-    world.schedules.put = put_once
+    monkeypatch.setattr(world.schedules, "put", put_once)
     world.clock.now = due + timedelta(seconds=0.5)
     world.fan_out(slot_of(due))
     for _ in range(3):
