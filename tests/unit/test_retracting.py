@@ -12,7 +12,7 @@ from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports import Links
-from gazette.domain.run import BEGINNING, Reason, Status
+from gazette.domain.run import BEGINNING, Reason, Status, name_of
 from gazette.domain.subscriber import Subscriber
 
 from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, an_event
@@ -276,7 +276,7 @@ def test_what_the_event_said_first_does_not_mute_what_it_says_now(amended: World
 def test_an_amendment_of_what_may_have_gone_leaves_it_where_it_is(
     amended: World, status: Status
 ) -> None:
-    amended.runs.rows[KEY] = replace(SENT, status=status)
+    amended.runs.rows[KEY] = replace(SENT, status=status, newest=(name_of("e1"),))
     amended.create(edited("third", 2, "like"))
     assert amended.waiting() == {"e1": DAILY}
 
