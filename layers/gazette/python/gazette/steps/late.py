@@ -7,11 +7,11 @@ from datetime import timedelta
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import ASIDE, EXPIRED, WAITING, is_immediate, latest_run
-from gazette.domain.model import Placed, RunKey, Schedule
+from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
 from gazette.domain.stores import Guard
 from gazette.steps.applying import make_known
-from gazette.steps.moving import may_be_claimed
+from gazette.steps.moving import not_started, open_runs
 from gazette.steps.places import Places
 
 _CONFLICTS = 5
@@ -41,7 +41,7 @@ def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
                 return placed
             is_told = _tell(chain, schedule, places)
             continue
-        moved = places.events.move(placed, name, _guard(placed, chain, schedule, places))
+        moved = places.events.move(placed, name, _guard(chain, schedule, places))
         if moved:
             return moved
         found = places.events.get(user_id, placed.event.id)
@@ -61,12 +61,12 @@ def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | N
 
 def _could_have_read(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
     """Whether somebody may have read its window before it was there, and close it now."""
-    return _is_due(schedule, places) or any(map(may_be_claimed, chain))
+    return _is_due(schedule, places) or bool(open_runs(chain))
 
 
 def _tell(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
     """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
-    make_known([run for run in chain if may_be_claimed(run)], runs=places.runs)
+    make_known(open_runs(chain), runs=places.runs)
     if schedule is None or not _is_due(schedule, places):
         return True
     touched = replace(schedule, revision=schedule.revision + 1)
@@ -80,15 +80,11 @@ def _is_due(schedule: Schedule | None, places: Places) -> bool:
     return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME
 
 
-def _guard(
-    placed: Placed, chain: Sequence[Run], schedule: Schedule | None, places: Places
-) -> Guard:
+def _guard(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> Guard:
     """What keeps every run from taking it along where it was, while it is stamped anew."""
-    user_id, name = placed.event.user_id, placed.schedule
-    started = schedule and any(run.key.sequence == schedule.sequence for run in chain)
     return Guard(
-        open_runs=list(filter(may_be_claimed, chain)),
+        open_runs=open_runs(chain),
         schedule=schedule,
-        not_started=RunKey(user_id, name, schedule.sequence) if schedule and not started else None,
+        not_started=not_started(schedule, chain),
         not_after=places.clock() + _IN_TIME,
     )

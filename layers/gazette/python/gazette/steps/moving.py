@@ -7,7 +7,7 @@ from gazette.domain.cadence import Cadence
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.lifetime import needed_until
-from gazette.domain.model import Placed, RunKey
+from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.run import Reason, Run, Status, may_have_gone_until
 from gazette.domain.signals import Cancel
 from gazette.domain.stored import is_known, readable
@@ -102,11 +102,8 @@ def _leaving(placed: Placed, places: Places) -> Guard | None:
     chain = _with_few_open(places.runs.chain(latest_run(user_id, name)), places)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
-    started = schedule and any(run.key.sequence == schedule.sequence for run in chain)
     return Guard(
-        open_runs=_open(chain),
-        schedule=schedule,
-        not_started=RunKey(user_id, name, schedule.sequence) if schedule and not started else None,
+        open_runs=open_runs(chain), schedule=schedule, not_started=not_started(schedule, chain)
     )
 
 
@@ -128,7 +125,7 @@ def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
     chain = _with_few_open(chain, places)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
-    return Guard(open_runs=_open(chain), not_after=not_after)
+    return Guard(open_runs=open_runs(chain), not_after=not_after)
 
 
 def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
@@ -147,10 +144,17 @@ def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
     return [ended.get(run.key, run) for run in chain]
 
 
-def _open(chain: Iterable[Run]) -> list[Run]:
-    return [run for run in chain if may_be_claimed(run)]
+def open_runs(chain: Iterable[Run]) -> list[Run]:
+    """Those whose claim must fail. One in a status that is not known may come to be claimed."""
+    return [
+        run
+        for run in chain
+        if run.status in {Status.PENDING, Status.RETRYING} or not is_known(run.status)
+    ]
 
 
-def may_be_claimed(run: Run) -> bool:
-    """Whether its claim must fail. One in a status that is not known may come to be claimed."""
-    return run.status in {Status.PENDING, Status.RETRYING} or not is_known(run.status)
+def not_started(schedule: Schedule | None, chain: Iterable[Run]) -> RunKey | None:
+    """The next run of a schedule, which must not begin meanwhile; None where it has."""
+    if schedule is None or any(run.key.sequence == schedule.sequence for run in chain):
+        return None
+    return RunKey(schedule.user_id, schedule.name, schedule.sequence)
