@@ -727,16 +727,19 @@ class FakeEvents:
             if isinstance(found, UnreadableRow) or not found.has_expired(now):
                 yield found
 
-    def _kept(self, user_id: str, schedule: str, after: datetime) -> list[Placed]:
+    def _kept(
+        self, user_id: str, schedule: str, after: datetime, after_id: str = "\U0010ffff"
+    ) -> list[Placed]:
+        """By stamp and id, so that the next page begins between two events of one instant."""
         found = [
             placed
             for key, placed in self._rows_of(user_id).items()
             if isinstance(placed, Placed)
             and placed.schedule == schedule
-            and placed.stored_at > after
+            and (placed.stored_at, placed.event.id) > (after, after_id)
             and self._is_kept(key)
         ]
-        return sorted(found, key=lambda placed: placed.stored_at)
+        return sorted(found, key=lambda placed: (placed.stored_at, placed.event.id))
 
     def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], Placed | Retracted]:
         return {key: row for key, row in self.rows.items() if key[0] == user_id}
@@ -757,20 +760,15 @@ class FakeEvents:
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
         page = 0
-        since: datetime | None = window.since
-        while since is not None:
-            kept = self._kept(user_id, schedule, since)
-            since = None
-            for placed in kept:
-                if placed.stored_at > window.until:
-                    break
-                require_readable([self._as_read(placed)])
-                yield placed
-                page += _bytes_of(placed.event)
-                if page > _PAGE:
-                    page, since = 0, placed.stored_at
-                    self.around("events.page", lambda: None)
-                    break
+        kept = iter(self._kept(user_id, schedule, window.since))
+        while (placed := next(kept, None)) and placed.stored_at <= window.until:
+            require_readable([self._as_read(placed)])
+            yield placed
+            page += _bytes_of(placed.event)
+            if page > _PAGE:
+                page = 0
+                self.around("events.page", lambda: None)
+                kept = iter(self._kept(user_id, schedule, placed.stored_at, placed.event.id))
 
     def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
         key = (event.user_id, event.id)

@@ -401,15 +401,19 @@ class World:
         hide: Callable[[timedelta], None] = lambda _: None,
     ) -> Run | None:
         """One message on the resend queue."""
-        done = resend(
-            ResendMessage(key, given_up, hide),
+        done = self.resend_message(ResendMessage(key, given_up, hide))
+        return done.run if done else None
+
+    def resend_message(self, message: ResendMessage) -> Delivery | Restarted | None:
+        """All that the step answers."""
+        return resend(
+            message,
             deliver=self.deliver,
             restart=self.restart,
             resend_queue=self.resend_queue,
             failed_runs=self.failed_runs,
             clock=self.clock,
         )
-        return done.run if done else None
 
     def restart(self, failed: Run) -> Restarted:
         """What a redrive does for a run that failed."""

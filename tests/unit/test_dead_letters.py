@@ -12,22 +12,27 @@ from gazette.domain.errors import NotYet
 from gazette.domain.identity import immediate_schedule, is_immediate
 from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.pace import Pace, PacePlan
+from gazette.domain.restart import Restart, Restarted
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.subscriber import Erased, Reader, SubscriberStatus
 from gazette.steps.dead_letters import Foreseen, Redrive, foresee
 from gazette.steps.delivery import Awaited
+from gazette.steps.resend import ResendMessage
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.builders import KEY, NOW, a_subscriber, an_event
+from tests.builders import KEY, NOW, a_schedule, a_subscriber, an_event
 from tests.fake_stores import FakePacer
 from tests.world import FANOUT, SETTLE_LAG, World
 
 MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
 AT_ONCE = immediate_schedule("post#post1")
 ENDED = {Status.FAILED, Status.SKIPPED, Status.CANCELLED}
 READS = {
     "runs.chain",
+    "runs.get",
+    "schedules.get",
     "subscribers.get",
     "suppressions.holds",
     "events.read",
@@ -62,6 +67,7 @@ class Case:
     has_event: bool = True
     is_cancelled: bool = False
     pace: str = "free"
+    has_schedule: bool = True
 
     def world(self) -> World:
         world = World(pacer=FakePacer(PLAN), immediate_pacer=FakePacer(PLAN))
@@ -76,6 +82,9 @@ class Case:
         schedule = self.run.key.schedule if self.run else DAILY
         if self.has_event:
             world.events.store(an_event(), schedule)
+        if self.has_schedule and not is_immediate(schedule):
+            row = replace(a_schedule(next_due_at=NOW + DAY, sequence=3), name=schedule)
+            world.schedules.put(row, replacing=None)
         world.clock.now = NOW
         for run in filter(None, (self.older, self.run)):
             world.runs.create(run)
@@ -88,6 +97,15 @@ def a_dead_run(schedule: str = DAILY, status: Status = Status.PENDING, **changed
     """Due a minute ago; at once only what has been collected by now."""
     run = Run(RunKey("ann", schedule, 2), NOW - MINUTE, NOW, status=status)
     return replace(run, **changed)  # type: ignore[arg-type]
+
+
+REFUSED = a_dead_run(status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED)
+INSTEAD = {
+    Restart.SENT_SINCE: Redrive.SENT_SINCE,
+    Restart.GOES_WITH: Redrive.GOES_WITH,
+    Restart.NO_SCHEDULE: Redrive.NO_SCHEDULE,
+    Restart.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+}
 
 
 def instants() -> st.SearchStrategy[datetime | None]:
@@ -124,17 +142,18 @@ def cases(draw: st.DrawFn) -> Case:
         has_event=draw(st.booleans()),
         is_cancelled=draw(st.booleans()),
         pace=draw(st.sampled_from(tuple(PACES))),
+        has_schedule=draw(st.booleans()),
     )
 
 
-def seen(case: Case) -> Foreseen:
+def seen(case: Case, *, given_up: bool = False) -> Foreseen:
     """What is said; that changes nothing, and asks for nothing that would."""
     world = case.world()
     key = case.run.key if case.run else KEY
     rows = (world.runs.rows, world.events.rows, world.pacer.row, world.immediate_pacer.row)
     before = deepcopy(rows)
     with world.calls() as called:
-        said = foresee(key, by=world.rehearsing())
+        said = foresee(key, given_up=given_up, by=world.rehearsing())
     assert rows == before
     assert set(called) <= READS
     assert (world.mailer.calls, world.generate_queue.sent, world.resend_queue.sent) == (0, [], [])
@@ -149,7 +168,7 @@ def done(world: World, work: Callable[[], Run | None]) -> tuple[Redrive, Run | N
         run = work()
     except NotYet:
         is_hidden = True
-        run = next(run for run in world.runs.rows.values() if run.key.sequence == 2)
+        run = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
     if run is None:
         return Redrive.NO_SUCH_RUN, None
     is_queued = bool(world.generate_queue.sent or world.resend_queue.sent)
@@ -169,27 +188,53 @@ def done(world: World, work: Callable[[], Run | None]) -> tuple[Redrive, Run | N
     }[run.status], run
 
 
-@settings(max_examples=600)
-@given(cases(), st.booleans(), st.booleans())
-@example(Case(a_dead_run()), False, False)
-@example(Case(a_dead_run(AT_ONCE), pace="tries"), False, False)
-@example(Case(a_dead_run(status=Status.RETRYING, retry_at=NOW + MINUTE)), True, False)
-@example(Case(a_dead_run(due_at=NOW - LATENESS[2])), False, False)
-def test_what_is_said_is_what_generate_and_resend_then_do(
-    case: Case, resends: bool, given_up: bool
-) -> None:
-    said = seen(case)
-    world = case.world()
-    key = case.run.key if case.run else KEY
+def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
+    """What a redrive from `failed` did: of a run that had failed, with the run that it starts."""
+    answers: list[Restarted] = []
 
     def work() -> Run | None:
-        return world.resend(key, given_up=given_up) if resends else world.generate(key)
+        answer = world.resend_message(ResendMessage(key, True, lambda _: None))
+        if isinstance(answer, Restarted):
+            answers.append(answer)
+            if answer.restart is not Restart.STARTED:
+                return answer.run or answer.failed
+            assert answer.run
+            return world.resend(answer.run.key)
+        return answer.run if answer else None
 
     did, run = done(world, work)
+    if not answers:
+        return did, run
+    if answers[0].restart is not Restart.STARTED:
+        return INSTEAD[answers[0].restart], run
+    return (Redrive.STARTS_NEXT if did in {Redrive.SENDS, Redrive.WAITS} else did), run
+
+
+@settings(max_examples=600)
+@given(cases(), st.sampled_from(("generate", "resend", "failed")))
+@example(Case(a_dead_run()), "generate")
+@example(Case(a_dead_run(AT_ONCE), pace="tries"), "generate")
+@example(Case(a_dead_run(status=Status.RETRYING, retry_at=NOW + MINUTE)), "resend")
+@example(Case(a_dead_run(due_at=NOW - LATENESS[2])), "generate")
+@example(Case(REFUSED), "failed")
+@example(Case(REFUSED, has_event=False), "failed")
+@example(Case(REFUSED, has_schedule=False), "failed")
+@example(Case(REFUSED, reader="unsubscribed"), "failed")
+def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str) -> None:
+    said = seen(case, given_up=queue == "failed")
+    world = case.world()
+    key = case.run.key if case.run else KEY
+    if queue == "failed":
+        did, run = redriven(world, key)
+    else:
+        deliver = world.generate if queue == "generate" else world.resend
+        did, run = done(world, lambda: deliver(key))
     assert said.redrive is did
     if run and said.run:
-        assert (said.run.status, said.run.reason) == (run.status, run.reason)
-    assert (said.redrive is Redrive.WAITS) == (said.awaited is not None)
+        assert (said.run.key, said.run.status) == (run.key, run.status)
+        assert said.run.reason == run.reason
+    if said.redrive is not Redrive.STARTS_NEXT:
+        assert (said.redrive is Redrive.WAITS) == (said.awaited is not None)
     assert (said.awaited is None) == (said.again_at is None)
 
 
