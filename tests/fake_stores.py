@@ -13,7 +13,7 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.engagement import Engagement, EngagementEvent
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.following import Activity, Follow
-from gazette.domain.identity import ASIDE, EXPIRED, run_id, shard_of
+from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, run_id, shard_of
 from gazette.domain.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, Turn, read, take
@@ -681,21 +681,20 @@ class FakeEvents:
     def _holds(self, guard: Guard) -> bool:
         if any(_held(self.runs.rows[run.key]) != _held(run) for run in guard.open_runs):
             return False
-        if guard.not_started in self.runs.rows:
+        if any(key in self.runs.rows for key in guard.not_started):
             return False
-        if guard.starting and guard.starting.key in self.runs.rows:
-            return False
-        schedule = guard.schedule
-        if schedule is None:
-            return True
-        current = self.schedules.get(schedule.user_id, schedule.name)
-        return _fixed(current) == _fixed(schedule)
+        return all(
+            _fixed(self.schedules.get(schedule.user_id, schedule.name)) == _fixed(schedule)
+            for schedule in guard.schedules
+        )
 
     def _do(self, guard: Guard) -> None:
         for run in guard.open_runs:
             self.runs.rows[run.key] = replace(self.runs.rows[run.key], epoch=run.epoch + 1)
-        if guard.starting:
-            self.runs.create(guard.starting)
+        for schedule in guard.schedules:
+            key = (schedule.user_id, schedule.name)
+            current = self.schedules.rows[key]
+            self.schedules.rows[key] = replace(current, revision=schedule.revision + 1)
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
         key = (placed.event.user_id, placed.event.id)
@@ -770,16 +769,18 @@ class FakeEvents:
                 self.around("events.page", lambda: None)
                 kept = iter(self._kept(user_id, schedule, placed.stored_at, placed.event.id))
 
-    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
+    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         key = (event.user_id, event.id)
         current = self.rows.get(key)
         if not isinstance(current, Placed) or current.schedule != run.key.schedule:
             return None
-        guard = Guard(open_runs=[run])
+        guard = Guard(open_runs=(run,))
         if current.event != event or not self._holds(guard):
             return None
         self._do(guard)
-        self.rows[key] = replace(current, schedule=ASIDE, stored_at=self.clock())
+        self.rows[key] = replace(
+            current, schedule=GIVEN_UP if for_good else ASIDE, stored_at=self.clock()
+        )
         self.reasons[key] = why
         return self.runs.rows[run.key]
 
@@ -801,7 +802,7 @@ class FakeEvents:
             placed = [row for row in current if isinstance(row, Placed)]
             if any(row.schedule != run.key.schedule for row in placed) or len(placed) < len(some):
                 return None
-            guard = Guard(open_runs=[run])
+            guard = Guard(open_runs=(run,))
             if not self._holds(guard):
                 return None
             self._do(guard)
@@ -849,8 +850,7 @@ def _bytes_of(event: Event) -> int:
 
 
 def _items_of(guard: Guard) -> int:
-    others = (guard.schedule, guard.not_started, guard.starting)
-    return len(guard.open_runs) + sum(each is not None for each in others)
+    return len(guard.open_runs) + len(guard.schedules) + len(guard.not_started)
 
 
 def _revision(reader: Reader | Early) -> object:

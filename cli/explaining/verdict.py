@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gazette.domain.explanation import Explanation, Story, Waiting
 from gazette.domain.frequency import DIGESTS, Frequency
-from gazette.domain.identity import ASIDE
+from gazette.domain.identity import ASIDE, GIVEN_UP
 from gazette.domain.model import Window
 from gazette.domain.run import BEGINNING, Reason, Status
 from gazette.domain.subscriber import SubscriberStatus
@@ -44,11 +44,7 @@ def _now(found: Explanation) -> Iterator[str]:
     yield from following(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
         yield f"What waits: {'; '.join(map(_waits, _by_place(found.waiting)))}."
-    if found.given_up:
-        yield (
-            f"Not sent again: {'; '.join(map(_waits, _by_place(found.given_up)))}, which went out "
-            "twice for all that anybody knows; no report of either email came."
-        )
+    yield from _given_up(found.given_up)
     if found.expired:
         categories = dict.fromkeys(named(each.category) for each in found.expired)
         yield (
@@ -145,6 +141,21 @@ def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str
     if not run.status.is_final and found.now > run.check_at:
         return f"{said} That should have been over by {utc(run.check_at)}. {words.todo}"
     return said
+
+
+def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
+    """What is not sent again, and how often it may have gone out."""
+    places = _by_place(given_up)
+    if twice := [place for place in places if place[0] != GIVEN_UP]:
+        yield (
+            f"Not sent again: {'; '.join(map(_waits, twice))}, which went out "
+            "twice for all that anybody knows; no report of either email came."
+        )
+    for _, _, events in (place for place in places if place[0] == GIVEN_UP):
+        yield (
+            f"Not sent again: {counted(events)} that may have gone out in an email of which no "
+            "report came, and that no template can show any more."
+        )
 
 
 def _window(window: Window, found: Explanation) -> str:

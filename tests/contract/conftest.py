@@ -158,9 +158,7 @@ def events(engine: str, clock: SettableClock, runs: Runs, schedules: Schedules) 
 
 def dynamo_events(clock: Clock) -> DynamoEvents:
     """The real adapter, as `ingest` builds it."""
-    return DynamoEvents(
-        "events", retention=RETENTION, run_retention=RUN_RETENTION, timeout=1.5, clock=clock
-    )
+    return DynamoEvents("events", retention=RETENTION, timeout=1.5, clock=clock)
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.runs import run_sort_key
-from gazette.adapters.tables import RunRow
 from gazette.domain.cadence import Cadence
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import immediate_schedule
@@ -22,17 +20,21 @@ from gazette.domain.stores import Events, Guard
 from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, a_schedule, an_event
 from tests.contract.conftest import SECOND
 
-NOW_SCHEDULE = immediate_schedule("post#post1")
+AT_ONCE = immediate_schedule("post#post1")
 HERE = a_placed_event(an_event(), DAILY, NOW)
 WEEKLY_RUN = replace(a_run(), key=RunKey("ann", "weekly", 1))
 SECOND_RUN = replace(a_run(2), status=Status.RETRYING, reason=Reason.REFUSED_FOR_NOW, attempt=1)
 NEXT = RunKey("ann", DAILY, 3)
-GUARD = Guard(open_runs=(a_run(), SECOND_RUN), schedule=a_schedule(sequence=3), not_started=NEXT)
+WHERE_IT_LEAVES = Guard(
+    open_runs=(a_run(), SECOND_RUN), schedules=(a_schedule(sequence=3),), not_started=(NEXT,)
+)
 """Two runs of the schedule are open, and the third has not started."""
 
-STARTING = replace(a_run(), key=RunKey("ann", NOW_SCHEDULE, int(NOW.timestamp())))
-AT_ONCE = replace(GUARD, starting=STARTING)
-"""The event goes out at once, and the run that takes it is stored with it."""
+WEEKLY = replace(a_schedule(), name="weekly")
+WHERE_IT_ARRIVES = Guard(
+    open_runs=(WEEKLY_RUN,), schedules=(WEEKLY,), not_started=(RunKey("ann", "weekly", 2),)
+)
+GUARD = WHERE_IT_LEAVES + WHERE_IT_ARRIVES
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Stores:
 def stores(events: Events, runs: Runs, schedules: Schedules, clock: SettableClock) -> Stores:
     events.store(an_event(), DAILY)
     schedules.put(a_schedule(sequence=3), replacing=None)
-    for run in (a_run(), SECOND_RUN):
+    schedules.put(WEEKLY, replacing=None)
+    for run in (a_run(), SECOND_RUN, WEEKLY_RUN):
         runs.create(run)
     clock.now += SECOND
     return Stores(events, runs, schedules)
@@ -80,7 +83,7 @@ def leave(request: pytest.FixtureRequest) -> Leave:
     return leave
 
 
-@pytest.mark.parametrize("guard", [Guard(), GUARD, AT_ONCE])
+@pytest.mark.parametrize("guard", [Guard(), WHERE_IT_LEAVES, GUARD])
 def test_a_moved_event_is_in_its_new_place_since_now(
     stores: Stores, clock: SettableClock, guard: Guard
 ) -> None:
@@ -98,7 +101,7 @@ def test_a_removed_event_is_nowhere(stores: Stores, guard: Guard) -> None:
     assert list(stores.events.placed("ann", DAILY, after=NOW - SECOND)) == []
 
 
-def test_whoever_takes_it_raises_the_epoch_of_each_open_run_by_one_and_changes_nothing_else(
+def test_whoever_takes_it_raises_each_epoch_and_revision_by_one_and_changes_nothing_else(
     stores: Stores, leave: Leave
 ) -> None:
     assert leave(stores, HERE, GUARD)
@@ -106,7 +109,21 @@ def test_whoever_takes_it_raises_the_epoch_of_each_open_run_by_one_and_changes_n
         replace(SECOND_RUN, epoch=1),
         replace(a_run(), epoch=1),
     ]
-    assert stores.schedules.of_user("ann") == [a_schedule(sequence=3)]
+    assert list(stores.runs.chain(WEEKLY_RUN.key)) == [replace(WEEKLY_RUN, epoch=1)]
+    assert stores.schedules.of_user("ann") == [
+        a_schedule(sequence=3, revision=2),
+        replace(WEEKLY, revision=2),
+    ]
+
+
+def test_fan_out_that_has_read_a_schedule_before_does_not_move_it_on(
+    stores: Stores, leave: Leave
+) -> None:
+    """It may have found that nothing waits there."""
+    leave(stores, HERE, GUARD)
+    for schedule in (a_schedule(sequence=3), WEEKLY):
+        on = schedule.advanced(NOW + timedelta(days=1), quiet_until=NOW)
+        assert not stores.schedules.put(on, replacing=schedule)
 
 
 def test_a_claim_on_what_was_read_before_fails_and_one_on_what_is_read_now_holds(
@@ -125,7 +142,7 @@ def test_an_event_leaves_once(stores: Stores, leave: Leave) -> None:
     assert leave(stores, HERE, GUARD)
     gone = stores.kept()
     assert not leave(stores, HERE, Guard())
-    raised = replace(GUARD, open_runs=(replace(a_run(), epoch=1), replace(SECOND_RUN, epoch=1)))
+    raised = Guard(open_runs=(replace(a_run(), epoch=1), replace(SECOND_RUN, epoch=1)))
     assert not leave(stores, HERE, raised)
     assert stores.kept() == gone
 
@@ -134,14 +151,14 @@ def test_what_one_transaction_does_not_hold_is_not_done_at_all(
     stores: Stores, leave: Leave
 ) -> None:
     """A hundred items: the event, the schedule, the run that has not started, and 97 open ones."""
-    many = [replace(a_run(), key=RunKey("ann", DAILY, number)) for number in range(10, 108)]
+    many = tuple(replace(a_run(), key=RunKey("ann", DAILY, number)) for number in range(10, 108))
     for run in many:
         stores.runs.create(run)
     before = stores.kept()
     with pytest.raises(Unavailable):
-        leave(stores, HERE, replace(GUARD, open_runs=many))
+        leave(stores, HERE, replace(WHERE_IT_LEAVES, open_runs=many))
     assert stores.kept() == before
-    assert leave(stores, HERE, replace(GUARD, open_runs=many[1:]))
+    assert leave(stores, HERE, replace(WHERE_IT_LEAVES, open_runs=many[1:]))
 
 
 def test_an_event_may_move_on_and_back(stores: Stores, clock: SettableClock) -> None:
@@ -162,46 +179,16 @@ def test_a_moved_event_says_what_it_said_last(stores: Stores, clock: SettableClo
     )
 
 
-@pytest.mark.parametrize("guard", [Guard(starting=STARTING), AT_ONCE])
-def test_a_run_that_starts_with_the_move_is_as_if_it_was_created(
-    stores: Stores, guard: Guard
-) -> None:
-    assert stores.events.move(HERE, NOW_SCHEDULE, guard)
-    assert list(stores.runs.chain(STARTING.key)) == [STARTING]
-    assert stores.runs.create(replace(STARTING, check_at=NOW)) == STARTING
-    ended = replace(STARTING, status=Status.SKIPPED)
-    assert stores.runs.swap(STARTING, ended) == ended
-
-
-@pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_run_that_starts_with_the_move_expires_and_is_open_like_any_other(
-    stores: Stores,
-) -> None:
-    stores.events.move(HERE, NOW_SCHEDULE, AT_ONCE)
-    moved, created = (
-        RunRow.get("ann", run_sort_key(run.key)).attribute_values for run in (STARTING, a_run())
-    )
-    for name in ("expires_at", "open", "check_at"):
-        assert moved[name] == created[name]
-
-
-def test_a_run_that_is_there_already_does_not_start_again(stores: Stores) -> None:
-    stores.runs.create(replace(STARTING, status=Status.SKIPPED))
-    now = stores.kept()
-    assert stores.events.move(HERE, NOW_SCHEDULE, AT_ONCE) is None
-    assert stores.kept() == now
-
-
-@pytest.mark.parametrize("guard", [Guard(), GUARD, AT_ONCE])
+@pytest.mark.parametrize("guard", [Guard(), WHERE_IT_LEAVES, GUARD])
 def test_an_event_moves_only_while_its_new_run_collects(
     stores: Stores, clock: SettableClock, guard: Guard
 ) -> None:
     late = replace(guard, not_after=clock.now - timedelta(microseconds=1))
     before = stores.kept()
-    assert stores.events.move(HERE, NOW_SCHEDULE, late) is None
+    assert stores.events.move(HERE, AT_ONCE, late) is None
     assert stores.kept() == before
     in_time = replace(guard, not_after=clock.now)
-    assert stores.events.move(HERE, NOW_SCHEDULE, in_time)
+    assert stores.events.move(HERE, AT_ONCE, in_time)
 
 
 @pytest.mark.parametrize("guard", [Guard(), GUARD])
@@ -299,8 +286,8 @@ def test_a_schedule_that_is_no_longer_as_it_was_read_keeps_the_event(
     "guard",
     [
         Guard(open_runs=(a_run(),)),
-        Guard(schedule=a_schedule(sequence=3)),
-        Guard(not_started=NEXT),
+        Guard(schedules=(a_schedule(sequence=3),)),
+        Guard(not_started=(NEXT,)),
     ],
     ids=["a run", "the schedule", "no run"],
 )
@@ -312,8 +299,8 @@ def test_each_guard_holds_alone(stores: Stores, leave: Leave, guard: Guard) -> N
     "guard",
     [
         Guard(open_runs=(replace(a_run(), epoch=1),)),
-        Guard(schedule=a_schedule(sequence=4)),
-        Guard(not_started=KEY),
+        Guard(schedules=(a_schedule(sequence=4),)),
+        Guard(not_started=(KEY,)),
     ],
     ids=["a run", "the schedule", "no run"],
 )
@@ -323,7 +310,24 @@ def test_each_guard_fails_alone(stores: Stores, leave: Leave, guard: Guard) -> N
     assert stores.kept() == before
 
 
+@pytest.mark.parametrize("where", ["it leaves", "it arrives"])
+def test_a_run_that_starts_on_either_side_keeps_the_event(
+    stores: Stores, leave: Leave, where: str
+) -> None:
+    run = a_run(3) if where == "it leaves" else replace(a_run(), key=RunKey("ann", "weekly", 2))
+    stores.runs.create(run)
+    now = stores.kept()
+    assert not leave(stores, HERE, GUARD)
+    assert stores.kept() == now
+
+
+def test_where_two_guards_have_a_last_moment_the_earlier_counts() -> None:
+    early, late = Guard(not_after=NOW), Guard(not_after=NOW + SECOND)
+    assert (early + late).not_after == (late + early).not_after == NOW
+    assert (Guard() + late).not_after == late.not_after
+    assert (Guard() + Guard()).is_alone
+
+
 def test_a_run_of_another_schedule_is_not_touched(stores: Stores, leave: Leave) -> None:
-    stores.runs.create(WEEKLY_RUN)
-    assert leave(stores, HERE, GUARD)
+    assert leave(stores, HERE, WHERE_IT_LEAVES)
     assert list(stores.runs.chain(WEEKLY_RUN.key)) == [WEEKLY_RUN]

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from gazette.adapters.shelf import DynamoEventShelf
 from gazette.domain.explanation import EventHistory
-from gazette.domain.identity import ASIDE, EXPIRED
+from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP
 from gazette.domain.ledgers import Runs
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.run import Reason, Run, Status
@@ -45,6 +45,16 @@ def test_what_is_set_aside_is_in_no_window(
     assert runs.get(run.key) == replace(run, epoch=1)
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert events.get("ann", "e1") == a_placed_event(an_event(), ASIDE, NOW)
+
+
+def test_what_is_set_aside_for_good_says_so_by_its_place(
+    events: Events, reader: EventReader, shelf: EventShelf, run: Run
+) -> None:
+    events.store(an_event(), DAILY)
+    assert shelf.set_aside(an_event(), run, "cannot be shown", for_good=True)
+    assert list(reader.read("ann", DAILY, a_window())) == []
+    assert events.get("ann", "e1") == a_placed_event(an_event(), GIVEN_UP, NOW)
+    assert events.store(an_event(), DAILY) == (False, a_placed_event(an_event(), GIVEN_UP, NOW))
 
 
 @pytest.mark.parametrize("name", ["weekly", "dail", "daily2"])

@@ -22,7 +22,7 @@ TRACES: Final = {
     "l": "An earlier stamp becomes visible after the window was read",
     "m": "A producer's retry after a change of preferences: a second row",
     "n": "A moved event lands behind the closed window of where it goes, is moved out of an "
-    "unknown run, or stays under a stale preference",
+    "unknown run or one that is started meanwhile, or stays under a stale preference",
     "o": "A stop is acknowledged between the look for it and the claim",
     "p": "The same date twice, a date that is missing, a cancelled run that swallows the new hour "
     "of the same day",
@@ -48,6 +48,8 @@ TRACES: Final = {
     "and the write, and the event lies behind a closed window, stored and never sent",
     "aa": "A run that was refused to the end is redriven, and nobody gets anything; or two "
     "workers, a crash and fan-out start it twice",
+    "ab": "A worker stands still between an event and its immediate run; the next event of the "
+    "thread has a run that sends both, and then the earlier number sends both again",
 }
 """What broke an earlier version of the design, by letter."""
 
@@ -240,6 +242,33 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
+        "a move holds the runs of where it goes",
+        "steps/moving.py",
+        "        moved = places.events.move(placed, target, leaving + arriving, wanted)\n",
+        "        moved = places.events.move(placed, target, leaving, wanted)\n",
+        "tests/unit/test_moving.py"
+        "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
+        "n",
+    ),
+    Mutation(
+        "a move raises the revision of the schedules",
+        "adapters/schedules.py",
+        "        actions=[ScheduleRow.revision.add(1)],\n",
+        "        actions=[ScheduleRow.revision.add(0)],\n",
+        "tests/contract/test_leaving.py"
+        "::test_fan_out_that_has_read_a_schedule_before_does_not_move_it_on",
+        "n",
+    ),
+    Mutation(
+        "what leaves a thread leaves an open run behind",
+        "steps/moving.py",
+        "    if is_immediate(name) and not claimable(chain):\n",
+        "    if is_immediate(name) and not chain:\n",
+        "tests/unit/test_moving.py"
+        "::test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_redrive_too",
+        "n",
+    ),
+    Mutation(
         "the profile is read again after the write",
         "steps/placing.py",
         "        if not unsettled:\n",
@@ -334,6 +363,15 @@ PREVENTED: Final = (
         "    if _is_carried(decided) and _leaves_nothing(run, older):\n",
         "    if _is_carried(decided) and not _leaves_nothing(run, older):\n",
         "tests/unit/test_copies.py::test_trace_r_an_immediate_event_goes_out_twice_at_most",
+        "r",
+    ),
+    Mutation(
+        "what may have gone out is set aside for good",
+        "steps/editing.py",
+        "for_good=event.id in in_doubt",
+        "for_good=event.id in in_doubt and not in_doubt",
+        "tests/unit/test_copies.py"
+        "::test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not",
         "r",
     ),
     Mutation(
@@ -605,6 +643,16 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
+        "an attempt shows nothing that an earlier one in doubt had not",
+        "steps/holding.py",
+        "        elif any(each.has_passed_over(placed.event.id, placed.stored_at) "
+        "for each in doubtful):\n",
+        "        elif not doubtful and doubtful:\n",
+        "tests/unit/test_late_writes.py"
+        "::test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not",
+        "x",
+    ),
+    Mutation(
         "a redrive of what failed starts the next run",
         "steps/resend.py",
         "            return restart(done.run)\n",
@@ -667,6 +715,24 @@ PREVENTED: Final = (
         "found",
         "tests/unit/test_restarting.py::test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest",
         "aa",
+    ),
+    Mutation(
+        "an immediate run gives way to a later one that was sent",
+        "steps/preparing.py",
+        "    if is_unclaimed(run) and is_overtaken(chain.newer, runs=by.runs):\n",
+        "    if is_unclaimed(run) and is_overtaken((), runs=by.runs):\n",
+        "tests/unit/test_moving.py"
+        "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
+        "ab",
+    ),
+    Mutation(
+        "a later run that has read before an earlier one was stored reads again",
+        "steps/preceding.py",
+        "    told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)\n",
+        "    told = [each for each in newer if is_unclaimed(each)]\n",
+        "tests/unit/test_moving.py"
+        "::test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends",
+        "ab",
     ),
 )
 

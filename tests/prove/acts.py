@@ -16,7 +16,7 @@ from gazette.domain.commands import (
 from gazette.domain.feedback import MailEvent, MailReport
 from gazette.domain.following import FollowState
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY, RunKey
+from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.pace import PacePlan
 from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Run, Status
@@ -27,6 +27,7 @@ from gazette.steps.unsubscribe import unsubscribe
 
 from tests.builders import a_complaint, a_subscriber, an_activity, an_event
 from tests.fake_stores import FakePacer
+from tests.prove.land import Register
 from tests.prove.life import FIRST_DUE, Life
 from tests.prove.scenario import Act, Overtake
 from tests.prove.strikes import Worker
@@ -51,8 +52,10 @@ def register(user_id: str, frequency: Frequency) -> Act:
     return act
 
 
-def put(event_id: str, user_id: str = "ann", *, category: str = "comment") -> Act:
-    """An event on an entity of its own, so that an email shows whether it is in it."""
+def put(
+    event_id: str, user_id: str = "ann", *, category: str = "comment", on: str | None = None
+) -> Act:
+    """An event on an entity, of its own where none is said; its actor has its name."""
 
     def act(life: Life) -> None:
         life.events.append((user_id, event_id))
@@ -60,10 +63,33 @@ def put(event_id: str, user_id: str = "ann", *, category: str = "comment") -> Ac
             event_id,
             user_id=user_id,
             category=category,
-            entity_id=event_id,
+            entity_id=on or event_id,
+            actor=event_id,
             occurred_at=life.clock(),
         )
         life.say(CreateEvents((event,)))
+
+    return act
+
+
+def put_again(event_id: str, user_id: str = "ann") -> Act:
+    """The producer puts it once more, as it was."""
+
+    def act(life: Life) -> None:
+        found = life.onlooker.events.get(user_id, event_id)
+        if isinstance(found, Placed):
+            life.say(CreateEvents((found.event,)))
+
+    return act
+
+
+def change_template(*cannot_show: str) -> Act:
+    """From now on no email can show these events, and any other."""
+
+    def act(life: Life) -> None:
+        renderer = life.world.renderer
+        assert isinstance(renderer, Register)
+        renderer.cannot_show = set(cannot_show)
 
     return act
 
@@ -82,7 +108,9 @@ def happen(entity_id: str, *user_ids: str) -> Act:
 
     def act(life: Life) -> None:
         life.events += [(user_id, entity_id) for user_id in user_ids]
-        activity = an_activity(entity_id, entity_id=entity_id, occurred_at=life.clock())
+        activity = an_activity(
+            entity_id, entity_id=entity_id, actor=entity_id, occurred_at=life.clock()
+        )
         life.say(CreateActivity(activity))
 
     return act

@@ -1,20 +1,24 @@
 """Where a life takes place: every port, as its workers have it and as an onlooker reads it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from gazette.domain.compose import Digest
+from gazette.domain.errors import RenderingFailed
 from gazette.domain.explanation import EventHistory
 from gazette.domain.identity import shard_of
 from gazette.domain.ledgers import Batches, Runs, Schedules
-from gazette.domain.model import Mail
+from gazette.domain.model import Edition, Mail
 from gazette.domain.pace import PacePlan
+from gazette.domain.ports import Links
 from gazette.domain.signals import Policy, SendOutcome
 from gazette.domain.stores import Events, Subscribers
+from gazette.domain.subscriber import Subscriber
 from gazette.steps.places import Places
 
 from tests.fake_stores import PARTITIONS, FakePacer
-from tests.fakes import FakeBacklog, FakeCanary, FakeMailer
+from tests.fakes import FakeBacklog, FakeCanary, FakeMailer, FakeRenderer
 from tests.prove import without
 from tests.prove.provider import Answer, Provider
 from tests.prove.queues import (
@@ -86,6 +90,31 @@ class ProvidedMailer(FakeMailer):
         return self._provider.take(dict(mail.tags)["run"], attempt, mail.edition.text)
 
 
+@dataclass
+class Register(FakeRenderer):
+    """The port `Renderer`: names the events that it shows, each by its actor, who has its id.
+
+    It fails where it should show one that it `cannot_show`, as a template does that was changed.
+    """
+
+    cannot_show: set[str] = field(default_factory=set)
+
+    def render(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
+    ) -> Edition:
+        events = [actor.id for group in digest.groups for actor in group.actors]
+        if odd := self.cannot_show.intersection(events):
+            raise RenderingFailed(f"cannot show {sorted(odd)}")
+        text = "\n".join([subscriber.name, *events, schedule, links.unsubscribe])
+        return Edition("", "", text, digest.categories)
+
+
 class ReportedCanary(FakeCanary):
     """The port `Canary`."""
 
@@ -121,6 +150,7 @@ def on_fakes(wiring: Wiring) -> Land:
         pacer=pacer,
         immediate_pacer=pacer if without.ONE_BRAKE else FakePacer(PacePlan(rate=500)),
         policy=wiring.policy,
+        renderer=Register(),
         generate_queue=RunMessages(queues["generate"]),
         resend_queue=RunMessages(queues["resend"]),
         failed_runs=GivenUp(queues["resend"]),

@@ -54,7 +54,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from tests.builders import SettableClock
 from tests.fake_stores import PARTITIONS
 from tests.moto_tables import create_tables
-from tests.prove.land import Ground, Land, Onlooker, QueuedReports, Wiring
+from tests.prove.land import Ground, Land, Onlooker, QueuedReports, Register, Wiring
 from tests.prove.provider import Answer, Provider
 from tests.prove.queues import Message
 from tests.prove.strikes import unavailable
@@ -91,7 +91,6 @@ class _Events(DynamoEvents):
         super().__init__(
             "events",
             retention=_RETENTION,
-            run_retention=_RUN_RETENTION,
             timeout=5,
             clock=clock,
         )
@@ -153,6 +152,7 @@ class _Account:
         world = World(
             clock=wiring.clock,
             policy=wiring.policy,
+            renderer=Register(),
             **self._ports,
             **_remembering(wiring),
         )

@@ -76,8 +76,8 @@ class Taken:
 
     @property
     def shows(self) -> set[str]:
-        """The ids of the events in it: each has an entity of its own."""
-        return {line.partition(": ")[0] for line in self.lines}
+        """The ids of the events in it."""
+        return set(self.lines)
 
 
 @dataclass

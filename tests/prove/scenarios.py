@@ -13,6 +13,7 @@ from tests.prove.acts import (
     bury_messages,
     cancel,
     cap,
+    change_template,
     choose,
     complain,
     copy,
@@ -25,6 +26,7 @@ from tests.prove.acts import (
     move_hour,
     old_message,
     put,
+    put_again,
     release,
     retract,
     roll_back,
@@ -490,6 +492,105 @@ def _late() -> Iterator[Scenario]:
     )
 
 
+def _moves() -> Iterator[Scenario]:
+    """An event goes to another schedule while the runs of both come due, or fail."""
+    held_up = (How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED)
+    day, shortly_before = timedelta(days=1), {"hours": 23, "minutes": 59, "seconds": 40}
+    weekly = Scenario(
+        name="moved late/weekly, daily instead",
+        events=(),
+        frequency=Frequency.WEEKLY,
+        acts=(
+            at(put("e1"), hours=1),
+            at(put("d1", category="like"), hours=1),
+            at(choose(Frequency.DAILY), **shortly_before),
+        ),
+        counted_from=day - timedelta(seconds=30),
+        hows=held_up,
+        days=3,
+    )
+    yield weekly
+    yield replace(
+        weekly,
+        name="moved late/weekly, daily instead/nothing else",
+        acts=(weekly.acts[0], weekly.acts[2]),
+    )
+    yield Scenario(
+        name="moved late/daily, at once instead",
+        events=(),
+        acts=(
+            at(put("e1"), hours=1),
+            at(choose(_AT_ONCE), hours=2),
+            at(put("e2", on="e1"), hours=2, seconds=2),
+            at(put("e3", on="e1"), hours=2, seconds=50),
+        ),
+        counted_from=timedelta(hours=2, seconds=-1),
+        hows=held_up,
+    )
+    yield Scenario(
+        name="moved late/at once, daily instead/failed and redriven",
+        events=(),
+        frequency=_AT_ONCE,
+        answers=(_NOW,) * 6,
+        acts=(
+            at(put("e1"), hours=1),
+            at(put("e2", on="e1"), hours=1, seconds=2),
+            at(choose(Frequency.DAILY), hours=17, minutes=36, seconds=40),
+        ),
+        redriven_after=timedelta(hours=6),
+        counted_from=timedelta(hours=17, minutes=36),
+        hows=held_up,
+        days=2,
+    )
+
+
+def _threads() -> Iterator[Scenario]:
+    """More than one event of an entity, within the collapse window and behind it."""
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,)):
+            yield Scenario(
+                name=f"thread/{'/'.join(answers) or 'accepts'}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER,
+                events=(),
+                frequency=_AT_ONCE,
+                acts=tuple(
+                    at(put(f"e{number}", on="post"), hours=1, seconds=after)
+                    for number, after in enumerate((0, 7, 31, 160))
+                ),
+                counted_from=timedelta(hours=1, seconds=-1),
+                hows=(How.HELD_UP, How.KILLED_AFTER),
+            )
+
+
+def _templates() -> Iterator[Scenario]:
+    """A template can no longer show an event that may have gone out; and then it can again."""
+    for policy in Policy:
+        for frequency, changed in ((Frequency.DAILY, 5), (_AT_ONCE, -50)):
+            yield Scenario(
+                name=f"no longer shown/{frequency}/{policy}",
+                policy=policy,
+                answers=(_LOST,) * 60,
+                evidence=Evidence.NEVER,
+                frequency=frequency,
+                events=(),
+                acts=(
+                    at(put("e1"), hours=-1),
+                    at(put("e2", on="e1"), hours=-1),
+                    at(change_template("e1"), minutes=changed),
+                    at(put("e3", on="e1"), hours=8),
+                    at(change_template(), hours=20),
+                    at(put_again("e1"), hours=21),
+                    at(put("e4", on="e1"), hours=22),
+                    at(put_again("e1"), hours=45),
+                ),
+                counted_from=timedelta(hours=-1, seconds=-1),
+                days=3,
+                hows=(How.KILLED_AFTER, How.UNANSWERED),
+            )
+
+
 def _of_others() -> Iterator[Scenario]:
     """What is said of emails that these tables do not know, and by another reader."""
     for policy in Policy:
@@ -529,6 +630,9 @@ SCENARIOS = (
     *_held_up(),
     *_unheard(),
     *_late(),
+    *_moves(),
+    *_threads(),
+    *_templates(),
     *_of_others(),
 )
 

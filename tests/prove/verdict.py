@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import combinations, pairwise
 
 from gazette.domain.calendar import slot_of
-from gazette.domain.identity import ASIDE, EXPIRED, is_immediate, latest_run
+from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, is_immediate, latest_run
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.run import Reason, Run, Status, is_given_up
 from gazette.domain.signals import Policy
@@ -142,7 +142,7 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
             return "expired"
         gone = {(ERASED, user_id), (MUTED, user_id)} & life.acknowledged.keys()
         return "muted or erased" if gone else "LOST"
-    if placed.schedule == ASIDE:
+    if placed.schedule in {ASIDE, GIVEN_UP}:
         return "set aside"
     chain = onlooker.runs.chain(latest_run(user_id, placed.schedule))
     runs = [*readable(onlooker.runs.of_user(user_id))]

@@ -1,11 +1,12 @@
 """How often one event may go out where nobody learns what became of it: twice, and no more."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 import pytest
 from gazette.domain.frequency import Frequency
-from gazette.domain.identity import immediate_schedule
+from gazette.domain.identity import GIVEN_UP, immediate_schedule
 from gazette.domain.model import DAILY, Mail
 from gazette.domain.run import Reason, Status
 from gazette.domain.signals import Policy, SendOutcome, Uncertain
@@ -14,7 +15,8 @@ from gazette.steps.doubts import Swept
 from cli.explaining.verdict import verdict
 from tests.builders import an_event
 from tests.explained import explained
-from tests.fakes import FakeMailer
+from tests.fakes import FakeMailer, FakeRenderer
+from tests.unit.test_editing import Choking
 from tests.world import World
 
 MOST = {Policy.RESEND: 2, Policy.CARRY_OVER: 2, Policy.ASSUME_SENT: 1}
@@ -99,6 +101,38 @@ def test_explain_says_what_was_given_up() -> None:
     assert [(each.category, each.count) for each in found.given_up] == [("comment", 1)]
     assert [(each.category, each.count) for each in found.waiting] == [("comment", 1)]
     assert any("Not sent again: 1 event" in line for line in verdict(found))
+
+
+@pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
+@pytest.mark.parametrize("amends", [False, True])
+def test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not(
+    policy: Policy, amends: bool
+) -> None:
+    """Set aside, it would lose the stamp by which the doubtful windows count it."""
+    world, mailer = a_world(policy, Frequency.DAILY)
+    at = world.clock()
+    event = an_event("e1", entity_id="e1", excerpt="odd", occurred_at=at)
+    world.create(event)
+    world.send_digest()
+    world.renderer = Choking({"odd"})
+    pass_hours(world, 8, proven=True)
+    world.send_digest()
+    assert world.waiting() == {"e1": GIVEN_UP}
+    found = explained(world)
+    assert [(each.category, each.count) for each in found.given_up] == [("comment", 1)]
+    assert not found.waiting
+    assert any("no template can show any more" in line for line in verdict(found))
+    world.renderer = FakeRenderer()
+    if amends:
+        event = replace(event, excerpt="Better", amended_at=at + timedelta(days=1))
+    for _ in range(3):
+        world.create(event)
+        world.choose(comment=Frequency.DAILY)
+        pass_hours(world, 8, proven=True)
+        world.send_digest()
+    assert mailer.copies == {"e1": 1}
+    world.choose(comment=Frequency.NEVER)
+    assert world.waiting() == {"e1": GIVEN_UP}
 
 
 def test_who_goes_on_after_it_was_given_up_starts_behind_it() -> None:

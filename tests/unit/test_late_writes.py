@@ -9,8 +9,10 @@ import pytest
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
-from gazette.domain.model import DAILY, Placed
-from gazette.domain.run import STILL_WRITTEN
+from gazette.domain.model import DAILY, Event, Placed, RunKey
+from gazette.domain.run import STILL_WRITTEN, Status
+from gazette.domain.signals import Evidence, RefusedForNow, Uncertain
+from gazette.steps.applying import apply
 from gazette.steps.placing import retract_event
 
 from infra.topology import FOLLOWERS, INGEST, PREFERENCES
@@ -18,6 +20,8 @@ from tests.builders import an_event
 from tests.world import SETTLE_LAG, WRITE_BOUND, World, crashes
 
 SKEW = timedelta(seconds=5)
+
+Act = Callable[[World], object]
 
 
 def put(world: World, number: int) -> None:
@@ -47,6 +51,20 @@ def standing_still(world: World, meanwhile: Callable[[], object]) -> Callable[[s
     return around
 
 
+def written_late(world: World, event: Event, meanwhile: Act | None = None) -> None:
+    """The digest closes its window between the stamp and the write, after which the worker dies."""
+
+    def die(_: str, call: Callable[[], Any]) -> Any:
+        world.events.around = lambda _, call: call()
+        (meanwhile or send_digest)(world)
+        call()
+        raise NotYet("The worker is gone.")
+
+    world.events.around = die
+    with pytest.raises(NotYet):
+        world.create(event)
+
+
 def send_digest(world: World) -> None:
     """The digest that is due goes out, a minute after the stamp."""
     due = world.schedules.rows["ann", DAILY].next_due_at
@@ -71,16 +89,7 @@ def test_trace_x_a_write_that_comes_late_lies_in_the_next_window() -> None:
 def test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew() -> None:
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
-
-    def die(_: str, call: Callable[[], Any]) -> Any:
-        world.events.around = lambda _, call: call()
-        send_digest(world)
-        call()
-        raise NotYet("The worker is gone.")
-
-    world.events.around = die
-    with pytest.raises(NotYet):
-        world.create(event)
+    written_late(world, event)
     world.clock.pass_time(minutes=9)
     world.create(event)
     world.send_digest()
@@ -92,16 +101,7 @@ def test_trace_x_an_amendment_stamps_it_anew_as_well() -> None:
     world = a_world()
     at = world.clock()
     event = an_event("e2", entity_id="post2", occurred_at=at)
-
-    def die(_: str, call: Callable[[], Any]) -> Any:
-        world.events.around = lambda _, call: call()
-        send_digest(world)
-        call()
-        raise NotYet("The worker is gone.")
-
-    world.events.around = die
-    with pytest.raises(NotYet):
-        world.create(event)
+    written_late(world, event)
     world.clock.pass_time(minutes=2)
     world.create(replace(event, excerpt="Better", amended_at=at + timedelta(seconds=90)))
     for number in range(10, 12):
@@ -115,16 +115,7 @@ def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -
     world = a_world()
     at = world.clock()
     event = an_event("e2", entity_id="post2", occurred_at=at)
-
-    def die(_: str, call: Callable[[], Any]) -> Any:
-        world.events.around = lambda _, call: call()
-        send_digest(world)
-        call()
-        raise NotYet("The worker is gone.")
-
-    world.events.around = die
-    with pytest.raises(NotYet):
-        world.create(event)
+    written_late(world, event)
     stored = world.events.rows["ann", "e2"]
     assert isinstance(stored, Placed)
     assert world.events.amend(
@@ -134,6 +125,50 @@ def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -
     world.create(event)
     world.send_digest()
     assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+def in_doubt(world: World) -> None:
+    """The digest that is due may have gone out: nobody gets an answer."""
+    world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
+    send_digest(world)
+
+
+def pass_hours(world: World, hours: int) -> None:
+    for _ in range(6 * hours):
+        world.clock.pass_time(minutes=10)
+        world.evidence_log.note(world.clock())
+        world.deliver_queued()
+        world.sweep("ann")
+
+
+@pytest.mark.parametrize("first_went_out", [True, False])
+def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
+    first_went_out: bool,
+) -> None:
+    """Else nobody could tell by the report of either in which of them the event was."""
+    world = a_world()
+    event = an_event("e2", entity_id="post2", occurred_at=world.clock())
+    written_late(world, event, in_doubt)
+    world.mailer.script.append(RefusedForNow(2, "Throttling"))
+    for _ in range(12):
+        world.clock.pass_time(minutes=10)
+        world.evidence_log.note(world.clock())
+        world.sweep("ann")
+        if world.resend_queue.sent:
+            break
+    with pytest.raises(NotYet):
+        world.resend(RunKey("ann", DAILY, 1))
+    (run,) = world.runs.rows.values()
+    assert (run.attempt, run.uncertain, run.status) == (2, frozenset({1}), Status.RETRYING)
+    if first_went_out:
+        apply(run, Evidence(1, "m1"), runs=world.runs)
+    pass_hours(world, 3)
+    world.create(event)
+    for number in range(10, 12):
+        world.send_digest()
+        put(world, number)
+    assert shown(world).count("post2: 1") == 1
+    assert shown(world).count("post1: 1") == 1 - first_went_out
 
 
 def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing(

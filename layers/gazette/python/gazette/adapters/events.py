@@ -26,9 +26,9 @@ from gazette.adapters.event_rows import (
     stored_key,
     trace_in,
 )
-from gazette.adapters.runs import raise_epoch, run_row, run_sort_key
-from gazette.adapters.schedules import schedule_as_read
-from gazette.adapters.tables import EventRow, RunRow, ScheduleRow
+from gazette.adapters.runs import raise_epoch, run_sort_key
+from gazette.adapters.schedules import raise_revision
+from gazette.adapters.tables import EventRow, RunRow
 from gazette.domain.cadence import Cadence
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.lifetime import kept_until, lasts_until, needed_until
@@ -45,8 +45,7 @@ class DynamoEvents:
 
     `timeout`, in seconds, bounds one attempt to write: the settle lag of the readers must be
     longer. The client does not repeat writes, because each attempt takes a stamp of its own.
-    `retention`: how long an event lasts at least. `run_retention` is that of a run which begins
-    with the move of an event.
+    `retention`: how long an event lasts at least.
     """
 
     def __init__(
@@ -54,7 +53,6 @@ class DynamoEvents:
         table_name: str,
         *,
         retention: timedelta,
-        run_retention: timedelta,
         timeout: float,
         clock: Clock,
     ) -> None:
@@ -66,7 +64,6 @@ class DynamoEvents:
             read_timeout=timeout * 2 / 3,
         )
         self._retention = retention
-        self._run_retention = run_retention
         self._clock = clock
 
     def store(
@@ -135,7 +132,7 @@ class DynamoEvents:
             else:
                 with transaction(EventRow) as writes:
                     writes.update(row, actions=actions, condition=condition)
-                    _add(guard, writes, run_retention=self._run_retention)
+                    _add(guard, writes)
         except ConditionFailed:
             return None
         return Placed(placed.event, schedule, now, until)
@@ -158,7 +155,7 @@ class DynamoEvents:
         try:
             with transaction(EventRow) as writes:
                 writes.delete(row, condition=in_place(placed))
-                _add(guard, writes, run_retention=self._run_retention)
+                _add(guard, writes)
         except ConditionFailed:
             return False
         return True
@@ -275,24 +272,15 @@ def _stored_in(
     return rows
 
 
-def _add(guard: Guard, writes: TransactWrite, *, run_retention: timedelta) -> None:
+def _add(guard: Guard, writes: TransactWrite) -> None:
     for run in guard.open_runs:
         raise_epoch(run, writes)
-    if guard.schedule:
-        writes.condition_check(
-            ScheduleRow,
-            guard.schedule.user_id,
-            guard.schedule.name,
-            condition=schedule_as_read(guard.schedule),
-        )
-    if guard.not_started:
+    for schedule in guard.schedules:
+        raise_revision(schedule, writes)
+    for key in guard.not_started:
         writes.condition_check(
             RunRow,
-            guard.not_started.user_id,
-            run_sort_key(guard.not_started),
+            key.user_id,
+            run_sort_key(key),
             condition=RunRow.user_id.does_not_exist(),
-        )
-    if guard.starting:
-        writes.save(
-            run_row(guard.starting, retention=run_retention), RunRow.user_id.does_not_exist()
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
 
 from gazette.adapters.days import read_date, read_days, write_date, write_days
 from gazette.adapters.dynamo import bind, decoded, each_decoded, put_or_current, translated, written
@@ -120,6 +121,15 @@ def schedule_as_read(schedule: Schedule) -> Condition:
         & (ScheduleRow.changed_at == schedule.changed_at)
     )
     return unchanged
+
+
+def raise_revision(schedule: Schedule, writes: TransactWrite) -> None:
+    """Together with what else is written: whoever has read the schedule before looks again."""
+    writes.update(
+        ScheduleRow(schedule.user_id, schedule.name),
+        actions=[ScheduleRow.revision.add(1)],
+        condition=schedule_as_read(schedule),
+    )
 
 
 def _schedule(row: ScheduleRow) -> Schedule:

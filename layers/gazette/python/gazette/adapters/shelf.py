@@ -9,7 +9,7 @@ from gazette.adapters.dynamo import ConditionFailed, bind, transaction, written
 from gazette.adapters.event_rows import body_of, expired, in_place, stored_key
 from gazette.adapters.runs import raise_epoch
 from gazette.adapters.tables import EventRow
-from gazette.domain.identity import ASIDE, EXPIRED
+from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP
 from gazette.domain.model import Event, Placed
 from gazette.domain.ports import Clock
 from gazette.domain.run import Run
@@ -28,15 +28,16 @@ class DynamoEventShelf:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
-    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
+    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """One transaction of two."""
+        place = GIVEN_UP if for_good else ASIDE
         try:
             with transaction(EventRow) as writes:
                 raise_epoch(run, writes)
                 writes.update(
                     EventRow(event.user_id, event.id),
                     actions=[
-                        EventRow.stored.set(stored_key(ASIDE, self._clock())),
+                        EventRow.stored.set(stored_key(place, self._clock())),
                         EventRow.was.set(run.key.schedule),
                         EventRow.why.set(why[:_REASON_CHARACTERS]),
                     ],

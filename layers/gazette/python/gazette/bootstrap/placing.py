@@ -39,7 +39,6 @@ def places(settings: PlacesSettings, sqs: "SQSClient") -> Places:
         events=DynamoEvents(
             settings.events_table,
             retention=retention,
-            run_retention=run_retention,
             timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
             clock=now,
         ),

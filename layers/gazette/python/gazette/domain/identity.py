@@ -19,6 +19,12 @@ ASIDE = "aside"
 EXPIRED = "expired"
 """Where events lie that no email showed in time. Nothing is ever sent from here."""
 
+GIVEN_UP = "given_up"
+"""Where events lie that no email can show any more and that may have gone out. They stay here."""
+
+NOWHERE = frozenset({WAITING, ASIDE, EXPIRED, GIVEN_UP})
+"""Where nothing is ever sent from."""
+
 LAST_SEQUENCE = 9_999_999_999
 """Above every sequence number that a run can have."""
 

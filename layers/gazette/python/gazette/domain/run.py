@@ -149,6 +149,10 @@ class Run:
             return False
         return stored_at <= self.window.until - STILL_WRITTEN or name_of(event_id) in self.newest
 
+    def has_passed_over(self, event_id: str, stored_at: datetime) -> bool:
+        """Whether what it took should have had this event in it, and had not."""
+        return self.has_taken(stored_at) and not self.has_shown(event_id, stored_at)
+
     def is_claimed_like(self, claimed: "Run") -> bool:
         """Whether this is what `claimed` became: its claim stands, whatever else has changed."""
         return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce

@@ -113,23 +113,31 @@ class Activities(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What holds, or is done, together with an event's leaving its schedule.
+    """What holds, and is done, together with an event's leaving a schedule or arriving there.
 
-    So that no run of the schedule that it leaves takes it along: the epoch of each of the
-    `open_runs` is raised; `schedule` is as it was read; the run `not_started` does not exist. So
-    that a run takes it where it arrives: `starting` is stored. Nothing is done after `not_after`.
+    So that no run closes a window over what it has read before: the epoch of each of the
+    `open_runs` is raised, and the revision of each of the `schedules`, which are as they were
+    read; the runs `not_started` do not exist. Nothing is done after `not_after`.
     """
 
-    open_runs: Sequence[Run] = ()
-    schedule: Schedule | None = None
-    not_started: RunKey | None = None
-    starting: Run | None = None
+    open_runs: tuple[Run, ...] = ()
+    schedules: tuple[Schedule, ...] = ()
+    not_started: tuple[RunKey, ...] = ()
     not_after: datetime | None = None
+
+    def __add__(self, other: "Guard") -> "Guard":
+        """All of what both ask for."""
+        return Guard(
+            open_runs=self.open_runs + other.open_runs,
+            schedules=self.schedules + other.schedules,
+            not_started=self.not_started + other.not_started,
+            not_after=min(filter(None, (self.not_after, other.not_after)), default=None),
+        )
 
     @property
     def is_alone(self) -> bool:
         """Whether the event is all that is written or looked at."""
-        return not (self.open_runs or self.schedule or self.not_started or self.starting)
+        return not (self.open_runs or self.schedules or self.not_started)
 
 
 class Events(Protocol):
@@ -199,13 +207,14 @@ class EventReader(Protocol):
 class EventShelf(Protocol):
     """Where events lie that no email can show, or showed in time; and what lets others wait."""
 
-    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
+    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """Take it out of the schedule of `run`, with the reason, if it is there as in `event`.
 
         Only together with the epoch of the run, which is raised, and while that is as in `run`: so
         nobody takes out what somebody else has claimed, or what was mended meanwhile. Returns the
         run as it is then; None where anything was found changed, and nothing was done. No window
-        has the event any more. Put again by its producer, it goes back to where it belongs.
+        has the event any more. Put again by its producer, it goes back to where it belongs, but
+        `for_good` stays: it may have gone out, and nobody would know any more in how many emails.
         """
 
     def expire(self, placed: Placed) -> bool:

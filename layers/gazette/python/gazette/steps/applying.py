@@ -30,11 +30,10 @@ def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
     return apply(apply(run, Cancel(reason), runs=runs), Stop(), runs=runs)
 
 
-def make_known(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> None:
+def make_known(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[Run]:
     """Raise the epoch of runs that have not ended, after the stop itself was written.
 
     Whoever read before the stop then fails at the claim and reads again (rule 11). What cannot be
-    read is not claimed.
+    read is not claimed. Returns the runs as they are then.
     """
-    for run in readable(stopped):
-        apply(run, Stop(), runs=runs)
+    return [apply(run, Stop(), runs=runs) for run in readable(stopped)]

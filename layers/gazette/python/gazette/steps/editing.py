@@ -1,6 +1,6 @@
 """From the events of a window to the email that shows them, addressed to its reader."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -51,11 +51,13 @@ def edit(
     *,
     variant: Variant,
     desk: Desk,
+    in_doubt: Collection[str] = frozenset(),
 ) -> Edition | SetAside:
     """The edition that shows `events`; or how many of them were set aside instead.
 
     Those cannot be shown, each by itself, and would hold up everything else of their reader
-    (rule 17): whoever reads the window again no longer finds them. Where not even a harmless
+    (rule 17): whoever reads the window again no longer finds them. One whose id is `in_doubt` may
+    have gone out, and is set aside for good (rule 9). Where not even a harmless
     event can be shown, RenderingFailed is raised, and nothing is set aside. Raises Overtaken where
     run or event have changed since they were read.
     """
@@ -80,7 +82,9 @@ def edit(
             try:
                 show([event])
             except RenderingFailed as why:
-                since = desk.shelf.set_aside(event, done.run, str(why))
+                since = desk.shelf.set_aside(
+                    event, done.run, str(why), for_good=event.id in in_doubt
+                )
                 if since is None:
                     raise Overtaken(f"Run {run_id(run.key)} changed meanwhile.") from why
                 done = SetAside(since, done.events + 1)

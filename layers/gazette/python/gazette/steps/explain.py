@@ -21,7 +21,7 @@ from gazette.domain.explanation import (
     Waiting,
 )
 from gazette.domain.frequency import EVERYTHING, Frequencies, frequency_for
-from gazette.domain.identity import ASIDE, address_hash, is_immediate
+from gazette.domain.identity import ASIDE, GIVEN_UP, address_hash, is_immediate
 from gazette.domain.ledgers import Runs, Schedules
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports import BrakedCategories, Clock
@@ -185,13 +185,15 @@ def _unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list
     """What no run has sent, nor given up."""
     unsent: list[Placed] = []
     for schedule, placed in stored.items():
+        if schedule == GIVEN_UP:
+            continue
         until = settled_until(run for run in runs if run.key.schedule == schedule)
         unsent += (each for each in placed if each.stored_at > until)
     return unsent
 
 
 def _given_up(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
-    given_up: list[Placed] = []
+    given_up = list(stored.get(GIVEN_UP, ()))
     for schedule, placed in stored.items():
         chain = [run for run in runs if run.key.schedule == schedule]
         given_up += (each for each in placed if is_given_up(each.stored_at, chain))

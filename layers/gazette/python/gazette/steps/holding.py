@@ -19,34 +19,47 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 @dataclass(frozen=True, slots=True)
 class Due:
     """The events of a window: what is sent, what is held back because of a brake, and what has
-    expired. `newest`: of what is sent, as in Run.
+    expired. `newest`: of what is sent, as in Run; `in_doubt`: what of it may have gone out already,
+    by id.
     """
 
     sent: Sequence[Event]
     held: Sequence[Event] = ()
     expired: Sequence[Placed] = ()
     newest: tuple[str, ...] = ()
+    in_doubt: frozenset[str] = frozenset()
 
 
 def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) -> Due:
     """Read the window of a run (rule 19).
 
     What may have gone out already is not held back: it would come once more when evidence shows
-    that it has. It stays with its run, or with the one that carries that.
+    that it has. It stays with its run, or with the one that carries that. What lies in the window
+    of such a run and was not in its email is left to whoever wrote it late, and stamps it anew
+    (rule 14): shown by this attempt as well, nobody could tell in which of them it was.
     """
     braked, now = by.braked.names(), by.clock()
-    doubtful = may_have_gone_until((run, *(each for each, _ in older.carried)))
+    doubtful = [each for each in (run, *(each for each, _ in older.carried)) if each.may_have_gone]
+    until = may_have_gone_until(doubtful)
     sent: list[Placed] = []
     held: list[Event] = []
     expired: list[Placed] = []
     for placed in by.events.read(run.key.user_id, run.key.schedule, window):
         if placed.has_expired(now):
             expired.append(placed)
-        elif placed.event.category in braked and placed.stored_at > doubtful:
+        elif any(each.has_passed_over(placed.event.id, placed.stored_at) for each in doubtful):
+            continue
+        elif placed.event.category in braked and placed.stored_at > until:
             held.append(placed.event)
         else:
             sent.append(placed)
-    return Due([each.event for each in sent], held, expired, newest_of(sent, window))
+    return Due(
+        [each.event for each in sent],
+        held,
+        expired,
+        newest_of(sent, window),
+        frozenset(each.event.id for each in sent if each.stored_at <= until),
+    )
 
 
 def count_expired(expired: Sequence[Placed], *, by: Delivering) -> int:

@@ -1,6 +1,7 @@
 """What goes out at once: a run for what happens on an entity within the collapse window."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.identity import latest_run
@@ -9,16 +10,6 @@ from gazette.domain.ports import QueuedRun
 from gazette.domain.run import Run, settled_until
 from gazette.domain.stored import is_known
 from gazette.steps.places import Places
-
-
-def run_for(user_id: str, schedule: str, at: datetime, *, places: Places) -> tuple[Run, bool]:
-    """The run that takes what is stored at `at`, and whether it is a new one, not yet stored.
-
-    A run takes what is stored up to its `due_at`. The number of a new one is the second in
-    which it begins: derived, so that whoever comes again finds it.
-    """
-    run = collecting(places.runs.chain(latest_run(user_id, schedule)), at)
-    return (run, False) if run else (_new(user_id, schedule, at, places), True)
 
 
 def start_immediate(placed: Placed, *, places: Places) -> Run | None:
@@ -37,6 +28,16 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     if not run.status.is_final:
         queue_run(run, places=places)
     return run
+
+
+def start_at_once(user_id: str, schedule: str, chain: Sequence[Run], *, places: Places) -> Run:
+    """Start one more run behind the newest of `chain`, for what is stored from now on.
+
+    Returns it as it is stored: somebody else may have started it.
+    """
+    run = _new(user_id, schedule, places.clock(), places)
+    behind = max(run.key.sequence, chain[0].key.sequence + 1 if chain else 0)
+    return places.runs.create(replace(run, key=replace(run.key, sequence=behind)))
 
 
 def queue_run(run: Run, *, places: Places) -> None:

@@ -6,17 +6,15 @@ from datetime import timedelta
 
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import ASIDE, EXPIRED, WAITING, is_immediate, latest_run
+from gazette.domain.identity import NOWHERE
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
-from gazette.domain.stores import Guard
 from gazette.steps.applying import make_known
-from gazette.steps.moving import not_started, open_runs
+from gazette.steps.moving import claimable, holding, schedule_and_runs
 from gazette.steps.places import Places
 
 _CONFLICTS = 5
 _IN_TIME = timedelta(minutes=1)
-_NEVER_SENT = {WAITING, ASIDE, EXPIRED}
 
 
 def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
@@ -28,20 +26,19 @@ def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
     Raises NotYet where its runs keep changing.
     """
     user_id, name = placed.event.user_id, placed.schedule
-    if name in _NEVER_SENT or places.clock() - placed.stored_at <= places.write_bound:
+    if name in NOWHERE or places.clock() - placed.stored_at <= places.write_bound:
         return placed
     is_told = False
     for _ in range(_CONFLICTS):
-        chain = places.runs.chain(latest_run(user_id, name), holding=placed.stored_at)
+        schedule, chain = schedule_and_runs(user_id, name, places=places, since=placed.stored_at)
         if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):
             return placed
-        schedule = None if is_immediate(name) else places.schedules.get(user_id, name)
         if not _is_passed_over(placed, chain, schedule):
             if is_told or not _could_have_read(chain, schedule, places):
                 return placed
             is_told = _tell(chain, schedule, places)
             continue
-        moved = places.events.move(placed, name, _guard(chain, schedule, places))
+        moved = places.events.move(placed, name, holding(schedule, chain, places=places))
         if moved:
             return moved
         found = places.events.get(user_id, placed.event.id)
@@ -61,12 +58,12 @@ def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | N
 
 def _could_have_read(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
     """Whether somebody may have read its window before it was there, and close it now."""
-    return _is_due(schedule, places) or bool(open_runs(chain))
+    return _is_due(schedule, places) or bool(claimable(chain))
 
 
 def _tell(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
     """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
-    make_known(open_runs(chain), runs=places.runs)
+    make_known(claimable(chain), runs=places.runs)
     if schedule is None or not _is_due(schedule, places):
         return True
     touched = replace(schedule, revision=schedule.revision + 1)
@@ -78,13 +75,3 @@ def _is_due(schedule: Schedule | None, places: Places) -> bool:
     if schedule is None:
         return False
     return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME
-
-
-def _guard(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> Guard:
-    """What keeps every run from taking it along where it was, while it is stamped anew."""
-    return Guard(
-        open_runs=open_runs(chain),
-        schedule=schedule,
-        not_started=not_started(schedule, chain),
-        not_after=places.clock() + _IN_TIME,
-    )

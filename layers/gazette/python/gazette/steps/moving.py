@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from gazette.domain.cadence import Cadence
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import WAITING, is_immediate, latest_run
+from gazette.domain.identity import GIVEN_UP, NOWHERE, WAITING, is_immediate, latest_run
 from gazette.domain.lifetime import needed_until
 from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.run import Reason, Run, Status, may_have_gone_until
 from gazette.domain.signals import Cancel
-from gazette.domain.stored import is_known, readable
+from gazette.domain.stored import is_known
 from gazette.domain.stores import Guard
 from gazette.steps.applying import apply, make_known
-from gazette.steps.immediate import collecting, queue_run, run_for, start_immediate
+from gazette.steps.immediate import collecting, queue_run, start_at_once
 from gazette.steps.places import Places
 from gazette.steps.preceding import is_unclaimed
 
@@ -28,15 +29,17 @@ https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWrite
 def move(placed: Placed, target: str, *, wanted: Cadence | None, places: Places) -> Placed | None:
     """Move it unless it went out, or may have: then it stays with that run.
 
-    It lasts as long as it must where `target` is due as `wanted`. Returns where it is now; None
-    where it is no more. Raises NotYet where it keeps moving.
+    However late it is written, no run that it leaves has it, and the next one where it goes does
+    (rule 15). It lasts as long as it must where `target` is due as `wanted`. Returns where it is
+    now; None where it is no more. Raises NotYet where it keeps moving.
     """
     user_id, event_id = placed.event.user_id, placed.event.id
     for _ in range(_CONFLICTS):
-        guard = _guard(placed, target, places)
-        if guard is None:
+        leaving = _leaving(placed, places)
+        if leaving is None:
             return placed
-        moved = places.events.move(placed, target, guard, wanted)
+        arriving = _arriving(user_id, target, places)
+        moved = places.events.move(placed, target, leaving + arriving, wanted)
         if moved:
             return moved
         found = places.events.get(user_id, event_id)
@@ -78,54 +81,66 @@ def make_known_under(schedule: str, user_id: str, *, places: Places) -> None:
         make_known(places.runs.chain(latest_run(user_id, schedule)), runs=places.runs)
 
 
-def _guard(placed: Placed, target: str, places: Places) -> Guard | None:
-    """What a move needs to hold where the event leaves and where it arrives."""
-    leaving = _leaving(placed, places)
-    if leaving is None or not is_immediate(target):
-        return leaving
-    run, is_new = run_for(placed.event.user_id, target, places.clock(), places=places)
-    return replace(
-        leaving,
-        starting=run if is_new else None,
-        not_after=min(filter(None, (leaving.not_after, run.due_at))),
-    )
-
-
 def _leaving(placed: Placed, places: Places) -> Guard | None:
     """What keeps every run from taking the event along; None where one has, or may have."""
     user_id, name = placed.event.user_id, placed.schedule
-    if name == WAITING:
+    if name == GIVEN_UP:
+        return None
+    if name in NOWHERE:
         return Guard()
-    if is_immediate(name):
-        return _leaving_at_once(placed, places)
-    schedule = places.schedules.get(user_id, name)
-    chain = _with_few_open(places.runs.chain(latest_run(user_id, name)), places)
+    schedule, chain = schedule_and_runs(user_id, name, places=places)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
-    return Guard(
-        open_runs=open_runs(chain), schedule=schedule, not_started=not_started(schedule, chain)
-    )
+    if is_immediate(name) and not claimable(chain):
+        start_at_once(user_id, name, chain, places=places)
+        schedule, chain = schedule_and_runs(user_id, name, places=places)
+        if placed.stored_at <= may_have_gone_until(chain):
+            return None
+    return holding(schedule, chain, places=places)
 
 
-def _leaving_at_once(placed: Placed, places: Places) -> Guard | None:
-    """A run that is not there yet cannot be told by its epoch: so those that
-    are missing are started first.
+def _arriving(user_id: str, name: str, places: Places) -> Guard:
+    """What keeps every run from closing a window over the event before it is there."""
+    if name in NOWHERE:
+        return Guard()
+    schedule, chain = schedule_and_runs(user_id, name, places=places)
+    if not is_immediate(name):
+        return holding(schedule, chain, places=places)
+    run = collecting(chain, places.clock())
+    if run is None or run not in claimable(chain):
+        run = start_at_once(user_id, name, chain, places=places)
+        schedule, chain = schedule_and_runs(user_id, name, places=places)
+    return replace(holding(schedule, chain, places=places), not_after=run.due_at)
 
-    Whatever else waits about the entity may have lost its run to a crash, and get it any moment.
-    What is stored from now on has one that is not sent before its collapse window has passed.
+
+def schedule_and_runs(
+    user_id: str, name: str, *, places: Places, since: datetime | None = None
+) -> tuple[Schedule | None, Sequence[Run]]:
+    """A schedule, None where it has none, and its newest runs: back to `since`, as in Runs.chain.
+
+    In this order: whoever starts a run moves the schedule on afterwards. So either the run is
+    seen, or the schedule is found changed when it matters.
     """
-    user_id, name = placed.event.user_id, placed.schedule
-    not_after = places.clock() + places.collapse
-    chain = places.runs.chain(latest_run(user_id, name))
-    placed_there = places.events.placed(user_id, name, after=may_have_gone_until(chain))
-    for waiting in readable(placed_there):
-        if collecting(chain, waiting.stored_at) is None:
-            start_immediate(waiting, places=places)
-            chain = places.runs.chain(latest_run(user_id, name))
+    schedule = None if is_immediate(name) else places.schedules.get(user_id, name)
+    return schedule, places.runs.chain(latest_run(user_id, name), holding=since)
+
+
+def holding(schedule: Schedule | None, chain: Sequence[Run], *, places: Places) -> Guard:
+    """What makes every claim fail whose window was read before, and whatever starts a run.
+
+    Of an immediate schedule `chain` has to have a run that may be claimed: one that is started
+    later ends that first, or gives way to it (rule 16).
+    """
     chain = _with_few_open(chain, places)
-    if placed.stored_at <= may_have_gone_until(chain):
-        return None
-    return Guard(open_runs=open_runs(chain), not_after=not_after)
+    open_ = tuple(run for run in chain if not run.status.is_final)
+    if schedule is None:
+        return Guard(open_runs=open_)
+    following = max(schedule.sequence, chain[0].key.sequence + 1 if chain else 0)
+    return Guard(
+        open_runs=open_,
+        schedules=(schedule,),
+        not_started=(RunKey(schedule.user_id, schedule.name, following),),
+    )
 
 
 def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
@@ -144,17 +159,10 @@ def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
     return [ended.get(run.key, run) for run in chain]
 
 
-def open_runs(chain: Iterable[Run]) -> list[Run]:
-    """Those whose claim must fail. One in a status that is not known may come to be claimed."""
+def claimable(chain: Iterable[Run]) -> list[Run]:
+    """Those that wait for a claim. One in a status that is not known may come to be claimed."""
     return [
         run
         for run in chain
         if run.status in {Status.PENDING, Status.RETRYING} or not is_known(run.status)
     ]
-
-
-def not_started(schedule: Schedule | None, chain: Iterable[Run]) -> RunKey | None:
-    """The next run of a schedule, which must not begin meanwhile; None where it has."""
-    if schedule is None or any(run.key.sequence == schedule.sequence for run in chain):
-        return None
-    return RunKey(schedule.user_id, schedule.name, schedule.sequence)

@@ -196,7 +196,6 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
     there: Placed | None = placed
     if placed.schedule != target:
         there = move(placed, target, wanted=standing.wants(target), places=places)
-        there = there and see_that_it_comes(there, places=places)
     if there and is_immediate(there.schedule):
         start_immediate(there, places=places)
 

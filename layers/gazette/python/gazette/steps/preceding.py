@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gazette.domain.identity import is_immediate, latest_run
 from gazette.domain.ledgers import Runs
 from gazette.domain.lifecycle import Ignored, transition
-from gazette.domain.model import Window
+from gazette.domain.model import RunKey, Window
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Run, Status, sent_until, settled_until
 from gazette.domain.signals import Cancel, Carry, DeadlinePassed, GiveUp
-from gazette.steps.applying import apply
+from gazette.steps.applying import apply, make_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,52 @@ class Preceding:
     since: datetime
     carried: tuple[tuple[Run, Run], ...] = ()
     unsettled: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A run among those of its schedule, each newest first, back to the last that was sent."""
+
+    run: Run
+    newer: Sequence[Run]
+    older: Sequence[Run]
+
+    @property
+    def others(self) -> Sequence[Run]:
+        """What the run has to settle: what is newer and goes on settles the run instead."""
+        return [*(each for each in self.newer if each.status.is_final), *self.older]
+
+
+def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
+    """The run with what comes before and behind it; None where there is no such run.
+
+    Only of what goes out at once something can be behind that matters: its numbers are instants,
+    so one may be stored when a later one has sent its events.
+    """
+    if not is_immediate(key.schedule):
+        chain = runs.chain(key)
+        return Chain(chain[0], (), chain[1:]) if chain and chain[0].key == key else None
+    chain = runs.chain(latest_run(key.user_id, key.schedule))
+    newer = [run for run in chain if run.key.sequence > key.sequence]
+    older = chain[len(newer) + 1 :]
+    if len(newer) < len(chain):
+        run = chain[len(newer)]
+        return Chain(run, newer, older) if run.key == key else None
+    found = runs.get(key) if newer else None
+    return Chain(found, newer, older) if found else None
+
+
+def is_overtaken(newer: Sequence[Run], *, runs: Runs) -> bool:
+    """Whether a run behind this one, stored before it, has taken its events (rule 16).
+
+    Those that have not are told: what they read before this one was there, they do not claim.
+    """
+    told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)
+    rest = [each for each in newer if not is_unclaimed(each)]
+    return any(
+        each.closes_a_window or not (each.status.is_final or is_unclaimed(each))
+        for each in (*told, *rest)
+    )
 
 
 def settle_older(

@@ -9,7 +9,7 @@ from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY, Edition, Event, Placed, RunKey, Window
 from gazette.domain.ports import LONGEST_DELAY, Links
 from gazette.domain.run import BEGINNING, Reason, Run, Status, why_not_sent
-from gazette.domain.signals import Skip
+from gazette.domain.signals import Cancel, Skip
 from gazette.domain.subscriber import Subscriber
 from gazette.steps.applying import apply
 from gazette.steps.delivery import Awaited, Delivering, Delivery, DeliveryLimits
@@ -17,7 +17,10 @@ from gazette.steps.editing import edit
 from gazette.steps.holding import count_expired, events_due, without_held
 from gazette.steps.preceding import (
     Preceding,
+    chain_of,
     give_up_carried,
+    is_overtaken,
+    is_unclaimed,
     settle_if_overdue,
     settle_older,
     window_of,
@@ -55,21 +58,27 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     where what was read has changed before it was taken out of the window. The run is read
     before the stops are, so that a claim on what was read fails where one came meanwhile (rule 11).
     """
-    chain = by.runs.chain(key)
-    if not chain or chain[0].key != key:
+    chain = chain_of(key, runs=by.runs)
+    if chain is None:
         return None
     run = settle_if_overdue(
-        chain[0], runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+        chain.run, runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
     )
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Delivery(run)
     if (not_before := _not_before(run, by.limits)) > by.clock():
         awaited = Awaited.PAUSE_OVER if run.retry_at else Awaited.COLLECTED
         return Delivery(run, not_before, awaited)
+    if is_unclaimed(run) and is_overtaken(chain.newer, runs=by.runs):
+        return Delivery(apply(run, Cancel(Reason.SUPERSEDED), runs=by.runs))
     if _is_too_late(run, by):
         return _skipped(run, Reason.TOO_LATE, by)
     older = settle_older(
-        run, chain[1:], runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+        run,
+        chain.others,
+        runs=by.runs,
+        clock=by.clock,
+        evidence_grace=by.limits.evidence_grace,
     )
     if older.unsettled:
         again_at = _when_settled(older.unsettled, by.clock())
@@ -85,7 +94,15 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
             return replace(instead, expired=count_expired(due.expired, by=by))
         links = by.link_maker.links(key)
         variant = variant_of(key.user_id, by.desk.experiment.running())
-        edition = edit(run, due.sent, subscriber, links, variant=variant, desk=by.desk)
+        edition = edit(
+            run,
+            due.sent,
+            subscriber,
+            links,
+            variant=variant,
+            desk=by.desk,
+            in_doubt=due.in_doubt,
+        )
         if isinstance(edition, Edition):
             return Prepared(
                 run,

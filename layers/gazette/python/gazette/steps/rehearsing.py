@@ -254,7 +254,7 @@ class _Renderer:
 class _Shelf:
     """The port `EventShelf`: nothing is set aside, as everything can be shown, nor counted."""
 
-    def set_aside(self, event: Event, run: Run, why: str) -> Run | None:
+    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         return run
 
     def expire(self, placed: Placed) -> bool:

@@ -1,0 +1,254 @@
+"""An event goes to another schedule while somebody sends: it is in one email, however late."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from gazette.domain.calendar import slot_of
+from gazette.domain.errors import NotYet
+from gazette.domain.frequency import Frequency
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.run import Reason, Status
+from gazette.domain.signals import RefusedForNow
+
+from tests.builders import NOW, an_event
+from tests.world import COLLAPSE, SETTLE_LAG, World
+
+POST1 = immediate_schedule("post#post1")
+SECONDS = timedelta(seconds=10)
+DAY = timedelta(days=1)
+
+
+def put(world: World, number: int, entity_id: str = "") -> None:
+    entity_id = entity_id or f"post{number}"
+    world.create(an_event(f"e{number}", entity_id=entity_id, occurred_at=world.clock()))
+
+
+def shown(world: World) -> list[str]:
+    return sorted(line for email in world.emails() for line in email.lines)
+
+
+def struck(world: World, meanwhile: Callable[[], object], *, dies: bool) -> Callable[[], None]:
+    """Whoever writes an event next stands still before the write; and does not live to see it."""
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        if name != "events.write":
+            return call()
+        world.events.around = lambda _, call: call()
+        meanwhile()
+        done = call()
+        if dies:
+            raise NotYet("The worker is gone.")
+        return done
+
+    def arm() -> None:
+        world.events.around = around
+
+    return arm
+
+
+def send_due_digest(world: World) -> None:
+    world.clock.pass_time(minutes=1)
+    world.fan_out(slot_of(world.schedules.rows["ann", DAILY].next_due_at))
+    world.deliver_queued()
+
+
+def shortly_before_the_daily_digest(frequency: Frequency, *, full: bool) -> World:
+    """What waits elsewhere comes under the daily digest ten seconds before that is due."""
+    world = World()
+    world.choose(at=NOW - DAY, comment=frequency, mention=Frequency.DAILY)
+    world.send_digest()
+    put(world, 1)
+    if full:
+        world.create(
+            an_event("m", category="mention", entity_id="post9", occurred_at=world.clock())
+        )
+    world.clock.now = world.schedules.rows["ann", DAILY].next_due_at - SECONDS
+    return world
+
+
+@pytest.mark.parametrize("full", [True, False], ids=["sent", "quiet"])
+@pytest.mark.parametrize("dies", [True, False])
+def test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window(
+    dies: bool, full: bool
+) -> None:
+    """The digest that it goes to closes its window between the stamp and the write."""
+    world = shortly_before_the_daily_digest(Frequency.WEEKLY, full=full)
+    chosen_at = world.clock()
+
+    def choose() -> None:
+        world.choose(at=chosen_at, comment=Frequency.DAILY, mention=Frequency.DAILY)
+
+    struck(world, lambda: send_due_digest(world), dies=dies)()
+    if dies:
+        with pytest.raises(NotYet):
+            choose()
+        world.clock.pass_time(minutes=9)
+    choose()
+    for day in range(3):
+        world.send_digest()
+        put(world, 10 + day)
+    assert shown(world).count("post1: 1") == 1
+
+
+def test_trace_n_a_move_to_what_is_due_by_the_clock_of_fan_out_is_seen_by_it() -> None:
+    """Fan-out has looked before it was there, and says afterwards that all is quiet."""
+    world = shortly_before_the_daily_digest(Frequency.WEEKLY, full=False)
+    world.clock.now += SECONDS + timedelta(seconds=1)
+    put_schedule = world.schedules.put
+
+    def put_once(schedule: Any, *, replacing: Any) -> bool:
+        world.schedules.put = put_schedule  # type: ignore[method-assign]
+        world.clock.now -= 2 * SECONDS
+        world.choose(comment=Frequency.DAILY, mention=Frequency.DAILY)
+        world.clock.now += 2 * SECONDS
+        return put_schedule(schedule, replacing=replacing)
+
+    world.schedules.put = put_once  # type: ignore[method-assign]
+    world.fan_out(slot_of(world.schedules.rows["ann", DAILY].next_due_at))
+    for _ in range(3):
+        world.send_digest()
+    assert shown(world) == ["post1: 1"]
+
+
+def refused_to_the_end() -> World:
+    """An immediate run of post1 has failed; its message waits for support."""
+    world = World()
+    world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE)
+    put(world, 1)
+    for attempt in range(1, 7):
+        world.mailer.script.append(RefusedForNow(attempt, "Throttling"))
+    for _ in range(8):
+        world.deliver_queued()
+    (run,) = world.runs.rows.values()
+    assert run.reason is Reason.ATTEMPTS_EXHAUSTED
+    world.clock.pass_time(hours=1)
+    return world
+
+
+def test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_redrive_too() -> None:
+    """The redrive starts a run that is due at once, while the move stands still."""
+    world = refused_to_the_end()
+    (failed,) = world.runs.rows
+
+    def redrive() -> None:
+        world.resend(failed, given_up=True)
+        for _ in range(4):
+            world.deliver_queued()
+            world.clock.pass_time(minutes=1)
+
+    struck(world, redrive, dies=False)()
+    world.choose(comment=Frequency.DAILY)
+    for _ in range(3):
+        world.send_digest()
+    assert shown(world) == ["post1: 1"]
+
+
+def test_the_run_that_such_a_move_has_started_sends_what_is_left_and_ends() -> None:
+    world = refused_to_the_end()
+    world.choose(comment=Frequency.DAILY)
+    assert world.waiting() == {"e1": DAILY}
+    newest = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
+    assert (newest.status, newest.due_at) == (Status.PENDING, world.clock() + COLLAPSE)
+    world.sweep("ann")
+    world.clock.pass_time(hours=2)
+    world.sweep("ann")
+    world.deliver_queued()
+    assert world.runs.rows[newest.key].reason is Reason.EMPTY
+
+
+def at_once() -> World:
+    world = World()
+    world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE)
+    return world
+
+
+def test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again() -> None:
+    """Between the event and its run the worker stands still, and the next event has a run."""
+    world = at_once()
+    create = world.runs.create
+
+    def late(run: Any) -> Any:
+        world.runs.create = create  # type: ignore[method-assign]
+        world.clock.pass_time(seconds=10)
+        put(world, 2, "post1")
+        for _ in range(3):
+            world.clock.pass_time(seconds=30)
+            world.deliver_queued()
+        return create(run)
+
+    world.runs.create = late  # type: ignore[method-assign]
+    put(world, 1, "post1")
+    put(world, 3, "post1")
+    for _ in range(4):
+        world.deliver_queued()
+        world.clock.pass_time(minutes=1)
+    assert shown(world) == ["post1: 1", "post1: 2"]
+
+
+def test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends() -> None:
+    """The earlier run is stored after the later one has looked for what is before it."""
+    world = at_once()
+    create, read = world.runs.create, world.events.read
+    late_run: list[Any] = []
+
+    def keep(run: Any) -> Any:
+        world.runs.create = create  # type: ignore[method-assign]
+        late_run.append(run)
+        raise NotYet("The worker stands still.")
+
+    world.runs.create = keep  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        put(world, 1, "post1")
+    world.clock.pass_time(seconds=10)
+    put(world, 2, "post1")
+    (later,) = world.runs.rows
+    world.clock.now += COLLAPSE + 3 * SETTLE_LAG
+
+    def reading(*given: Any) -> Any:
+        world.events.read = read  # type: ignore[method-assign]
+        found = list(read(*given))
+        earlier = create(late_run[0])
+        world.generate(earlier.key)
+        return iter(found)
+
+    world.events.read = reading  # type: ignore[assignment,method-assign]
+    world.generate(later)
+    for _ in range(3):
+        world.deliver_queued()
+        world.clock.pass_time(minutes=1)
+    assert shown(world) == ["post1: 2"]
+
+
+def test_in_a_thread_that_is_never_still_each_run_goes_out_in_its_turn() -> None:
+    """The next one always waits behind it already."""
+    world = at_once()
+    emails = []
+    for number in range(30):
+        put(world, number, "post1")
+        world.clock.pass_time(seconds=7)
+        queued, world.generate_queue.sent = world.generate_queue.sent, []
+        for message in queued:
+            run = world.runs.rows[message.key]
+            if run.due_at + 2 * SETTLE_LAG <= world.clock():
+                world.generate(message.key)
+            else:
+                world.generate_queue.sent.append(message)
+        emails.append(len(world.emails()))
+    assert emails[10] >= 2
+    assert emails[-1] >= 6
+
+
+def test_a_run_is_found_among_those_around_it() -> None:
+    world = at_once()
+    put(world, 1, "post1")
+    (first,) = world.runs.rows.values()
+    behind = replace(first, key=RunKey("ann", POST1, first.key.sequence + 90))
+    world.runs.create(behind)
+    assert world.generate(RunKey("ann", POST1, first.key.sequence + 1)) is None
+    assert world.generate(RunKey("ann", POST1, first.key.sequence - 1)) is None
+    world.runs.rows[behind.key] = replace(behind, status=Status.FAILED, reason=Reason.GIVEN_UP)
+    assert world.generate(RunKey("ann", POST1, first.key.sequence + 1)) is None
