@@ -121,10 +121,7 @@ INGEST = Step(
     queue="ingest",
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
-        (
-            "schedules",
-            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
-        ),
+        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
         ("activities", ("GetItem", "Query", "PutItem", "UpdateItem")),
         (
@@ -145,13 +142,10 @@ FOLLOWERS = Step(
     may_recurse=True,  # a walk hands over to the next one, and each begins behind the last
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem")),
-        (
-            "schedules",
-            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
-        ),
+        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
         ("activities", ("GetItem", "UpdateItem")),
-        ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("batches", ("UpdateItem",)),
     ),
@@ -239,10 +233,7 @@ PREFERENCES = Step(
     queue=None,
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem", "UpdateItem")),
-        (
-            "schedules",
-            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
-        ),
+        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
         ("events", ("GetItem", "Query", "UpdateItem", "DeleteItem")),
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),

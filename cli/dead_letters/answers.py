@@ -55,6 +55,8 @@ _OF_ANOTHER = {
     Redrive.STARTS_NEXT: "it failed; run {run} starts now, with everything that waits",
     Redrive.SENT_SINCE: "run {run}, due {at}, was sent with its events; nothing is sent",
     Redrive.GOES_WITH: "its events go with run {run}, which is not sent yet and is queued again",
+    Redrive.PAUSED: "{was}; nothing is started: they have paused, and its events go with the "
+    "first email after that",
     Redrive.NO_SCHEDULE: "{was}; nothing is started: they have no such schedule any more",
 }
 

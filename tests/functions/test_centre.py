@@ -112,7 +112,7 @@ def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann
     (message,) = ann.queued("generate")
     assert "saved" in told(press(ann, cadence="never"))
     (run,) = ann.rows("runs")
-    assert (run["status"], run["epoch"]) == ("pending", 1)
+    assert (run["status"], run["epoch"]) == ("pending", 2), "on its way there and back"
     assert not ann.rows("events")
     ann.work("generate", message["MessageBody"])
     assert not ann.sent()
@@ -305,14 +305,14 @@ def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message
 def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_left(
     ann: Cloud,
 ) -> None:
-    """Each event eight write units: with the schedule looked at, and no run started."""
+    """Each event fourteen write units: each schedule with its revision, and no run started."""
     for number in range(2, 11):
         ann.say("event.created", event(number))
     ann.meter.clear()
     press(ann, cadence="weekly")
     assert ann.meter.calls["dynamodb.TransactWriteItems"] == 10
     assert ann.meter.write_units["events"] == 10 * 4
-    assert ann.meter.write_units["schedules"] == 2 + 10 * 2, "a new one, and the looks"
+    assert ann.meter.write_units["schedules"] == 2 + 10 * 6, "a new one, and the revisions"
     before = Counter(ann.meter.calls)
     ann.meter.write_units.clear()
     assert ann.work_off_bus() == 1

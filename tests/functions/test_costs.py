@@ -184,35 +184,42 @@ def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_thr
     assert ann.meter.write_units == Counter(subscribers=2, schedules=3, runs=2)
 
 
-def test_a_profile_brings_what_waited_for_it_at_three_write_units_an_event(cloud: Cloud) -> None:
-    """The row, and its index entry under another key."""
+def test_a_profile_brings_what_waited_for_it_at_nine_write_units_an_event(cloud: Cloud) -> None:
+    """A transaction: the event and its index entry (2 + 2), that no run starts (2), and the
+    revision of the schedule with its entry in `due` (3)."""
     cloud.say("event.created", {"events": [event(number) for number in range(10)]})
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(
-        GetItem=4, Query=1, BatchGetItem=2, UpdateItem=2 + 10, PutItem=1
+        GetItem=4 + 10,
+        Query=1 + 10,
+        BatchGetItem=2,
+        UpdateItem=2,
+        PutItem=1,
+        TransactWriteItems=10,
     )
-    assert cloud.meter.write_units == Counter(subscribers=2, schedules=2, events=30)
+    assert cloud.meter.write_units == Counter(
+        subscribers=2, schedules=2 + 10 * 3, events=10 * 4, runs=10 * 2
+    )
 
 
-def test_a_profile_with_other_choices_moves_what_waits_at_eight_write_units_an_event(
+def test_a_profile_with_other_choices_moves_what_waits_at_fourteen_write_units_an_event(
     ann: Cloud,
 ) -> None:
-    """A transaction: the event and its index entry (2 + 2), that no run starts (2), and that
-    the schedule stands still (2)."""
+    """The same, and where it leaves the same once more: that no run starts, and the revision."""
     ann.say("event.created", {"events": [event(number) for number in range(10)]})
     ann.meter.clear()
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
     assert ann.meter.calls == calls(
-        GetItem=4 + 10,
-        Query=10 + 10,
+        GetItem=4 + 2 * 10,
+        Query=10 + 2 * 10,
         BatchGetItem=2,
         UpdateItem=2,
         PutItem=2,
         TransactWriteItems=10,
     )
     assert ann.meter.write_units == Counter(
-        subscribers=2, schedules=2 + 2 + 10 * 2, events=10 * 4, runs=10 * 2
+        subscribers=2, schedules=2 + 2 + 10 * 6, events=10 * 4, runs=10 * 4
     )
 
 
@@ -225,14 +232,14 @@ def test_a_profile_with_other_choices_stops_an_open_run_in_the_same_transaction(
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
     assert ann.meter.calls["dynamodb.TransactWriteItems"] == 1
     assert ann.meter.write_units["events"] == 4
-    assert ann.meter.write_units["runs"] == 2 + 2
+    assert ann.meter.write_units["runs"] == 2 + 2 + 2, "and the next ones, on both sides"
     assert (stored_run().status, stored_run().epoch) == (Status.PENDING, 1)
 
 
-def test_a_profile_that_mutes_takes_back_what_waits_at_seven_write_units_an_event(
+def test_a_profile_that_mutes_takes_back_what_waits_at_eight_write_units_an_event(
     ann: Cloud,
 ) -> None:
-    """A transaction: the event (2) and its index entry (1), and the two looks as above."""
+    """A transaction: the event (2) and its index entry (1), the look and the revision as above."""
     ann.say("event.created", {"events": [event(number) for number in range(10)]})
     ann.meter.clear()
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=MUTED))
@@ -245,7 +252,7 @@ def test_a_profile_that_mutes_takes_back_what_waits_at_seven_write_units_an_even
         TransactWriteItems=10,
     )
     assert ann.meter.write_units == Counter(
-        subscribers=2, schedules=2 + 10 * 2, events=10 * 3, runs=10 * 2
+        subscribers=2, schedules=2 + 10 * 3, events=10 * 3, runs=10 * 2
     )
 
 
@@ -323,7 +330,7 @@ def test_a_follow_that_comes_late_is_shown_each_activity_since_at_six_calls_and_
     assert ann.meter.write_units == Counter(follows=2, events=3 * 2)
 
 
-def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(ann: Cloud) -> None:
+def test_a_follow_that_ends_takes_back_what_waits_at_eight_write_units_an_event(ann: Cloud) -> None:
     ann.say("follow.created", follow())
     ann.say("activity.created", happening(1))
     ann.meter.clear()
@@ -331,7 +338,7 @@ def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(
     assert ann.meter.calls == calls(
         GetItem=2 + 1, Query=9 + 1, BatchGetItem=4, PutItem=2, TransactWriteItems=1
     )
-    assert ann.meter.write_units == Counter(follows=1 + 1, events=3, schedules=2, runs=2)
+    assert ann.meter.write_units == Counter(follows=1 + 1, events=3, schedules=3, runs=2)
 
 
 @pytest.mark.usefixtures("later")

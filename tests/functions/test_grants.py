@@ -29,7 +29,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Edition, RunKey
 from gazette.domain.ports import Links
 from gazette.domain.reputation import category_brake
-from gazette.domain.run import Reason, Status
+from gazette.domain.run import Reason, Status, name_of
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.suppression import Cause
 
@@ -208,7 +208,13 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
     (message,) = fan_out(cloud, user_id)
     due = runs.get(RunKey(user_id, DAILY, 1))
     assert due
-    claimed = replace(due, attempt=1, window=a_window(until=now()), deadline=now())
+    claimed = replace(
+        due,
+        attempt=1,
+        window=a_window(until=now()),
+        deadline=now(),
+        newest=(name_of("e1"), name_of("e2")),
+    )
     closed = {
         RunKey(user_id, DAILY, 2): (Reason.REFUSED_FOR_GOOD, frozenset[int]()),
         RunKey(user_id, DAILY, 1): (Reason.CARRIED_INTO, frozenset({1})),

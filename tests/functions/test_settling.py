@@ -17,7 +17,7 @@ from gazette.adapters.runs import DynamoRuns
 from gazette.adapters.subscribers import DynamoSubscribers
 from gazette.bootstrap.clock import now
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.run import Reason, Run, Status
+from gazette.domain.run import Reason, Run, Status, name_of
 from gazette.domain.subscriber import Subscriber, SubscriberStatus
 
 from tests.builders import a_window
@@ -53,6 +53,7 @@ def be_carried() -> None:
         uncertain=frozenset({1}),
         window=a_window(until=now()),
         deadline=now(),
+        newest=(name_of("e1"),),
     )
 
 

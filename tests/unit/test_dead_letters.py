@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.brake import pulled
+from gazette.domain.cadence import DigestTimes
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import immediate_schedule, is_immediate
@@ -46,6 +47,7 @@ READERS: dict[str, Reader] = {
     "nobody": None,
     "erased": Erased("ann", NOW),
     **{status.value: replace(a_subscriber(), status=status) for status in SubscriberStatus},
+    "paused": a_subscriber(times=DigestTimes(8, 0, paused_until=NOW.date() + DAY)),
 }
 PACES = {
     "free": Pace(),
@@ -105,6 +107,7 @@ INSTEAD = {
     Restart.GOES_WITH: Redrive.GOES_WITH,
     Restart.NO_SCHEDULE: Redrive.NO_SCHEDULE,
     Restart.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+    Restart.PAUSED: Redrive.PAUSED,
 }
 
 
@@ -220,6 +223,7 @@ def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
 @example(Case(REFUSED, has_event=False), "failed")
 @example(Case(REFUSED, has_schedule=False), "failed")
 @example(Case(REFUSED, reader="unsubscribed"), "failed")
+@example(Case(REFUSED, reader="paused"), "failed")
 def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str) -> None:
     said = seen(case, given_up=queue == "failed")
     world = case.world()

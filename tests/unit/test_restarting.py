@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 from gazette.domain.cadence import DigestTimes
 from gazette.domain.calendar import slot_of
-from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.choosing import Choice
+from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import address_hash
@@ -291,6 +292,21 @@ def test_nothing_is_started_for_who_is_not_written_to(world: World) -> None:
         world.runs.rows[KEY], Restart.NOT_WRITTEN_TO, reason=Reason.ERASED
     )
     assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
+
+
+def test_nothing_is_started_in_a_pause_and_what_waits_goes_with_the_first_email_after_it(
+    world: World,
+) -> None:
+    """A run that failed before says nothing of what the reader wants now."""
+    until = world.clock().date() + 3 * DAY
+    world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
+    assert restart(world) == Restarted(world.runs.rows[KEY], Restart.PAUSED)
+    assert foreseen(world)[0] is Redrive.PAUSED
+    redrive(world)
+    work_off(world)
+    assert not world.emails()
+    world.send_digest()
+    assert [email.lines for email in world.emails()] == [("post2: 1", "post1: 1")]
 
 
 def test_without_a_schedule_nothing_is_started(world: World) -> None:

@@ -10,7 +10,8 @@ class Restart(StrEnum):
     """What a redrive of a run that failed comes to.
 
     `STARTED`: the next run. `SENT_SINCE`: nothing, a later one was sent with its events.
-    `GOES_WITH`: a later one has not ended, and is queued again. The others start nothing.
+    `GOES_WITH`: a later one has not ended, and is queued again. The others start nothing;
+    `PAUSED`: the reader wants no email yet, and what waits goes with the first one after that.
     """
 
     STARTED = "started"
@@ -18,6 +19,7 @@ class Restart(StrEnum):
     GOES_WITH = "goes_with"
     NOT_WRITTEN_TO = "not_written_to"
     NO_SCHEDULE = "no_schedule"
+    PAUSED = "paused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from gazette.steps.restarting import is_exhausted
 class Redrive(StrEnum):
     """What a redrive will do.
 
-    Only `sends`, `waits`, `starts_next` and `goes_with` lead to an email; `too_late`: its events
-    go with the next one.
+    Only `sends`, `waits`, `starts_next` and `goes_with` lead to an email; `too_late` and `paused`:
+    its events go with the next one.
     """
 
     SENDS = "sends"
@@ -33,6 +33,7 @@ class Redrive(StrEnum):
     SENT_SINCE = "sent_since"
     GOES_WITH = "goes_with"
     NO_SCHEDULE = "no_schedule"
+    PAUSED = "paused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ _INSTEAD = {
     Restart.GOES_WITH: Redrive.GOES_WITH,
     Restart.NO_SCHEDULE: Redrive.NO_SCHEDULE,
     Restart.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+    Restart.PAUSED: Redrive.PAUSED,
 }
 
 

@@ -57,8 +57,8 @@ def restart(failed: Run, *, by: Restarting) -> Restarted:
         if later := _not_ended(failed, chain):
             _go_on(later, by)
             return Restarted(failed, Restart.GOES_WITH, later)
-        if reason := _why_not_written_to(failed, by):
-            return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=reason)
+        if instead := _why_not_started(failed, by):
+            return instead
         if schedule is None and not is_immediate(failed.key.schedule):
             return Restarted(failed, Restart.NO_SCHEDULE)
         started = start_behind(
@@ -95,11 +95,16 @@ def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
     return next((run for run in behind if run.is_open), None)
 
 
-def _why_not_written_to(failed: Run, by: Restarting) -> Reason | None:
+def _why_not_started(failed: Run, by: Restarting) -> Restarted | None:
+    """Why nothing goes to the reader, or not yet; None where something does."""
     reader = by.subscribers.get(failed.key.user_id)
     if not isinstance(reader, Subscriber) or not reader.is_written_to:
-        return why_not_sent(reader)
-    return Reason.SUPPRESSED if by.suppressions.holds(address_hash(reader.email)) else None
+        return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=why_not_sent(reader))
+    if by.suppressions.holds(address_hash(reader.email)):
+        return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=Reason.SUPPRESSED)
+    if reader.pause and reader.pause.holds_at(by.clock()):
+        return Restarted(failed, Restart.PAUSED)
+    return None
 
 
 def _schedule(key: RunKey, by: Restarting) -> Schedule | None:
