@@ -6,7 +6,7 @@ from datetime import datetime
 
 from gazette.domain.cadence import Cadence
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import GIVEN_UP, NOWHERE, WAITING, is_immediate, latest_run
+from gazette.domain.identity import GIVEN_UP, NOWHERE, is_immediate, latest_run
 from gazette.domain.lifetime import needed_until
 from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.run import Reason, Run, Status, may_have_gone_until
@@ -77,7 +77,7 @@ def extend(placed: Placed, wanted: Cadence | None, *, places: Places) -> None:
 
 def make_known_under(schedule: str, user_id: str, *, places: Places) -> None:
     """Make a change of an event known to the runs of its schedule: they may have read it before."""
-    if schedule != WAITING:
+    if schedule not in NOWHERE:
         make_known(places.runs.chain(latest_run(user_id, schedule)), runs=places.runs)
 
 
