@@ -480,18 +480,19 @@ class World:
                 clock=self.clock,
             ),
         )
-        heed(
-            report,
-            by=Suppressing(
-                suppressions=self.suppressions,
-                bounces=self.bounces,
-                subscribers=self.subscribers,
-                schedules=self.schedules,
-                runs=self.runs,
-                soft_limit=SOFT_LIMIT,
-            ),
-        )
+        heed(report, by=self.suppressing())
         return noted.run
+
+    def suppressing(self) -> Suppressing:
+        """What a bounce or a complaint is worked off with."""
+        return Suppressing(
+            suppressions=self.suppressions,
+            bounces=self.bounces,
+            subscribers=self.subscribers,
+            schedules=self.schedules,
+            runs=self.runs,
+            soft_limit=SOFT_LIMIT,
+        )
 
     def deliver_queued(self) -> list[Run | None]:
         """Let the delays pass, then everything that is queued to be sent; NotYet stays queued."""

@@ -22,7 +22,7 @@ from gazette.domain.reputation import category_brake
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.stored import as_stored
 from gazette.steps.batches import cancel_batch
-from gazette.steps.suppressing import Suppressing, heed
+from gazette.steps.suppressing import heed
 from gazette.steps.unsubscribe import unsubscribe
 
 from tests.builders import a_complaint, a_subscriber, an_activity, an_event
@@ -31,7 +31,7 @@ from tests.prove.land import Register
 from tests.prove.life import FIRST_DUE, Life
 from tests.prove.scenario import Act, Overtake
 from tests.prove.strikes import Worker
-from tests.world import SOFT_LIMIT, Watched
+from tests.world import Watched
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
 """What is acknowledged, and holds from then on for every claim."""
@@ -193,17 +193,7 @@ def complain(life: Life) -> None:
     world = life.world
 
     def act() -> None:
-        heed(
-            a_complaint(),
-            by=Suppressing(
-                suppressions=world.suppressions,
-                bounces=world.bounces,
-                subscribers=world.subscribers,
-                schedules=world.schedules,
-                runs=world.runs,
-                soft_limit=SOFT_LIMIT,
-            ),
-        )
+        heed(a_complaint(), by=world.suppressing())
         life.acknowledged.setdefault((LEFT, "bo"), life.calls.count)
 
     life.persist("complain", act, (LEFT, "ann"))
