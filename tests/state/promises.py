@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import combinations
 
 from gazette.domain.calendar import slot_of
-from gazette.domain.identity import EXPIRED
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.run import Reason, Run, Status, is_given_up
 from gazette.domain.signals import Policy
@@ -97,8 +96,7 @@ def sent_after_a_stop(
 def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
     """Events that are in no email, but for those in a window that `assume_sent` has closed.
 
-    And those that were in two doubtful attempts, neither of which the provider had got, and those
-    that waited for as long as an event lasts, and were counted as expired.
+    And those that were in two doubtful attempts, neither of which the provider had got.
     """
     shown = frozenset[str]().union(*(email.shown for email in taken))
     assumed = [
@@ -111,8 +109,7 @@ def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
             continue
         is_assumed = any(window.since < placed.stored_at <= window.until for window in assumed)
         theirs = [run for run in world.runs.rows.values() if run.key.schedule == placed.schedule]
-        has_expired = placed.schedule == EXPIRED and placed.lasts_until <= placed.stored_at
-        is_excused = is_assumed or has_expired or is_given_up(placed.stored_at, theirs)
+        is_excused = is_assumed or is_given_up(placed.stored_at, theirs)
         if event_id not in shown and not is_excused:
             yield f"lost: {event_id} of {placed.stored_at}"
 
