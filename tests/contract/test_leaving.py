@@ -116,7 +116,7 @@ def test_whoever_takes_it_raises_each_epoch_and_revision_by_one_and_changes_noth
     ]
 
 
-def test_fan_out_that_has_read_a_schedule_before_does_not_move_it_on(
+def test_trace_n_fan_out_that_has_read_a_schedule_before_does_not_move_it_on(
     stores: Stores, leave: Leave
 ) -> None:
     """It may have found that nothing waits there."""

@@ -191,7 +191,7 @@ def test_a_profile_brings_what_waited_for_it_at_nine_write_units_an_event(cloud:
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(
-        GetItem=4 + 10,
+        GetItem=4 + 2 * 10,
         Query=1 + 10,
         BatchGetItem=2,
         UpdateItem=2,

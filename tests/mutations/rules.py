@@ -74,7 +74,7 @@ RULES: Final = (
     Mutation(
         "what may have gone out is not put off",
         "steps/holding.py",
-        " and placed.stored_at > doubtful:\n",
+        " and placed.stored_at > until:\n",
         ":\n",
         "tests/unit/test_category_brake.py"
         "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",

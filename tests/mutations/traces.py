@@ -256,14 +256,23 @@ PREVENTED: Final = (
         "        actions=[ScheduleRow.revision.add(1)],\n",
         "        actions=[ScheduleRow.revision.add(0)],\n",
         "tests/contract/test_leaving.py"
-        "::test_fan_out_that_has_read_a_schedule_before_does_not_move_it_on",
+        "::test_trace_n_fan_out_that_has_read_a_schedule_before_does_not_move_it_on",
+        "n",
+    ),
+    Mutation(
+        "what comes to a digest that is just being made sees that it is",
+        "steps/placing.py",
+        "        and (placed.schedule == WAITING or target not in",
+        "        and (target not in",
+        "tests/unit/test_moving.py"
+        "::test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_by_no_run",
         "n",
     ),
     Mutation(
         "what leaves a thread leaves an open run behind",
         "steps/moving.py",
-        "    if is_immediate(name) and not claimable(chain):\n",
-        "    if is_immediate(name) and not chain:\n",
+        "        if waiting and (collecting_at is None or",
+        "        if chain and (collecting_at is None or",
         "tests/unit/test_moving.py"
         "::test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_redrive_too",
         "n",
@@ -323,7 +332,9 @@ PREVENTED: Final = (
     Mutation(
         "what no email can show is set aside",
         "steps/editing.py",
-        "                since = desk.shelf.set_aside(event, done.run, str(why))\n",
+        "                since = desk.shelf.set_aside(\n"
+        "                    event, done.run, str(why), for_good=event.id in in_doubt\n"
+        "                )\n",
         "                raise RenderingFailed(str(why)) from why\n",
         "tests/unit/test_editing.py"
         "::test_trace_q_a_poison_event_is_set_aside_and_the_rest_goes_out",
@@ -653,6 +664,24 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
+        "a run names what it has left out",
+        "steps/holding.py",
+        "            left_out.append(name_of(placed.event.id))\n",
+        "            continue\n",
+        "tests/unit/test_late_writes.py"
+        "::test_trace_x_what_the_run_that_carries_a_doubt_leaves_out_it_has_not_shown",
+        "x",
+    ),
+    Mutation(
+        "what is stamped anew in a thread leaves an open run behind",
+        "steps/late.py",
+        "        if is_immediate(name) and not claimable(chain):\n",
+        "        if is_immediate(name) and not chain:\n",
+        "tests/unit/test_late_writes.py"
+        "::test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again",
+        "x",
+    ),
+    Mutation(
         "a redrive of what failed starts the next run",
         "steps/resend.py",
         "            return restart(done.run)\n",
@@ -723,6 +752,24 @@ PREVENTED: Final = (
         "    if is_unclaimed(run) and is_overtaken((), runs=by.runs):\n",
         "tests/unit/test_moving.py"
         "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
+        "ab",
+    ),
+    Mutation(
+        "an immediate run gives way to a later one in doubt",
+        "steps/preceding.py",
+        "        or bool(each.uncertain)\n",
+        "",
+        "tests/unit/test_moving.py"
+        "::test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evidence",
+        "ab",
+    ),
+    Mutation(
+        "an immediate run waits until those that it ends have collected",
+        "steps/preparing.py",
+        "        collecting = (run, *filter(is_unclaimed, older))\n",
+        "        collecting = (run,)\n",
+        "tests/unit/test_moving.py"
+        "::test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect",
         "ab",
     ),
     Mutation(

@@ -11,7 +11,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.run import STILL_WRITTEN, Status
-from gazette.domain.signals import Evidence, RefusedForNow, Uncertain
+from gazette.domain.signals import Evidence, Policy, RefusedForNow, Uncertain
 from gazette.steps.applying import apply
 from gazette.steps.placing import retract_event
 
@@ -169,6 +169,111 @@ def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
         put(world, number)
     assert shown(world).count("post2: 1") == 1
     assert shown(world).count("post1: 1") == 1 - first_went_out
+
+
+@pytest.mark.parametrize("frequency", [Frequency.DAILY, Frequency.IMMEDIATE])
+@pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
+def test_trace_x_what_the_run_that_carries_a_doubt_leaves_out_it_has_not_shown(
+    policy: Policy, frequency: Frequency
+) -> None:
+    """Its message comes again only when the window of that run has ended long after the event."""
+    world = a_world(frequency)
+    world.policy = policy
+    if frequency is Frequency.IMMEDIATE:
+        world.clock.pass_time(seconds=10)
+    event = an_event("e2", entity_id="post1", actor="Cy", occurred_at=world.clock())
+
+    def doubt(world: World) -> None:
+        if frequency is Frequency.DAILY:
+            in_doubt(world)
+        else:
+            world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
+            world.clock.pass_time(minutes=1)
+            world.deliver_queued()
+
+    def more(number: int) -> None:
+        world.create(an_event(f"e{number}", entity_id="post1", occurred_at=world.clock()))
+        if frequency is Frequency.DAILY:
+            world.send_digest()
+        pass_hours(world, 1)
+
+    written_late(world, event, doubt)
+    for _ in range(8 * 6):
+        world.clock.pass_time(minutes=10)
+        world.deliver_queued()
+        world.sweep("ann")
+    more(3)
+    world.create(event)
+    more(4)
+    assert_each_came_once(world, "e1", "e2", "e3", "e4")
+
+
+def assert_each_came_once(world: World, *event_ids: str) -> None:
+    """By what the runs say that were sent: the email names no event."""
+    runs = [run for run in world.runs.rows.values() if run.status is Status.SENT]
+    for event_id in event_ids:
+        placed = world.events.rows["ann", event_id]
+        assert isinstance(placed, Placed)
+        assert sum(run.has_shown(event_id, placed.stored_at) for run in runs) == 1, event_id
+    assert sum(int(line.split(": ")[1]) for line in shown(world)) == len(event_ids)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again(dies: bool) -> None:
+    """All its runs have been sent, and while the worker stands still once more, one more is."""
+    world = a_world(Frequency.IMMEDIATE)
+    world.clock.pass_time(seconds=20)
+    event = an_event("e2", entity_id="post1", occurred_at=world.clock())
+    writes = 0
+
+    def send_all(seconds: int) -> None:
+        world.clock.pass_time(seconds=seconds)
+        queued, world.generate_queue.sent = world.generate_queue.sent, []
+        for message in queued:
+            world.generate(message.key)
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        nonlocal writes
+        writes += 1
+        world.events.around = lambda _, call: call()
+        if writes == 1:
+            send_all(22)
+            done = call()
+            if dies:
+                world.events.around = around
+                raise NotYet("The worker is gone.")
+        elif writes == 2 + dies:
+            world.create(an_event("e3", entity_id="post1", occurred_at=world.clock()))
+            send_all(41)
+            done = call()
+        else:
+            done = call()
+        world.events.around = around
+        return done
+
+    world.events.around = around
+    if dies:
+        with pytest.raises(NotYet):
+            world.create(event)
+        world.clock.pass_time(minutes=9)
+    world.create(event)
+    world.events.around = lambda _, call: call()
+    pass_hours(world, 1)
+    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 3
+
+
+def test_an_event_of_the_second_of_a_run_that_found_nothing_has_a_run_of_its_own() -> None:
+    world = a_world(Frequency.IMMEDIATE)
+
+    def find_nothing() -> None:
+        retract_event("ann", "e1", places=world.places)
+        world.clock.pass_time(minutes=1)
+        world.deliver_queued()
+
+    world.events.around = standing_still(world, find_nothing)
+    world.create(an_event("e2", entity_id="post1", occurred_at=world.clock()))
+    pass_hours(world, 1)
+    assert shown(world) == ["post1: 1"]
 
 
 def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing(

@@ -1,6 +1,7 @@
 """An event goes to another schedule while somebody sends: it is in one email, however late."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,8 +12,9 @@ from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.run import Reason, Status
-from gazette.domain.signals import RefusedForNow
+from gazette.domain.run import Reason, Run, Status
+from gazette.domain.signals import Evidence, RefusedForGood, RefusedForNow, Uncertain
+from gazette.steps.applying import apply
 
 from tests.builders import NOW, an_event
 from tests.world import COLLAPSE, SETTLE_LAG, World
@@ -187,6 +189,129 @@ def test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_a
         world.deliver_queued()
         world.clock.pass_time(minutes=1)
     assert shown(world) == ["post1: 1", "post1: 2"]
+
+
+def test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evidence() -> None:
+    """A lower number would stand before the run in doubt: whoever looks back would not see it."""
+    world = at_once()
+    create = world.runs.create
+
+    def die(run: Run) -> Run:
+        world.runs.create = create  # type: ignore[method-assign]
+        raise NotYet("The worker is gone.")
+
+    first = an_event("e1", entity_id="post1", actor="A1", occurred_at=world.clock())
+    world.runs.create = die  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        world.create(first)
+    world.clock.pass_time(seconds=10)
+    put(world, 2, "post1")
+    (doubtful,) = world.runs.rows
+    world.clock.pass_time(minutes=1)
+    world.mailer.script += [Uncertain(1, "ReadTimeoutError"), RefusedForGood(2, "MessageRejected")]
+    world.deliver_queued()
+    while world.runs.rows[doubtful].status is not Status.FAILED:
+        world.clock.pass_time(minutes=10)
+        world.evidence_log.note(world.clock())
+        world.sweep("ann")
+        world.deliver_queued()
+    world.clock.pass_time(hours=2)
+    world.create(first)
+    (late,) = world.generate_queue.sent
+    world.generate_queue.sent.clear()
+    world.clock.pass_time(seconds=15)
+    put(world, 4, "post1")
+    world.clock.pass_time(seconds=20)
+    world.generate(late.key)
+    world.deliver_queued()
+    apply(world.runs.rows[doubtful], Evidence(1, "m1"), runs=world.runs)
+    put(world, 5, "post1")
+    for _ in range(3):
+        world.clock.pass_time(minutes=1)
+        world.deliver_queued()
+    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 4
+
+
+def test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect() -> None:
+    """It is due at once, and has a higher number than one that collects for longer."""
+    world = refused_to_the_end()
+    (failed,) = world.runs.rows
+    create = world.runs.create
+
+    def redrive_meanwhile(run: Any) -> Any:
+        world.runs.create = create  # type: ignore[method-assign]
+        world.clock.pass_time(seconds=1)
+        world.resend(failed, given_up=True)
+        return create(run)
+
+    world.runs.create = redrive_meanwhile  # type: ignore[method-assign]
+    put(world, 2, "post1")
+    world.clock.pass_time(seconds=14)
+    put(world, 3, "post1")
+    redriven = max(world.runs.rows, key=lambda key: key.sequence)
+    world.clock.pass_time(seconds=7)
+    world.generate(redriven)
+    for _ in range(3):
+        world.deliver_queued()
+        world.clock.pass_time(minutes=1)
+    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 3
+
+
+@pytest.mark.parametrize("meanwhile", ["sent", "quiet", "written in between"])
+def test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_by_no_run(
+    meanwhile: str,
+) -> None:
+    """The profile is there, and its schedule is not yet; fan-out sends, or finds nothing."""
+    world = World()
+    world.choose(at=NOW - DAY)
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    world = World()
+    world.clock.now = due - SECONDS
+    at = world.clock()
+    put(world, 1)
+    create = world.runs.create
+
+    def register(*, up_to: str) -> None:
+        def die(name: str, call: Callable[[], Any]) -> Any:
+            if name == up_to:
+                raise NotYet("The worker is gone.")
+            return call()
+
+        with world.watched(die), suppress(NotYet):
+            world.choose(at=at)
+
+    register(up_to="schedules.put")
+    assert not world.schedules.rows
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        if world.clock() == at:
+            world.clock.pass_time(seconds=0.1)
+            return call()
+        world.events.around = lambda _, call: call()
+        register(up_to="events.placed")
+        if meanwhile == "sent":
+            put(world, 2)
+        moved: list[Any] = []
+
+        def write_first(run: Run) -> Run:
+            world.runs.create = create  # type: ignore[method-assign]
+            moved.append(call())
+            return create(run)
+
+        if meanwhile == "written in between":
+            world.runs.create = write_first  # type: ignore[method-assign]
+        world.clock.now = due + timedelta(seconds=30)
+        world.fan_out(slot_of(due))
+        world.deliver_queued()
+        return moved[0] if moved else call()
+
+    world.events.around = around
+    world.create(an_event("e1", entity_id="post1", occurred_at=at))
+    world.clock.pass_time(minutes=9)
+    world.choose(at=at)
+    for _ in range(2):
+        world.send_digest()
+    assert shown(world) == ["post1: 1"] + ["post2: 1"] * (meanwhile == "sent")
 
 
 def test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends() -> None:

@@ -176,6 +176,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         locale=run.locale or None,
         categories=" ".join(run.categories) or None,
         newest=" ".join(run.newest) or None,
+        left_out=" ".join(run.left_out) or None,
         expires_at=run.check_at + retention,
     )
 
@@ -233,4 +234,5 @@ def _run(row: RunRow) -> Run:
         locale=row.locale or "",
         categories=tuple((row.categories or "").split()),
         newest=tuple((row.newest or "").split()),
+        left_out=tuple((row.left_out or "").split()),
     )

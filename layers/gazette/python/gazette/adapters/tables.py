@@ -269,6 +269,7 @@ class RunRow(Row):
     locale = UnicodeAttribute(null=True)
     categories = UnicodeAttribute(null=True)
     newest = UnicodeAttribute(null=True)
+    left_out = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()

@@ -109,6 +109,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         locale=signal.locale,
         categories=signal.categories,
         newest=signal.newest,
+        left_out=signal.left_out,
     )
 
 

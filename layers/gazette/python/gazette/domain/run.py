@@ -99,7 +99,9 @@ class Run:
     `retry_at` is before when a refused run is not sent again. `overtaken`: something that stops or
     changes it came after a claim, so too late for that. `detail` is the provider's own code for
     the last refusal or doubt. `variant`, `locale` and `categories` are what the last claim was
-    about to send, `newest` names those of its events that were stored last (`newest_of`).
+    about to send, `newest` names those of its events that were stored last (`newest_of`), and
+    `left_out` those of its window that it did not show, because an earlier run in doubt had passed
+    over them.
     """
 
     key: RunKey
@@ -123,6 +125,7 @@ class Run:
     locale: str = ""
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -147,7 +150,10 @@ class Run:
         """
         if self.window is None or not self.has_taken(stored_at):
             return False
-        return stored_at <= self.window.until - STILL_WRITTEN or name_of(event_id) in self.newest
+        name = name_of(event_id)
+        if stored_at > self.window.until - STILL_WRITTEN:
+            return name in self.newest
+        return name not in self.left_out
 
     def has_passed_over(self, event_id: str, stored_at: datetime) -> bool:
         """Whether what it took should have had this event in it, and had not."""

@@ -21,7 +21,8 @@ class Policy(StrEnum):
 class Claim:
     """A worker is about to call the provider.
 
-    `variant`, `locale`, `categories` and `newest` tell what it is about to send (run.Run).
+    `variant`, `locale`, `categories`, `newest` and `left_out` tell what it is about to send
+    (run.Run).
     """
 
     window: Window
@@ -31,6 +32,7 @@ class Claim:
     locale: str = ""
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

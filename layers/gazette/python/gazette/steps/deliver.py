@@ -97,6 +97,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
             locale=prepared.subscriber.locale,
             categories=prepared.edition.categories,
             newest=prepared.newest,
+            left_out=prepared.left_out,
         )
         claimed = make_claim(run, claim, prepared.older, runs=by.runs)
         if claimed:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from gazette.domain.identity import is_immediate
 from gazette.domain.model import Event, Placed, Window
-from gazette.domain.run import Reason, Run, may_have_gone_until, newest_of
+from gazette.domain.run import Reason, Run, may_have_gone_until, name_of, newest_of
 from gazette.domain.signals import Skip
 from gazette.steps.applying import apply
 from gazette.steps.delivery import Awaited, Delivering, Delivery
@@ -19,7 +19,7 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 @dataclass(frozen=True, slots=True)
 class Due:
     """The events of a window: what is sent, what is held back because of a brake, and what has
-    expired. `newest`: of what is sent, as in Run; `in_doubt`: what of it may have gone out already,
+    expired. `newest`, `left_out`: as in Run; `in_doubt`: what of it may have gone out already,
     by id.
     """
 
@@ -27,6 +27,7 @@ class Due:
     held: Sequence[Event] = ()
     expired: Sequence[Placed] = ()
     newest: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     in_doubt: frozenset[str] = frozenset()
 
 
@@ -44,11 +45,12 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     sent: list[Placed] = []
     held: list[Event] = []
     expired: list[Placed] = []
+    left_out: list[str] = []
     for placed in by.events.read(run.key.user_id, run.key.schedule, window):
         if placed.has_expired(now):
             expired.append(placed)
         elif any(each.has_passed_over(placed.event.id, placed.stored_at) for each in doubtful):
-            continue
+            left_out.append(name_of(placed.event.id))
         elif placed.event.category in braked and placed.stored_at > until:
             held.append(placed.event)
         else:
@@ -58,6 +60,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
         held,
         expired,
         newest_of(sent, window),
+        tuple(sorted(left_out)),
         frozenset(each.event.id for each in sent if each.stored_at <= until),
     )
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.ports import QueuedRun
-from gazette.domain.run import Run, settled_until
+from gazette.domain.run import Reason, Run, settled_until
 from gazette.domain.stored import is_known
 from gazette.steps.places import Places
 
@@ -16,7 +16,7 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     """See that a run takes the event. Safe to repeat. None where it has gone out, or was given up.
 
     Queued also when the run was there already: a crash between row and message must not lose
-    the message (rule 16).
+    the message (rule 16). One of the same second may have ended before the event was there.
     """
     user_id, schedule = placed.event.user_id, placed.schedule
     chain = places.runs.chain(latest_run(user_id, schedule))
@@ -25,6 +25,8 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     run = collecting(chain, placed.stored_at)
     if run is None:
         run = places.runs.create(_new(user_id, schedule, placed.stored_at, places))
+    if run.reason is Reason.EMPTY:
+        run = start_at_once(user_id, schedule, [run, *chain], places=places)
     if not run.status.is_final:
         queue_run(run, places=places)
     return run
@@ -36,7 +38,7 @@ def start_at_once(user_id: str, schedule: str, chain: Sequence[Run], *, places: 
     Returns it as it is stored: somebody else may have started it.
     """
     run = _new(user_id, schedule, places.clock(), places)
-    behind = max(run.key.sequence, chain[0].key.sequence + 1 if chain else 0)
+    behind = max([run.key.sequence, *(each.key.sequence + 1 for each in chain)])
     return places.runs.create(replace(run, key=replace(run.key, sequence=behind)))
 
 

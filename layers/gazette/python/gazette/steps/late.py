@@ -6,10 +6,11 @@ from datetime import timedelta
 
 from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import NOWHERE
+from gazette.domain.identity import NOWHERE, is_immediate
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
 from gazette.steps.applying import make_known
+from gazette.steps.immediate import start_at_once
 from gazette.steps.moving import claimable, holding, schedule_and_runs
 from gazette.steps.places import Places
 
@@ -38,7 +39,12 @@ def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
                 return placed
             is_told = _tell(chain, schedule, places)
             continue
-        moved = places.events.move(placed, name, holding(schedule, chain, places=places))
+        if is_immediate(name) and not claimable(chain):
+            start_at_once(user_id, name, chain, places=places)
+            continue
+        moved = places.events.move(
+            placed, name, holding(user_id, name, schedule, chain, places=places)
+        )
         if moved:
             return moved
         found = places.events.get(user_id, placed.event.id)

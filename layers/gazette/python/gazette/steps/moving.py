@@ -89,14 +89,11 @@ def _leaving(placed: Placed, places: Places) -> Guard | None:
     if name in NOWHERE:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, places=places)
+    if is_immediate(name) and placed.stored_at > may_have_gone_until(chain):
+        chain = _with_one_to_claim(user_id, name, chain, places=places)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
-    if is_immediate(name) and not claimable(chain):
-        start_at_once(user_id, name, chain, places=places)
-        schedule, chain = schedule_and_runs(user_id, name, places=places)
-        if placed.stored_at <= may_have_gone_until(chain):
-            return None
-    return holding(schedule, chain, places=places)
+    return holding(user_id, name, schedule, chain, places=places)
 
 
 def _arriving(user_id: str, name: str, places: Places) -> Guard:
@@ -105,12 +102,32 @@ def _arriving(user_id: str, name: str, places: Places) -> Guard:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, places=places)
     if not is_immediate(name):
-        return holding(schedule, chain, places=places)
-    run = collecting(chain, places.clock())
-    if run is None or run not in claimable(chain):
-        run = start_at_once(user_id, name, chain, places=places)
-        schedule, chain = schedule_and_runs(user_id, name, places=places)
-    return replace(holding(schedule, chain, places=places), not_after=run.due_at)
+        return holding(user_id, name, schedule, chain, places=places)
+    now = places.clock()
+    chain = _with_one_to_claim(user_id, name, chain, collecting_at=now, places=places)
+    until = max(run.due_at for run in claimable(chain))
+    return replace(holding(user_id, name, None, chain, places=places), not_after=until)
+
+
+def _with_one_to_claim(
+    user_id: str,
+    name: str,
+    chain: Sequence[Run],
+    *,
+    collecting_at: datetime | None = None,
+    places: Places,
+) -> Sequence[Run]:
+    """The runs of a thread once one waits for its claim, and still collects at an instant.
+
+    Where none does, one is started. Raises NotYet where each ended at once.
+    """
+    for _ in range(_CONFLICTS):
+        waiting = claimable(chain)
+        if waiting and (collecting_at is None or collecting(waiting, collecting_at)):
+            return chain
+        start_at_once(user_id, name, chain, places=places)
+        chain = places.runs.chain(latest_run(user_id, name))
+    raise NotYet(f"The runs of {name} of {user_id} kept ending. The message will come again.")
 
 
 def schedule_and_runs(
@@ -125,7 +142,14 @@ def schedule_and_runs(
     return schedule, places.runs.chain(latest_run(user_id, name), holding=since)
 
 
-def holding(schedule: Schedule | None, chain: Sequence[Run], *, places: Places) -> Guard:
+def holding(
+    user_id: str,
+    name: str,
+    schedule: Schedule | None,
+    chain: Sequence[Run],
+    *,
+    places: Places,
+) -> Guard:
     """What makes every claim fail whose window was read before, and whatever starts a run.
 
     Of an immediate schedule `chain` has to have a run that may be claimed: one that is started
@@ -133,13 +157,13 @@ def holding(schedule: Schedule | None, chain: Sequence[Run], *, places: Places) 
     """
     chain = _with_few_open(chain, places)
     open_ = tuple(run for run in chain if not run.status.is_final)
-    if schedule is None:
+    if is_immediate(name):
         return Guard(open_runs=open_)
-    following = max(schedule.sequence, chain[0].key.sequence + 1 if chain else 0)
+    number = max(schedule.sequence if schedule else 1, chain[0].key.sequence + 1 if chain else 1)
     return Guard(
         open_runs=open_,
-        schedules=(schedule,),
-        not_started=(RunKey(schedule.user_id, schedule.name, following),),
+        schedules=(schedule,) if schedule else (),
+        not_started=(RunKey(user_id, name, number),),
     )
 
 

@@ -187,10 +187,13 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
 
     The schedule comes before the event, and an immediate run with it, so that a crash never
     leaves an event where nobody looks. A schedule that only the installation's defaults or a
-    follow ask for may not be there yet: defaults change without a word from the reader.
+    follow ask for may not be there yet: defaults change without a word from the reader. Nor may
+    any, where a profile has just come.
     """
-    if isinstance(standing.reader, Subscriber) and target in set(DIGESTS) - digests_in(
-        [standing.reader.chosen]
+    if (
+        isinstance(standing.reader, Subscriber)
+        and target in set(DIGESTS)
+        and (placed.schedule == WAITING or target not in digests_in([standing.reader.chosen]))
     ):
         ensure_schedule(standing.reader, Frequency(target), places=places)
     there: Placed | None = placed

@@ -63,14 +63,16 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
 
 
 def is_overtaken(newer: Sequence[Run], *, runs: Runs) -> bool:
-    """Whether a run behind this one, stored before it, has taken its events (rule 16).
+    """Whether a run behind this one, stored before it, has sent its events or may have (rule 16).
 
     Those that have not are told: what they read before this one was there, they do not claim.
     """
     told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)
     rest = [each for each in newer if not is_unclaimed(each)]
     return any(
-        each.closes_a_window or not (each.status.is_final or is_unclaimed(each))
+        each.closes_a_window
+        or bool(each.uncertain)
+        or not (each.status.is_final or is_unclaimed(each))
         for each in (*told, *rest)
     )
 

@@ -25,6 +25,7 @@ from gazette.steps.preceding import (
     settle_older,
     window_of,
 )
+from gazette.steps.succeeding import start_behind
 
 _SOON = timedelta(minutes=1)
 
@@ -46,6 +47,7 @@ class Prepared:
     links: Links
     variant: Variant
     newest: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     held: Sequence[Event] = ()
     expired: Sequence[Placed] = ()
     set_aside: int = 0
@@ -66,11 +68,11 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     )
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Delivery(run)
-    if (not_before := _not_before(run, by.limits)) > by.clock():
+    if (not_before := _not_before(run, chain.older, by.limits)) > by.clock():
         awaited = Awaited.PAUSE_OVER if run.retry_at else Awaited.COLLECTED
         return Delivery(run, not_before, awaited)
     if is_unclaimed(run) and is_overtaken(chain.newer, runs=by.runs):
-        return Delivery(apply(run, Cancel(Reason.SUPERSEDED), runs=by.runs))
+        return _left_to_a_later_number(run, chain.newer[0], by)
     if _is_too_late(run, by):
         return _skipped(run, Reason.TOO_LATE, by)
     older = settle_older(
@@ -113,6 +115,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
                 links,
                 variant,
                 newest=due.newest,
+                left_out=due.left_out,
                 held=due.held,
                 expired=due.expired,
                 set_aside=set_aside,
@@ -123,16 +126,33 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     return replace(done, expired=count_expired(due.expired, by=by))
 
 
+def _left_to_a_later_number(run: Run, newest: Run, by: Delivering) -> Delivery:
+    """It ends, and what the others have not taken goes with the newest, or one behind that.
+
+    Sent under its own number, it would stand before what was sent earlier, and nobody who looks
+    back would find it.
+    """
+    if not is_unclaimed(newest):
+        check_after = run.check_at - run.due_at
+        newest = start_behind(newest, runs=by.runs, clock=by.clock, check_after=check_after)
+    apply(run, Cancel(Reason.SUPERSEDED), runs=by.runs)
+    return Delivery(newest, by.clock(), Awaited.COLLECTED)
+
+
 def _skipped(run: Run, reason: Reason, by: Delivering, set_aside: int = 0) -> Delivery:
     return Delivery(apply(run, Skip(reason), runs=by.runs), set_aside=set_aside)
 
 
-def _not_before(run: Run, limits: DeliveryLimits) -> datetime:
-    """Before when it is not sent: a pause after a refusal, or what it still collects."""
+def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
+    """Before when it is not sent: a pause after a refusal, or what it still collects.
+
+    And what any run collects that it will supersede: one that a redrive starts is due at once.
+    """
     if run.retry_at is not None:
         return run.retry_at
     if is_immediate(run.key.schedule):
-        return run.due_at + limits.settle_lag
+        collecting = (run, *filter(is_unclaimed, older))
+        return max(each.due_at for each in collecting) + limits.settle_lag
     return BEGINNING
 
 
