@@ -698,8 +698,6 @@ class FakeEvents:
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
         key = (placed.event.user_id, placed.event.id)
-        if guard.not_after and self.clock() > guard.not_after:
-            return False
         _within_a_transaction(1 + _items_of(guard))
         if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
             return False

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from gazette.domain.cadence import EVERY_DAY, WORKDAYS, Cadence, Days
 from gazette.domain.frequency import EVERYTHING
-from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, WAITING, is_immediate
+from gazette.domain.identity import ASIDE, EXPIRED, WAITING, is_immediate
 
 from cli.wording import DAYS, listed
 
@@ -19,8 +19,6 @@ def name_of(schedule: str, about: str = "") -> str:
         return "the profile"
     if schedule == ASIDE:
         return "set aside"
-    if schedule == GIVEN_UP:
-        return "no template"
     if schedule == EXPIRED:
         return "no email"
     if is_immediate(schedule):

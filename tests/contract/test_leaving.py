@@ -321,13 +321,6 @@ def test_a_run_that_starts_on_either_side_keeps_the_event(
     assert stores.kept() == now
 
 
-def test_where_two_guards_have_a_last_moment_the_earlier_counts() -> None:
-    early, late = Guard(not_after=NOW), Guard(not_after=NOW + SECOND)
-    assert (early + late).not_after == (late + early).not_after == NOW
-    assert (Guard() + late).not_after == late.not_after
-    assert (Guard() + Guard()).is_alone
-
-
 def test_a_run_of_another_schedule_is_not_touched(stores: Stores, leave: Leave) -> None:
     assert leave(stores, HERE, WHERE_IT_LEAVES)
     assert list(stores.runs.chain(WEEKLY_RUN.key)) == [WEEKLY_RUN]

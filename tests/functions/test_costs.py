@@ -211,7 +211,7 @@ def test_a_profile_with_other_choices_moves_what_waits_at_fourteen_write_units_a
     ann.meter.clear()
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
     assert ann.meter.calls == calls(
-        GetItem=4 + 2 * 10,
+        GetItem=4 + 3 * 10,
         Query=10 + 2 * 10,
         BatchGetItem=2,
         UpdateItem=2,

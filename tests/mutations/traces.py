@@ -262,10 +262,19 @@ PREVENTED: Final = (
     Mutation(
         "what comes to a digest that is just being made sees that it is",
         "steps/placing.py",
-        "        and (placed.schedule == WAITING or target not in",
+        "        and (placed.schedule != target or target not in",
         "        and (target not in",
         "tests/unit/test_moving.py"
         "::test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_by_no_run",
+        "n",
+    ),
+    Mutation(
+        "a run that is claimed while others end is held as it was read",
+        "steps/moving.py",
+        " for run in done if run.status is Status.CANCELLED}\n",
+        " for run in done}\n",
+        "tests/unit/test_moving.py"
+        "::test_trace_n_a_run_that_is_claimed_while_others_are_superseded_keeps_what_it_sends",
         "n",
     ),
     Mutation(
@@ -748,8 +757,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run gives way to a later one that was sent",
         "steps/preparing.py",
-        "    if is_unclaimed(run) and is_overtaken(chain.newer, runs=by.runs):\n",
-        "    if is_unclaimed(run) and is_overtaken((), runs=by.runs):\n",
+        "    if is_unclaimed(run) and gives_way(chain.newer, runs=by.runs):\n",
+        "    if is_unclaimed(run) and gives_way((), runs=by.runs):\n",
         "tests/unit/test_moving.py"
         "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
         "ab",
@@ -770,6 +779,24 @@ PREVENTED: Final = (
         "        collecting = (run,)\n",
         "tests/unit/test_moving.py"
         "::test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect",
+        "ab",
+    ),
+    Mutation(
+        "a run that is due at once is not that of the rest of its second",
+        "steps/immediate.py",
+        "        if run.due_at < placed.stored_at or run.reason",
+        "        if run.reason",
+        "tests/unit/test_moving.py"
+        "::test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second",
+        "ab",
+    ),
+    Mutation(
+        "a run whose window is fixed ends none that collects beyond it",
+        "steps/preceding.py",
+        "Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)\n",
+        "Cancel(Reason.SUPERSEDED)\n",
+        "tests/unit/test_moving.py"
+        "::test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longer",
         "ab",
     ),
     Mutation(

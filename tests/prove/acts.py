@@ -84,7 +84,7 @@ def put_again(event_id: str, user_id: str = "ann") -> Act:
 
 
 def change_template(*cannot_show: str) -> Act:
-    """From now on no email can show these events, and any other."""
+    """From now on no email can show these events; every other one it can."""
 
     def act(life: Life) -> None:
         renderer = life.world.renderer

@@ -262,10 +262,19 @@ def test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again(di
     assert sum(int(line.split(": ")[1]) for line in shown(world)) == 3
 
 
-def test_an_event_of_the_second_of_a_run_that_found_nothing_has_a_run_of_its_own() -> None:
+@pytest.mark.parametrize("ended", ["empty", "superseded"])
+def test_an_event_of_the_second_of_a_run_that_found_nothing_has_a_run_of_its_own(
+    ended: str,
+) -> None:
     world = a_world(Frequency.IMMEDIATE)
 
     def find_nothing() -> None:
+        if ended == "superseded":
+            world.clock.pass_time(seconds=21)
+            put_on_post1 = an_event("e3", entity_id="post1", occurred_at=world.clock())
+            world.create(put_on_post1)
+            retract_event("ann", "e3", places=world.places)
+            world.generate_queue.sent.reverse()
         retract_event("ann", "e1", places=world.places)
         world.clock.pass_time(minutes=1)
         world.deliver_queued()

@@ -11,7 +11,7 @@ from gazette.domain.calendar import slot_of
 from gazette.domain.errors import NotYet
 from gazette.domain.frequency import Frequency
 from gazette.domain.identity import immediate_schedule
-from gazette.domain.model import DAILY, RunKey
+from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.run import Reason, Run, Status
 from gazette.domain.signals import Evidence, RefusedForGood, RefusedForNow, Uncertain
 from gazette.steps.applying import apply
@@ -33,7 +33,7 @@ def shown(world: World) -> list[str]:
     return sorted(line for email in world.emails() for line in email.lines)
 
 
-def struck(world: World, meanwhile: Callable[[], object], *, dies: bool) -> Callable[[], None]:
+def strike(world: World, meanwhile: Callable[[], object], *, dies: bool) -> None:
     """Whoever writes an event next stands still before the write; and does not live to see it."""
 
     def around(name: str, call: Callable[[], Any]) -> Any:
@@ -46,10 +46,7 @@ def struck(world: World, meanwhile: Callable[[], object], *, dies: bool) -> Call
             raise NotYet("The worker is gone.")
         return done
 
-    def arm() -> None:
-        world.events.around = around
-
-    return arm
+    world.events.around = around
 
 
 def send_due_digest(world: World) -> None:
@@ -58,10 +55,10 @@ def send_due_digest(world: World) -> None:
     world.deliver_queued()
 
 
-def shortly_before_the_daily_digest(frequency: Frequency, *, full: bool) -> World:
+def shortly_before_the_daily_digest(*, full: bool) -> World:
     """What waits elsewhere comes under the daily digest ten seconds before that is due."""
     world = World()
-    world.choose(at=NOW - DAY, comment=frequency, mention=Frequency.DAILY)
+    world.choose(at=NOW - DAY, comment=Frequency.WEEKLY, mention=Frequency.DAILY)
     world.send_digest()
     put(world, 1)
     if full:
@@ -78,13 +75,13 @@ def test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window(
     dies: bool, full: bool
 ) -> None:
     """The digest that it goes to closes its window between the stamp and the write."""
-    world = shortly_before_the_daily_digest(Frequency.WEEKLY, full=full)
+    world = shortly_before_the_daily_digest(full=full)
     chosen_at = world.clock()
 
     def choose() -> None:
         world.choose(at=chosen_at, comment=Frequency.DAILY, mention=Frequency.DAILY)
 
-    struck(world, lambda: send_due_digest(world), dies=dies)()
+    strike(world, lambda: send_due_digest(world), dies=dies)
     if dies:
         with pytest.raises(NotYet):
             choose()
@@ -98,7 +95,7 @@ def test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window(
 
 def test_trace_n_a_move_to_what_is_due_by_the_clock_of_fan_out_is_seen_by_it() -> None:
     """Fan-out has looked before it was there, and says afterwards that all is quiet."""
-    world = shortly_before_the_daily_digest(Frequency.WEEKLY, full=False)
+    world = shortly_before_the_daily_digest(full=False)
     world.clock.now += SECONDS + timedelta(seconds=1)
     put_schedule = world.schedules.put
 
@@ -113,6 +110,32 @@ def test_trace_n_a_move_to_what_is_due_by_the_clock_of_fan_out_is_seen_by_it() -
     world.fan_out(slot_of(world.schedules.rows["ann", DAILY].next_due_at))
     for _ in range(3):
         world.send_digest()
+    assert shown(world) == ["post1: 1"]
+
+
+def test_trace_n_a_run_that_is_claimed_while_others_are_superseded_keeps_what_it_sends() -> None:
+    """More runs wait than one transaction holds, so the older ones end first; one is faster."""
+    world = World()
+    world.choose(at=NOW - DAY, comment=Frequency.DAILY)
+    put(world, 1)
+    world.clock.pass_time(minutes=1)
+    for number in range(1, 13):
+        key = RunKey("ann", DAILY, number)
+        world.runs.create(Run(key, due_at=world.clock(), check_at=world.clock() + DAY))
+    schedule = world.schedules.rows["ann", DAILY]
+    world.schedules.put(replace(schedule, sequence=13), replacing=schedule)
+    swap = world.runs.swap
+
+    def faster(before: Run, after: Run) -> Run:
+        if after.status is Status.CANCELLED and before.key.sequence == 5:
+            world.runs.swap = swap  # type: ignore[method-assign]
+            world.generate(before.key)
+        return swap(before, after)
+
+    world.runs.swap = faster  # type: ignore[method-assign]
+    world.choose(comment=Frequency.WEEKLY)
+    for name in ("weekly", DAILY, "weekly"):
+        world.send_digest(name)
     assert shown(world) == ["post1: 1"]
 
 
@@ -142,20 +165,20 @@ def test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_red
             world.deliver_queued()
             world.clock.pass_time(minutes=1)
 
-    struck(world, redrive, dies=False)()
+    strike(world, redrive, dies=False)
     world.choose(comment=Frequency.DAILY)
     for _ in range(3):
         world.send_digest()
     assert shown(world) == ["post1: 1"]
 
 
-def test_the_run_that_such_a_move_has_started_sends_what_is_left_and_ends() -> None:
+def test_a_run_that_a_move_has_started_is_found_by_the_sweep_and_ends_empty() -> None:
     world = refused_to_the_end()
     world.choose(comment=Frequency.DAILY)
     assert world.waiting() == {"e1": DAILY}
     newest = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
     assert (newest.status, newest.due_at) == (Status.PENDING, world.clock() + COLLAPSE)
-    world.sweep("ann")
+    assert not world.generate_queue.sent
     world.clock.pass_time(hours=2)
     world.sweep("ann")
     world.deliver_queued()
@@ -210,11 +233,12 @@ def test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evi
     world.clock.pass_time(minutes=1)
     world.mailer.script += [Uncertain(1, "ReadTimeoutError"), RefusedForGood(2, "MessageRejected")]
     world.deliver_queued()
-    while world.runs.rows[doubtful].status is not Status.FAILED:
+    for _ in range(12):
         world.clock.pass_time(minutes=10)
         world.evidence_log.note(world.clock())
         world.sweep("ann")
         world.deliver_queued()
+    assert world.runs.rows[doubtful].status is Status.FAILED
     world.clock.pass_time(hours=2)
     world.create(first)
     (late,) = world.generate_queue.sent
@@ -314,6 +338,72 @@ def test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_b
     assert shown(world) == ["post1: 1"] + ["post2: 1"] * (meanwhile == "sent")
 
 
+def a_run_at(world: World, after: float, due: float) -> Run:
+    """A run of post1 with the number of a second, due at an instant: both from now on."""
+    at = world.clock() + timedelta(seconds=due)
+    number = int(world.clock().timestamp()) + int(after)
+    return world.runs.create(Run(RunKey("ann", POST1, number), due_at=at, check_at=at + DAY))
+
+
+def test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second() -> None:
+    world = at_once()
+    run = a_run_at(world, 0, due=0)
+    world.clock.pass_time(seconds=0.8)
+    put(world, 1, "post1")
+    world.clock.now = run.due_at + SETTLE_LAG
+    world.generate(run.key)
+    for _ in range(3):
+        world.deliver_queued()
+        world.clock.pass_time(minutes=1)
+    assert shown(world) == ["post1: 1"]
+
+
+def test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longer() -> None:
+    world = at_once()
+    late = a_run_at(world, 0, due=30)
+    fixed = Window(NOW - DAY, world.clock() + timedelta(seconds=1))
+    refused = replace(
+        a_run_at(world, 1, due=1),
+        status=Status.RETRYING,
+        reason=Reason.REFUSED_FOR_NOW,
+        attempt=1,
+        refusals=1,
+        window=fixed,
+    )
+    world.runs.rows[refused.key] = refused
+    put(world, 1, "post1")
+    world.clock.pass_time(seconds=15)
+    put(world, 2, "post1")
+    world.clock.pass_time(minutes=1)
+    world.generate_queue.sent.clear()
+    world.generate(refused.key)
+    assert shown(world) == ["post1: 1"]
+    world.generate(late.key)
+    for _ in range(3):
+        world.deliver_queued()
+        world.clock.pass_time(minutes=1)
+    assert shown(world) == ["post1: 1", "post1: 1"]
+
+
+def test_an_event_that_had_a_run_gets_no_other_however_often_it_is_put() -> None:
+    """The run of its second found nothing, and the one behind that was refused for good."""
+    world = at_once()
+    ended = a_run_at(world, 0, due=20)
+    empty = replace(ended, status=Status.SKIPPED, reason=Reason.EMPTY)
+    world.runs.rows[ended.key] = empty
+    world.mailer.script.append(RefusedForGood(1, "MessageRejected"))
+    event = an_event("e1", entity_id="post1", occurred_at=world.clock())
+    for _ in range(5):
+        world.create(event)
+        world.deliver_queued()
+        world.clock.pass_time(minutes=1)
+    assert [run.reason for run in world.runs.rows.values()] == [
+        Reason.EMPTY,
+        Reason.REFUSED_FOR_GOOD,
+    ]
+    assert world.mailer.calls == 1
+
+
 def test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends() -> None:
     """The earlier run is stored after the later one has looked for what is before it."""
     world = at_once()
@@ -348,7 +438,7 @@ def test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_s
     assert shown(world) == ["post1: 2"]
 
 
-def test_in_a_thread_that_is_never_still_each_run_goes_out_in_its_turn() -> None:
+def test_a_thread_that_is_never_still_is_not_put_off_for_ever() -> None:
     """The next one always waits behind it already."""
     world = at_once()
     emails = []
@@ -365,6 +455,10 @@ def test_in_a_thread_that_is_never_still_each_run_goes_out_in_its_turn() -> None
         emails.append(len(world.emails()))
     assert emails[10] >= 2
     assert emails[-1] >= 6
+    for _ in range(3):
+        world.clock.pass_time(minutes=1)
+        world.deliver_queued()
+    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 30
 
 
 def test_a_run_is_found_among_those_around_it() -> None:
@@ -373,7 +467,10 @@ def test_a_run_is_found_among_those_around_it() -> None:
     (first,) = world.runs.rows.values()
     behind = replace(first, key=RunKey("ann", POST1, first.key.sequence + 90))
     world.runs.create(behind)
+    assert world.generate(first.key) == first
     assert world.generate(RunKey("ann", POST1, first.key.sequence + 1)) is None
     assert world.generate(RunKey("ann", POST1, first.key.sequence - 1)) is None
-    world.runs.rows[behind.key] = replace(behind, status=Status.FAILED, reason=Reason.GIVEN_UP)
+    sent = replace(behind, status=Status.SENT, window=Window(NOW - DAY, world.clock()))
+    world.runs.rows[behind.key] = sent
+    assert world.generate(first.key) is not None
     assert world.generate(RunKey("ann", POST1, first.key.sequence + 1)) is None

@@ -147,8 +147,6 @@ class DynamoEvents:
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
         """One conditional DeleteItem, or a transaction where the guard asks for more."""
-        if guard.not_after and self._clock() > guard.not_after:
-            return False
         row = EventRow(placed.event.user_id, placed.event.id)
         if guard.is_alone:
             return written(row.delete, in_place(placed))

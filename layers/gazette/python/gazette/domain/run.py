@@ -100,8 +100,8 @@ class Run:
     changes it came after a claim, so too late for that. `detail` is the provider's own code for
     the last refusal or doubt. `variant`, `locale` and `categories` are what the last claim was
     about to send, `newest` names those of its events that were stored last (`newest_of`), and
-    `left_out` those of its window that it did not show, because an earlier run in doubt had passed
-    over them.
+    `left_out` those of its window that it did not show, because an earlier attempt in doubt should
+    have shown them and had not.
     """
 
     key: RunKey
@@ -197,7 +197,7 @@ def newest_of(events: Iterable[Placed], window: Window) -> tuple[str, ...]:
 
 
 def name_of(event_id: str) -> str:
-    """A short name for an event among the few of a reader's last minutes."""
+    """A short name for an event among the few of a reader that a run has to name."""
     return hashlib.sha256(event_id.encode()).hexdigest()[:8]
 
 

@@ -113,11 +113,12 @@ class Activities(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What holds, and is done, together with an event's leaving a schedule or arriving there.
+    """What holds, and what is done, together with an event's leaving one schedule and arriving
+    under another.
 
-    So that no run closes a window over what it has read before: the epoch of each of the
-    `open_runs` is raised, and the revision of each of the `schedules`, which are as they were
-    read; the runs `not_started` do not exist. Nothing is done after `not_after`.
+    So no run is claimed whose window was read before: the epoch of each of the `open_runs` is
+    raised, and the revision of each of the `schedules`, which are as they were read; the runs
+    `not_started` do not exist. Nothing is moved after `not_after`.
     """
 
     open_runs: tuple[Run, ...] = ()
@@ -131,7 +132,7 @@ class Guard:
             open_runs=self.open_runs + other.open_runs,
             schedules=self.schedules + other.schedules,
             not_started=self.not_started + other.not_started,
-            not_after=min(filter(None, (self.not_after, other.not_after)), default=None),
+            not_after=self.not_after or other.not_after,
         )
 
     @property

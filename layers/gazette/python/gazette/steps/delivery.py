@@ -48,6 +48,7 @@ class Awaited(StrEnum):
 class Delivery:
     """What became of one message: the run as it is stored, and when it should be tried again.
 
+    `run`: the one that it was left to, where that has a later number (rule 16).
     `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
     is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
     email can show; `put_off`: how many wait because their category is braked; `expired`: how many

@@ -51,7 +51,7 @@ def edit(
     *,
     variant: Variant,
     desk: Desk,
-    in_doubt: Collection[str] = frozenset(),
+    in_doubt: Collection[str],
 ) -> Edition | SetAside:
     """The edition that shows `events`; or how many of them were set aside instead.
 

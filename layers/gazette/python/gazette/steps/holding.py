@@ -19,8 +19,8 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 @dataclass(frozen=True, slots=True)
 class Due:
     """The events of a window: what is sent, what is held back because of a brake, and what has
-    expired. `newest`, `left_out`: as in Run; `in_doubt`: what of it may have gone out already,
-    by id.
+    expired. `newest`, `left_out`: as in Run; `in_doubt`: the ids of those in
+    `sent` that may have gone out already.
     """
 
     sent: Sequence[Event]
@@ -37,10 +37,12 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     What may have gone out already is not held back: it would come once more when evidence shows
     that it has. It stays with its run, or with the one that carries that. What lies in the window
     of such a run and was not in its email is left to whoever wrote it late, and stamps it anew
-    (rule 14): shown by this attempt as well, nobody could tell in which of them it was.
+    (rule 14). If this attempt showed it, nobody could tell by a report in which of the two it was.
     """
     braked, now = by.braked.names(), by.clock()
-    doubtful = [each for each in (run, *(each for each, _ in older.carried)) if each.may_have_gone]
+    doubtful = [
+        each for each in (run, *(carried for carried, _ in older.carried)) if each.may_have_gone
+    ]
     until = may_have_gone_until(doubtful)
     sent: list[Placed] = []
     held: list[Event] = []

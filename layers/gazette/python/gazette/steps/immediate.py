@@ -16,7 +16,9 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     """See that a run takes the event. Safe to repeat. None where it has gone out, or was given up.
 
     Queued also when the run was there already: a crash between row and message must not lose
-    the message (rule 16). One of the same second may have ended before the event was there.
+    the message (rule 16). The run of its second may be one that ended before the event was there,
+    or that was due at once and takes nothing so late: then one more is started, but not for an
+    event that had a run.
     """
     user_id, schedule = placed.event.user_id, placed.schedule
     chain = places.runs.chain(latest_run(user_id, schedule))
@@ -25,17 +27,31 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     run = collecting(chain, placed.stored_at)
     if run is None:
         run = places.runs.create(_new(user_id, schedule, placed.stored_at, places))
-    if run.reason is Reason.EMPTY:
-        run = start_at_once(user_id, schedule, [run, *chain], places=places)
+        if run.due_at < placed.stored_at or run.reason in _NOT_ITS_END:
+            if any(_was_for(each, placed) for each in chain):
+                return None
+            run = start_next_collecting(user_id, schedule, [run, *chain], places=places)
     if not run.status.is_final:
         queue_run(run, places=places)
     return run
 
 
-def start_at_once(user_id: str, schedule: str, chain: Sequence[Run], *, places: Places) -> Run:
-    """Start one more run behind the newest of `chain`, for what is stored from now on.
+_NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
+"""Of a run for which the event was not there yet."""
 
-    Returns it as it is stored: somebody else may have started it.
+
+def _was_for(run: Run, placed: Placed) -> bool:
+    """Whether it was the event's own run, and failed or was skipped: that is its reason."""
+    return run.due_at >= placed.stored_at and run.reason not in _NOT_ITS_END
+
+
+def start_next_collecting(
+    user_id: str, schedule: str, chain: Sequence[Run], *, places: Places
+) -> Run:
+    """Start one more run of a thread behind the newest of `chain`.
+
+    It collects from now on, and takes what waits already. Returns it as it is stored: somebody else
+    may have started it.
     """
     run = _new(user_id, schedule, places.clock(), places)
     behind = max([run.key.sequence, *(each.key.sequence + 1 for each in chain)])

@@ -10,7 +10,7 @@ from gazette.domain.identity import NOWHERE, is_immediate
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.run import Run
 from gazette.steps.applying import make_known
-from gazette.steps.immediate import start_at_once
+from gazette.steps.immediate import start_next_collecting
 from gazette.steps.moving import claimable, holding, schedule_and_runs
 from gazette.steps.places import Places
 
@@ -40,7 +40,7 @@ def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
             is_told = _tell(chain, schedule, places)
             continue
         if is_immediate(name) and not claimable(chain):
-            start_at_once(user_id, name, chain, places=places)
+            start_next_collecting(user_id, name, chain, places=places)
             continue
         moved = places.events.move(
             placed, name, holding(user_id, name, schedule, chain, places=places)
@@ -56,7 +56,7 @@ def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
 
 def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | None) -> bool:
     """Whether a run has closed a window over it, or fan-out has found that nothing waits there."""
-    if any(run.has_taken(placed.stored_at) for run in chain):
+    if any(run.has_passed_over(placed.event.id, placed.stored_at) for run in chain):
         return True
     quiet_until = schedule.quiet_until if schedule else None
     return quiet_until is not None and placed.stored_at <= quiet_until

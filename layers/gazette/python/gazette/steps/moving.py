@@ -14,15 +14,15 @@ from gazette.domain.signals import Cancel
 from gazette.domain.stored import is_known
 from gazette.domain.stores import Guard
 from gazette.steps.applying import apply, make_known
-from gazette.steps.immediate import collecting, queue_run, start_at_once
+from gazette.steps.immediate import collecting, queue_run, start_next_collecting
 from gazette.steps.places import Places
 from gazette.steps.preceding import is_unclaimed
 
 _CONFLICTS = 5
 
 _FEW = 10
-"""Runs nobody has claimed that stay open when an event leaves: each is an item of its transaction,
-which takes a hundred.
+"""Runs nobody has claimed that stay open on each side of a move: each is an item of its
+transaction, which takes a hundred.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
@@ -125,7 +125,7 @@ def _with_one_to_claim(
         waiting = claimable(chain)
         if waiting and (collecting_at is None or collecting(waiting, collecting_at)):
             return chain
-        start_at_once(user_id, name, chain, places=places)
+        start_next_collecting(user_id, name, chain, places=places)
         chain = places.runs.chain(latest_run(user_id, name))
     raise NotYet(f"The runs of {name} of {user_id} kept ending. The message will come again.")
 
@@ -133,7 +133,9 @@ def _with_one_to_claim(
 def schedule_and_runs(
     user_id: str, name: str, *, places: Places, since: datetime | None = None
 ) -> tuple[Schedule | None, Sequence[Run]]:
-    """A schedule, None where it has none, and its newest runs: back to `since`, as in Runs.chain.
+    """The row of a schedule, None where there is none, and its newest runs.
+
+    Those reach back to `since`, as in Runs.chain.
 
     In this order: whoever starts a run moves the schedule on afterwards. So either the run is
     seen, or the schedule is found changed when it matters.
@@ -150,7 +152,7 @@ def holding(
     *,
     places: Places,
 ) -> Guard:
-    """What makes every claim fail whose window was read before, and whatever starts a run.
+    """What makes every claim fail whose window was read before, and every start of the next run.
 
     Of an immediate schedule `chain` has to have a run that may be claimed: one that is started
     later ends that first, or gives way to it (rule 16).
@@ -171,7 +173,9 @@ def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
     """The chain as it is once few of its runs are open, so that one transaction holds them all.
 
     Of more, the newest takes everything, as it would with its own delivery (rule 3). It is queued
-    before the others end: whatever breaks off then, somebody looks at what they leave.
+    before the others end: whatever breaks off then, somebody looks at what they leave. One that
+    somebody has claimed meanwhile stays as it was read: the transaction fails, and whoever moves
+    the event looks again.
     """
     unclaimed = [run for run in chain if is_unclaimed(run)]
     if len(unclaimed) <= _FEW:
@@ -179,7 +183,8 @@ def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
     newest, *older = unclaimed
     queue_run(newest, places=places)
     superseded = Cancel(Reason.SUPERSEDED)
-    ended = {run.key: apply(run, superseded, runs=places.runs) for run in older}
+    done = [apply(run, superseded, runs=places.runs) for run in older]
+    ended = {run.key: run for run in done if run.status is Status.CANCELLED}
     return [ended.get(run.key, run) for run in chain]
 
 

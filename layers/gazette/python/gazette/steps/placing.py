@@ -187,13 +187,13 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
 
     The schedule comes before the event, and an immediate run with it, so that a crash never
     leaves an event where nobody looks. A schedule that only the installation's defaults or a
-    follow ask for may not be there yet: defaults change without a word from the reader. Nor may
-    any, where a profile has just come.
+    follow ask for may not be there yet: defaults change without a word from the reader. Where
+    a profile has just come, none is there yet.
     """
     if (
         isinstance(standing.reader, Subscriber)
         and target in set(DIGESTS)
-        and (placed.schedule == WAITING or target not in digests_in([standing.reader.chosen]))
+        and (placed.schedule != target or target not in digests_in([standing.reader.chosen]))
     ):
         ensure_schedule(standing.reader, Frequency(target), places=places)
     there: Placed | None = placed

@@ -10,7 +10,7 @@ from gazette.domain.lifecycle import Ignored, transition
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports import Clock
 from gazette.domain.run import Reason, Run, Status, sent_until, settled_until
-from gazette.domain.signals import Cancel, Carry, DeadlinePassed, GiveUp
+from gazette.domain.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
 from gazette.steps.applying import apply, make_known
 
 
@@ -39,15 +39,18 @@ class Chain:
 
     @property
     def others(self) -> Sequence[Run]:
-        """What the run has to settle: what is newer and goes on settles the run instead."""
+        """The runs that this one settles: all older ones, and of the newer ones those that ended.
+
+        A newer one that goes on settles this one.
+        """
         return [*(each for each in self.newer if each.status.is_final), *self.older]
 
 
 def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     """The run with what comes before and behind it; None where there is no such run.
 
-    Only of what goes out at once something can be behind that matters: its numbers are instants,
-    so one may be stored when a later one has sent its events.
+    Only a run of a thread looks at what is behind it: its number is the second in which it begins,
+    so it may be stored when a later one has sent its events.
     """
     if not is_immediate(key.schedule):
         chain = runs.chain(key)
@@ -62,10 +65,12 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     return Chain(found, newer, older) if found else None
 
 
-def is_overtaken(newer: Sequence[Run], *, runs: Runs) -> bool:
-    """Whether a run behind this one, stored before it, has sent its events or may have (rule 16).
+def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
+    """Whether a run gives way to one behind it, which was stored before it and has sent its events,
+    or may have (rule 16).
 
-    Those that have not are told: what they read before this one was there, they do not claim.
+    The epoch of each that has not is raised: what it read before this run was there, it does not
+    claim.
     """
     told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)
     rest = [each for each in newer if not is_unclaimed(each)]
@@ -90,7 +95,10 @@ def settle_older(
     for each in older:
         found = settle_if_overdue(each, runs=runs, clock=clock, evidence_grace=evidence_grace)
         if is_unclaimed(found):
-            found = apply(found, Cancel(Reason.SUPERSEDED), runs=runs)
+            signal = Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)
+            found = apply(found, signal, runs=runs)
+            if is_unclaimed(found):
+                continue
         if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
             return Preceding(sent_until(ended), unsettled=found)
         ended.append(found)
@@ -101,6 +109,15 @@ def settle_older(
             apply(each, GiveUp(), runs=runs)
     carried = (each for each in doubtful if _reaches_behind(each, since))
     return Preceding(since, tuple((each, _carried(each)) for each in carried))
+
+
+def _collects_beyond(older: Run, run: Run) -> bool:
+    """Whether it takes what `run`, whose window is fixed, does not: then it goes on after that."""
+    return (
+        is_immediate(run.key.schedule)
+        and run.window is not None
+        and older.due_at > run.window.until
+    )
 
 
 def is_unclaimed(run: Run) -> bool:

@@ -19,7 +19,7 @@ from gazette.steps.preceding import (
     Preceding,
     chain_of,
     give_up_carried,
-    is_overtaken,
+    gives_way,
     is_unclaimed,
     settle_if_overdue,
     settle_older,
@@ -36,7 +36,7 @@ class Prepared:
 
     `older`: what the runs before it leave to it. `held`: what the email leaves out, to be put off
     before the claim. `expired`: what it would have shown in time, to be counted before the claim.
-    `set_aside`: as in Delivery.
+    `set_aside`: as in Delivery. `newest`, `left_out`: as in Run.
     """
 
     run: Run
@@ -56,9 +56,10 @@ class Prepared:
 def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     """Read the run, the older ones, its events and its reader, in this order, and render.
 
-    A Delivery where nothing is to be sent, or not now; None: there is no such run. Raises Overtaken
-    where what was read has changed before it was taken out of the window. The run is read
-    before the stops are, so that a claim on what was read fails where one came meanwhile (rule 11).
+    A Delivery where nothing is to be sent, or not now, or another run sends it; None: there is no
+    such run. Raises Overtaken where what was read has changed before it was taken out of the
+    window. The run is read before the stops are, so that a claim on what was read fails where one
+    came meanwhile (rule 11).
     """
     chain = chain_of(key, runs=by.runs)
     if chain is None:
@@ -71,7 +72,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     if (not_before := _not_before(run, chain.older, by.limits)) > by.clock():
         awaited = Awaited.PAUSE_OVER if run.retry_at else Awaited.COLLECTED
         return Delivery(run, not_before, awaited)
-    if is_unclaimed(run) and is_overtaken(chain.newer, runs=by.runs):
+    if is_unclaimed(run) and gives_way(chain.newer, runs=by.runs):
         return _left_to_a_later_number(run, chain.newer[0], by)
     if _is_too_late(run, by):
         return _skipped(run, Reason.TOO_LATE, by)

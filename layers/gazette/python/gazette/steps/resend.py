@@ -48,7 +48,7 @@ def resend(
     if done.again_at and done.run.retry_at and done.run.retry_at > clock():
         message.hide(done.run.retry_at - clock())
         raise NotYet(
-            f"Run {run_id(message.key)} was refused {done.run.refusals} times "
+            f"Run {run_id(done.run.key)} was refused {done.run.refusals} times "
             f"({done.run.detail}); it is tried again at {done.run.retry_at}."
         )
     put_off(done, queue=resend_queue, clock=clock)
