@@ -24,6 +24,8 @@ from tests.builders import a_run
 from tests.functions.conftest import Context
 from tests.functions.messages import records
 
+pytestmark = pytest.mark.usefixtures("templates_on_path")
+
 
 @pytest.fixture(autouse=True)
 def _built_anew() -> Iterator[None]:
