@@ -25,28 +25,28 @@ browser: setup chromium ## Readers in Chromium, on the deployed stacks: emails, 
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
 
 fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
-	@$(BIN)/python -m tests.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
+	@$(BIN)/python -m proofs.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
 
 model: setup ## The delivery protocol's states, searched under each policy, 4 minutes (DEEP=1: 7)
-	@$(BIN)/python -m tests.model $(if $(DEEP),--deep)
+	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
 
 chaos: setup ## 2,000 digests on the deployed stacks, their workers killed at random (DIGESTS=… chooses)
-	@$(BIN)/python -m tests.chaos $(if $(DIGESTS),--digests $(DIGESTS))
+	@$(BIN)/python -m proofs.chaos $(if $(DIGESTS),--digests $(DIGESTS))
 
 state: setup ## 2,000 histories of workers that overlap, die and are told nothing (EXAMPLES=… chooses)
-	@$(BIN)/python -m tests.state $(if $(EXAMPLES),--examples $(EXAMPLES))
+	@$(BIN)/python -m proofs.state $(if $(EXAMPLES),--examples $(EXAMPLES))
 
 mutations: setup ## Takes rules out of the code, one at a time: the test of each must fail
-	@$(BIN)/python -m tests.mutations
+	@$(BIN)/python -m proofs.mutations
 
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
-	@$(BIN)/python -m tests.timetravel
+	@$(BIN)/python -m proofs.timetravel
 
 prove: setup ## Every worker killed at every call: nothing lost, nothing twice (EVERY=… strikes fewer, WITHOUT=… a rule)
-	@$(BIN)/python -m tests.prove $(if $(EVERY),--every $(EVERY)) $(if $(WITHOUT),--without $(WITHOUT))
+	@$(BIN)/python -m proofs.prove $(if $(EVERY),--every $(EVERY)) $(if $(WITHOUT),--without $(WITHOUT))
 
 experiments: setup ## Thousands of experiments of which the truth is known, reported (NUMBER=… chooses)
-	@$(BIN)/python -m tests.experiments $(if $(NUMBER),--number $(NUMBER))
+	@$(BIN)/python -m proofs.experiments $(if $(NUMBER),--number $(NUMBER))
 
 linear: setup ## Fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time of each
 	@$(BIN)/python -m benchmarks.linear

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from gazette.domain.batch import Batch
+from gazette.domain.delivery.batch import Batch
+from gazette.domain.delivery.run import Run
 from gazette.domain.model import RunKey, Schedule, Window
-from gazette.domain.ports import QueuedRun, Shard
-from gazette.domain.run import Run
+from gazette.domain.ports.outside import QueuedRun, Shard
 
 _PAGES = {"due"}
 """Methods that return page after page."""

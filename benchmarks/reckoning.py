@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gazette.domain.delivery.run import Status
 from gazette.domain.identity import parse_run_id
-from gazette.domain.run import Status
 
 from demo.ses import Accepted
 

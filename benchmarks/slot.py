@@ -12,7 +12,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from gazette.domain.calendar import slot_of
+from gazette.domain.scheduling.calendar import slot_of
 
 from benchmarks.readers import Progress, fill
 from benchmarks.reckoning import reckon

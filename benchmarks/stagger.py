@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from gazette.domain.cadence import DigestTimes
-from gazette.domain.calendar import next_occurrence
-from gazette.domain.frequency import Frequency
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.scheduling.calendar import next_occurrence
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
 
 from infra.stages import Stage
 

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import boto3
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.bootstrap.clock import now
-from gazette.domain.run import Reason, Status
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.run import Reason, Status
 from gazette.settings import FanoutSettings
-from gazette.steps.batches import BatchView, view_batch
+from gazette.steps.support.batches import BatchView, view_batch
 
 from benchmarks.reckoning import Stored
 from demo.engine import Engine

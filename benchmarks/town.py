@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 from datetime import timedelta
 from random import Random
 
-from gazette.domain.cadence import DigestTimes
-from gazette.domain.calendar import SLOT, slot_of
-from gazette.domain.frequency import Frequency
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY
-from gazette.steps.fanout import FannedOut, fan_out, tick
-from gazette.steps.scheduling import set_schedule
-from gazette.steps.starting import Departures, FanoutLimits
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
+from gazette.steps.occurrences.start import Departures, FanoutLimits
+from gazette.steps.subscribers.schedules import set_schedule
 
 from benchmarks.ledger import Ledger
 from infra.stages import Stage

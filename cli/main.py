@@ -5,17 +5,17 @@ import sys
 
 import typer
 
-from cli.batch import batch
-from cli.brake import brake
+from cli.batches.command import batch
 from cli.dead_letters.command import dlq
-from cli.event import event
-from cli.experiment import experiment
-from cli.explaining.command import explain
-from cli.links import links
+from cli.dead_letters.quarantine import quarantine
+from cli.events.command import event
+from cli.experiments.command import experiment
+from cli.explain.command import explain
+from cli.links.command import links
 from cli.preview.command import preview
-from cli.quarantine import quarantine
-from cli.reporting.command import report
-from cli.suppression import suppression
+from cli.sending.command import brake
+from cli.statistics.command import report
+from cli.suppression.command import suppression
 
 app = typer.Typer(
     help="Events for Gazette, what became of those that did not fit, and who got what and why.",

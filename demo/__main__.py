@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import boto3
-from gazette.domain.calendar import slot_of
+from gazette.domain.scheduling.calendar import slot_of
 from rich.console import Console
 from rich.table import Table
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
-from gazette.domain.cadence import Cadence
-from gazette.domain.calendar import last_instant_of_slot, next_occurrence, slot_of
+from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence, slot_of
+from gazette.domain.scheduling.recurrence import Cadence
 
 from demo import campus
 from demo.service import Service

@@ -4,10 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from gazette.domain.cadence import Cadence, DigestTimes
-from gazette.domain.feedback import Fault, MailEvent, MailReport
-from gazette.domain.following import Activity, Follow, FollowState
-from gazette.domain.frequency import Frequency, frequencies
+from gazette.domain.delivery.run import Run
+from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
 from gazette.domain.identity import address_hash
 from gazette.domain.model import (
     DAILY,
@@ -21,9 +19,11 @@ from gazette.domain.model import (
     Schedule,
     Window,
 )
-from gazette.domain.ports import Links
-from gazette.domain.run import Run
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.ports.outside import Links
+from gazette.domain.scheduling.recurrence import Cadence, DigestTimes
+from gazette.domain.subscribers.following import Activity, Follow, FollowState
+from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.subscriber import Subscriber
 
 NOW = datetime(2026, 11, 22, 7, 3, tzinfo=UTC)
 RETENTION = timedelta(days=35)

@@ -3,7 +3,7 @@
 from datetime import date
 
 from gazette.domain.explanation import Explanation
-from gazette.steps.explain import explain
+from gazette.steps.support.explain import explain
 
 from tests.world import World
 

@@ -6,24 +6,39 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from gazette.domain.batch import Batch, Counted, batch_of, counted
-from gazette.domain.brake import Brake, pulled, pulled_by_hand
-from gazette.domain.cadence import Cadence
-from gazette.domain.calendar import slot_of
-from gazette.domain.engagement import Engagement, EngagementEvent
+from gazette.domain.delivery.batch import Batch, Counted, batch_of, counted
+from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
+from gazette.domain.delivery.pace import (
+    NoTurn,
+    Pace,
+    PacePlan,
+    PaceReading,
+    Quota,
+    Turn,
+    read,
+    take,
+)
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.following import Activity, Follow
+from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.reputation import CategoryBrake, Mark, Tally
 from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, run_id, shard_of
-from gazette.domain.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
-from gazette.domain.pace import NoTurn, Pace, PacePlan, PaceReading, Quota, Turn, read, take
-from gazette.domain.ports import Clock
-from gazette.domain.reputation import CategoryBrake, Mark, Tally
-from gazette.domain.run import BEGINNING, Reason, Run, Status
+from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.stores import Guard
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
+from gazette.domain.scheduling.recurrence import Cadence
 from gazette.domain.stored import require_readable
-from gazette.domain.stores import Guard
-from gazette.domain.subscriber import Early, Erased, Reader, Subscriber, SubscriberStatus
-from gazette.domain.suppression import Cause, Suppression
+from gazette.domain.subscribers.following import Activity, Follow
+from gazette.domain.subscribers.subscriber import (
+    Early,
+    Erased,
+    Reader,
+    Subscriber,
+    SubscriberStatus,
+)
+from gazette.domain.subscribers.suppression import Cause, Suppression
 
 from tests.builders import RETENTION, SettableClock
 

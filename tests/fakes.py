@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.compose import Digest, Ranking
+from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.domain.delivery.pace import Quota
+from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.errors import GazetteError, Unavailable
-from gazette.domain.experiment import Course, Experiment
-from gazette.domain.link_keys import LinkKeys
+from gazette.domain.feedback.experiment import Course, Experiment
+from gazette.domain.links.keys import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
-from gazette.domain.pace import Quota
-from gazette.domain.ports import FollowerPage, Links, QueuedRun, Said, Shard, Walk
-from gazette.domain.signals import Accepted, SendOutcome
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.ports.outside import FollowerPage, Links, QueuedRun, Said, Shard, Walk
+from gazette.domain.subscribers.subscriber import Subscriber
 
 
 def _within_a_call(messages: Sequence[object]) -> None:

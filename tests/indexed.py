@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gazette.domain.calendar import slot_of
+from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Placed, Retracted, RunKey, Schedule
-from gazette.domain.run import Run
+from gazette.domain.scheduling.calendar import slot_of
 
 from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
 

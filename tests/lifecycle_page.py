@@ -6,10 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gazette.domain.lifecycle import MAX_REFUSALS, Ignored, transition
-from gazette.domain.model import RunKey, Window
-from gazette.domain.run import Reason, Run, Status
-from gazette.domain.signals import (
+from gazette.domain.delivery.lifecycle import MAX_REFUSALS, Ignored, transition
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import (
     Accepted,
     Cancel,
     Carry,
@@ -28,6 +27,7 @@ from gazette.domain.signals import (
     Stop,
     Uncertain,
 )
+from gazette.domain.model import RunKey, Window
 
 PAGE = Path(__file__).parents[1] / "docs" / "lifecycle.md"
 
@@ -90,9 +90,9 @@ SIGNALS: tuple[tuple[str, Signal], ...] = (
 
 _HEAD = """# The life of a run
 
-Written by `make docs` from `gazette.domain.lifecycle.transition`, which is total: every status has
-an answer to every signal. What is not shown is ignored. The rules behind it are in
-[protocol.md](protocol.md).
+Written by `make docs` from `transition` in `gazette.domain.delivery.lifecycle`, which is total:
+every status has an answer to every signal. What is not shown is ignored. The rules behind it are
+in [protocol.md](protocol.md).
 
 ```mermaid
 stateDiagram-v2"""

@@ -3,7 +3,7 @@
 from typing import Any
 
 import boto3
-from gazette.adapters.tables import (
+from gazette.adapters.dynamodb.tables import (
     ActivityRow,
     BatchRow,
     BounceRow,

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import boto3
-from gazette.adapters.links import SignedLinks
-from gazette.domain.cadence import Cadence
-from gazette.domain.calendar import last_instant_of_slot, next_occurrence
-from gazette.domain.link_keys import read_keys
+from gazette.adapters.web.links import SignedLinks
+from gazette.domain.links.keys import read_keys
 from gazette.domain.model import RunKey
-from gazette.domain.ports import Links
+from gazette.domain.ports.outside import Links
+from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence
+from gazette.domain.scheduling.recurrence import Cadence
 
 from demo.engine import ROOT, Engine
 from demo.replay import SETTLE_SECONDS

@@ -10,9 +10,6 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-from gazette.domain.asking import Act, Asked
-from gazette.domain.calendar import slot_of
-from gazette.domain.choosing import NOTHING, Choice
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -20,44 +17,47 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
 )
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.restart import Restarted
+from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.signals import Policy
+from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
-from gazette.domain.feedback import MailEvent, MailReport
-from gazette.domain.following import FollowState
-from gazette.domain.frequency import Frequencies, Frequency
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.reputation import CategoryBrake
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
-from gazette.domain.overview import Overview, Told
-from gazette.domain.pace import PacePlan
-from gazette.domain.ports import BrakedCategories, QueuedRun, Renderer, Shard
-from gazette.domain.reputation import CategoryBrake
-from gazette.domain.restart import Restarted
-from gazette.domain.run import Run
-from gazette.domain.signals import Policy
-from gazette.domain.stores import EventShelf
-from gazette.domain.streams import Streams
-from gazette.domain.suppression import SoftLimit
-from gazette.steps.centre import do, look, save
-from gazette.steps.deliver import deliver
-from gazette.steps.delivery import Delivering, Delivery, DeliveryLimits
-from gazette.steps.doubts import Sweeping, SweepLimits, Swept
-from gazette.steps.editing import Desk
-from gazette.steps.fanout import FannedOut, fan_out
-from gazette.steps.feedback import take_note
-from gazette.steps.followers import bring
-from gazette.steps.generate import generate
-from gazette.steps.ingest import ingest
-from gazette.steps.pacing import Lane, Pacing
-from gazette.steps.places import Places
-from gazette.steps.rehearsing import Rehearsing
-from gazette.steps.resend import ResendMessage, resend
-from gazette.steps.restarting import Restarting, restart
-from gazette.steps.returning import come_back
-from gazette.steps.starting import Departures, FanoutLimits
-from gazette.steps.suppressing import Suppressing, heed, stop_if_suppressed
-from gazette.steps.sweep import sweep
-from gazette.steps.unsubscribe import note_left_by, unsubscribe
-from gazette.steps.watching import Watching, watch
+from gazette.domain.ports.outside import BrakedCategories, QueuedRun, Renderer, Shard
+from gazette.domain.ports.stores import EventShelf
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.choices import NOTHING, Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequencies, Frequency
+from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.preference_form import Act, Asked
+from gazette.domain.subscribers.suppression import SoftLimit
+from gazette.steps.context import Places
+from gazette.steps.delivery.deliver import deliver
+from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.generate import generate
+from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.resend import ResendMessage, resend
+from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
+from gazette.steps.fanout.fanout import FannedOut, fan_out
+from gazette.steps.feedback.category_stats import Watching, watch
+from gazette.steps.feedback.feedback import take_note
+from gazette.steps.ingest.followers import bring
+from gazette.steps.ingest.ingest import ingest
+from gazette.steps.occurrences.redrive import Restarting, restart
+from gazette.steps.occurrences.start import Departures, FanoutLimits
+from gazette.steps.preferences.page import do, look, save
+from gazette.steps.subscribers.resubscribe import come_back
+from gazette.steps.subscribers.suppress import Suppressing, heed, stop_if_suppressed
+from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
+from gazette.steps.support.dry_run import Rehearsing
+from gazette.steps.sweep.sweep import sweep
+from gazette.steps.sweep.unknown import Sweeping, SweepLimits, Swept
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (

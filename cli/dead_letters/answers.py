@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from gazette.domain.delivery.run import Run
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
-from gazette.domain.run import Run
-from gazette.steps.dead_letters import Foreseen, Redrive
-from gazette.steps.delivery import Awaited
+from gazette.steps.delivery.types import Awaited
+from gazette.steps.support.dead_letters import Foreseen, Redrive
 
-from cli.console import printable
 from cli.dead_letters.letters import Letter
-from cli.explaining.reasons import words_for
-from cli.sight import moment
+from cli.explain.reasons import words_for
+from cli.shared.console import printable
+from cli.shared.formatting import moment
 
 AGAIN = "again"
 """It is worked off as if it came for the first time."""

@@ -15,16 +15,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.console import NotPossible, note, one_line_errors, say
 from cli.dead_letters.answers import Foresee, answer
 from cli.dead_letters.known import DeadQueue, chosen
 from cli.dead_letters.letters import Letter, look, read
 from cli.dead_letters.moving import Choice, move
+from cli.dead_letters.queues import Queue, queues
 from cli.dead_letters.wanted import DueAt, Wanted, wanted
-from cli.deployed import StageName, settings_of
-from cli.queues import Queue, queues
-from cli.refusals import refusals_in_words
-from cli.sight import moment
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.deployed import StageName, settings_of
+from cli.shared.formatting import moment
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef

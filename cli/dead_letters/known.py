@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cli.console import NotPossible, printable
+from cli.shared.console import NotPossible, printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gazette.adapters.queues import (
+from gazette.adapters.aws.queues import (
     decode_followers,
     decode_partition,
     decode_run_key,
     decode_shard,
     was_given_up,
 )
-from gazette.adapters.ses_events import decode_report
-from gazette.domain.calendar import slot_id
+from gazette.adapters.mail.ses_events import decode_report
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import slot_id
 
-from cli.console import printable
 from cli.dead_letters.known import DeadQueue
-from cli.envelopes import detail_type
-from cli.queues import Held, Queue, received_times, sent_at
+from cli.dead_letters.queues import Held, Queue, received_times, sent_at
+from cli.events.envelopes import detail_type
+from cli.shared.console import printable
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Union
 from botocore.exceptions import ClientError
 
 from cli.dead_letters.known import DeadQueue
-from cli.queues import Queue
-from cli.redriving import Redriven, redrive
-from cli.refusals import refusals_in_words
+from cli.dead_letters.queues import Queue
+from cli.dead_letters.redrive import Redriven, redrive
+from cli.shared.aws_errors import refusals_in_words
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import (

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from gazette.domain.calendar import slot_of
 from gazette.domain.identity import is_immediate, parse_run_id
 from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import slot_of
 
-from cli.console import NotPossible, printable
 from cli.dead_letters.letters import Letter
-from cli.slots import named_slot
+from cli.shared.console import NotPossible, printable
+from cli.shared.slots import named_slot
 
 DueAt = Callable[[RunKey], datetime | None]
 """When a run was due; None where it is not there any more."""

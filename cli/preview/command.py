@@ -10,14 +10,14 @@ from gazette.bootstrap.support import build_waiting
 from gazette.domain.identity import USER_ID
 from gazette.settings import GenerateSettings
 
-from cli.checking import check
-from cli.console import NotPossible, note, one_line_errors, printable, say
-from cli.deployed import StageName, settings_of
-from cli.entries import read_entries
+from cli.events.checking import check
+from cli.events.entries import read_entries
 from cli.preview import folder, letters
 from cli.preview.letters import Kind, Letter
 from cli.preview.rendering import render, templates_of
-from cli.refusals import refusals_in_words
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible, note, one_line_errors, printable, say
+from cli.shared.deployed import StageName, settings_of
 
 _PROJECT = Path(__file__).parents[2]
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gazette.domain.commands import ChangeSubscriber
-from gazette.domain.compose import compose
-from gazette.domain.frequency import Frequency
+from gazette.domain.delivery.compose import compose
 from gazette.domain.identity import immediate_schedule, is_immediate
 from gazette.domain.model import DAILY, Event
-from gazette.domain.subscriber import Subscriber
-from gazette.steps.waiting import Waiting
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.support.pending import Waiting
 
-from cli.checking import Checked
-from cli.console import NotPossible
+from cli.events.checking import Checked
+from cli.events.digest_lines import events_in
 from cli.preview.sample import EVENTS, READER
-from cli.previewing import events_in
+from cli.shared.console import NotPossible
 
 
 class Kind(StrEnum):

@@ -13,13 +13,13 @@ from pathlib import Path
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.domain.compose import compose
+from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
-from gazette.domain.ports import Links
+from gazette.domain.ports.outside import Links
 
-from cli.console import NotPossible
 from cli.preview.letters import Letter
+from cli.shared.console import NotPossible
 from infra.assets.inline import TemplateError
 from infra.assets.templates import build_templates
 from infra.stages import StageError, read_stage

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from gazette.domain.model import Actor, Entity, Event
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.subscribers.subscriber import Subscriber
 
 _NOW = datetime(2026, 11, 26, 6, 40, tzinfo=UTC)
 

@@ -7,10 +7,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_tick
-from gazette.bootstrap.quota import build as build_learn_quota
+from gazette.bootstrap.parts.quota import build as build_learn_quota
 from gazette.domain.errors import Unavailable
 from gazette.observability import TimeLeft, count, each_message, logger, observed
-from gazette.reporting import report_skipped, report_unreadable
+from gazette.run_metrics import report_skipped, report_unreadable
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

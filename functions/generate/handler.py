@@ -5,9 +5,9 @@ from typing import Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
-from gazette.bootstrap.templates import renderer
+from gazette.bootstrap.parts.templates import renderer
 from gazette.observability import TimeLeft, each_message, observed
-from gazette.reporting import report_delivery, report_fragments
+from gazette.run_metrics import report_delivery, report_fragments
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

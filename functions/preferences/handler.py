@@ -5,10 +5,10 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from gazette.answering import email_answer, page_answer
-from gazette.bootstrap.centre import body_of
+from gazette.bootstrap.parts.preference_page import body_of
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
+from gazette.http_responses import email_answer, page_answer
 from gazette.observability import count, logger, observed
 
 app = APIGatewayHttpResolver()

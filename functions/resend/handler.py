@@ -4,10 +4,10 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.bootstrap.parts.templates import renderer
 from gazette.bootstrap.resend import build
-from gazette.bootstrap.templates import renderer
 from gazette.observability import TimeLeft, each_message, observed
-from gazette.reporting import report_fragments, report_resent
+from gazette.run_metrics import report_fragments, report_resent
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

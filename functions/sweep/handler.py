@@ -10,7 +10,7 @@ from gazette.bootstrap.sweep import build_begin, build_oldest_due_age, build_swe
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.observability import TimeLeft, count, each_message, logger, measure_seconds, observed
-from gazette.reporting import report_unreadable
+from gazette.run_metrics import report_unreadable
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

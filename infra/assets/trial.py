@@ -10,12 +10,12 @@ from traceback import extract_tb
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.domain.compose import compose
+from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import Actor, Entity, Event
-from gazette.domain.ports import Links
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.ports.outside import Links
+from gazette.domain.subscribers.subscriber import Subscriber
 
 from infra.assets.inline import TemplateError
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from gazette.adapters.rendering.centre import CentrePages
+from gazette.adapters.rendering.preference_page import CentrePages
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.domain.overview import Overview
+from gazette.domain.subscribers.overview import Overview
 from playwright.sync_api import Browser
 
 from cli.preview.letters import Kind, sample

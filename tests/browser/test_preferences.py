@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from gazette.domain.calendar import SLOT
+from gazette.domain.scheduling.calendar import SLOT
 from playwright.sync_api import Page, expect
 
 from tests.browser.links import links_in, preferences_of

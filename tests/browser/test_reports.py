@@ -4,10 +4,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from cli.reporting.page import page
+from cli.statistics.page import page
 from tests.browser.accessibility import inspected, problems
 from tests.builders import NOW
-from tests.unit.test_report_page import an_answer
+from tests.unit.support.test_statistics_page import an_answer
 
 
 def test_a_report_can_be_read_by_everybody(browser: Browser, tmp_path: Path) -> None:

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ConnectTimeoutError
-from gazette.adapters.activities import DynamoActivities
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.bounces import DynamoBounces
-from gazette.adapters.engagement import DynamoEngagements
-from gazette.adapters.events import DynamoEventReader, DynamoEvents
-from gazette.adapters.follows import DynamoFollows
-from gazette.adapters.pace import DynamoPacer, DynamoQuota
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.adapters.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.activities import DynamoActivities
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.bounces import DynamoBounces
+from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.control.pace import DynamoPacer, DynamoQuota
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.explanation import EventHistory
-from gazette.domain.ledgers import Batches, Engagements, Runs, Schedules
-from gazette.domain.pace import PacePlan
-from gazette.domain.ports import Clock, QuotaStore
-from gazette.domain.stores import (
+from gazette.domain.ports.ledgers import Batches, Engagements, Runs, Schedules
+from gazette.domain.ports.outside import Clock, QuotaStore
+from gazette.domain.ports.stores import (
     Activities,
     Bounces,
     EventReader,

@@ -12,8 +12,8 @@ from typing import Any
 
 import boto3
 import pytest
-from gazette.domain.calendar import slot_of
 from gazette.domain.identity import address_hash
+from gazette.domain.scheduling.calendar import slot_of
 
 from demo.engine import deploy, running
 from demo.service import Service

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from gazette.domain.calendar import slot_id, slot_of
 from gazette.domain.identity import parse_run_id
+from gazette.domain.scheduling.calendar import slot_id, slot_of
 
 from demo.engine import ROOT, deploy, running
 from demo.service import Service

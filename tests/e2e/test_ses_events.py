@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import boto3
 import pytest
-from gazette.adapters.ses_events import decode_report
-from gazette.domain.feedback import MailEvent, MailReport
+from gazette.adapters.mail.ses_events import decode_report
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
 from gazette.domain.model import RunKey
 
 from demo.engine import running

@@ -17,9 +17,9 @@ from aws_lambda_powertools.utilities import parameters
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.links import SignedLinks
-from gazette.adapters.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap import (
     fanout,
     feedback,
@@ -27,14 +27,13 @@ from gazette.bootstrap import (
     generate,
     ingest,
     preferences,
-    quota,
     resend,
-    sending,
     sweep,
 )
-from gazette.bootstrap.secrets import link_keys
-from gazette.domain.calendar import SLOT, slot_of
+from gazette.bootstrap.parts import quota, sending
+from gazette.bootstrap.parts.secrets import link_keys
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.observability import logger
 from gazette.settings import (
     FanoutSettings,

@@ -4,12 +4,12 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
-from gazette.adapters.queues import decode_run_key
-from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.aws.queues import decode_run_key
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.domain.delivery.run import Reason, Run
+from gazette.domain.delivery.signals import Claim, RefusedForNow
 from gazette.domain.model import Window
-from gazette.domain.run import Reason, Run
-from gazette.domain.signals import Claim, RefusedForNow
-from gazette.steps.applying import apply
+from gazette.steps.runs import apply
 
 
 def refused_to_the_end(message: str) -> Run:

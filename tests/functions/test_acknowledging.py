@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
-from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.domain.delivery.run import Status
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.run import Status
 
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import event, profile, records

@@ -4,17 +4,17 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.adapters.pace import ROWS, DynamoPacer
-from gazette.adapters.runs import DynamoRuns
+from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.bootstrap import fanout
-from gazette.bootstrap.clock import now
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.pace import PacePlan, Turn
+from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.pace import PacePlan, Turn
-from gazette.domain.run import Reason, Run, Status
 
 from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.messages import ago, event, follow, happening, http, profile
-from tests.functions.test_readers import path_of
+from tests.functions.preferences.test_links import path_of
 from tests.meter import calls
 
 KEY = RunKey("ann", DAILY, 1)

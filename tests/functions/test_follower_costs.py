@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.adapters.follows import DynamoFollows
-from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.bootstrap.clock import now
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
 
 from tests.builders import a_follow, a_subscriber
 from tests.functions.conftest import Cloud

@@ -3,7 +3,7 @@
 import pytest
 from gazette.bootstrap.ingest import build
 
-from tests.fuzz.__main__ import run
+from proofs.fuzz.__main__ import run
 
 
 def test_whatever_is_put_is_stored_or_quarantined(monkeypatch: pytest.MonkeyPatch) -> None:

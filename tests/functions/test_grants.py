@@ -9,29 +9,29 @@ from urllib.parse import urlencode
 
 import pytest
 from botocore.client import BaseClient
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.category_brakes import DynamoCategoryBrakes
-from gazette.adapters.follows import DynamoFollows
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.adapters.suppressions import DynamoSuppressions
 from gazette.bootstrap import generate, resend
-from gazette.bootstrap.clock import now
-from gazette.domain.asking import follow_field
-from gazette.domain.calendar import slot_of
-from gazette.domain.compose import Digest
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.compose import Digest
+from gazette.domain.delivery.run import Reason, Status, name_of
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.following import Follow, FollowState
-from gazette.domain.frequency import Frequency
+from gazette.domain.feedback.reputation import category_brake
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Edition, RunKey
-from gazette.domain.ports import Links
-from gazette.domain.reputation import category_brake
-from gazette.domain.run import Reason, Status, name_of
-from gazette.domain.subscriber import Subscriber, SubscriberStatus
-from gazette.domain.suppression import Cause
+from gazette.domain.ports.outside import Links
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.following import Follow, FollowState
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.preference_form import follow_field
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
 
 from tests.builders import a_claimed_run, a_run, a_window
 from tests.functions.conftest import GRANTED, Cloud, fan_out
@@ -48,7 +48,7 @@ from tests.functions.messages import (
     reference,
     report,
 )
-from tests.functions.test_readers import path_of
+from tests.functions.preferences.test_links import path_of
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 

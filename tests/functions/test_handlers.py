@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
-from gazette.adapters.pace import ROWS, DynamoPacer
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.adapters.suppressions import DynamoSuppressions
-from gazette.bootstrap.clock import now
+from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.pace import PacePlan
-from gazette.domain.run import Reason, Run, Status
-from gazette.domain.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import (

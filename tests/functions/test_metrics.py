@@ -6,9 +6,10 @@ from itertools import count
 from typing import Any
 
 import pytest
-from gazette.adapters.runs import PARTITIONS, DynamoRuns
-from gazette.bootstrap import fanout, sending, sweep
-from gazette.bootstrap.templates import renderer
+from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
+from gazette.bootstrap import fanout, sweep
+from gazette.bootstrap.parts import sending
+from gazette.bootstrap.parts.templates import renderer
 from gazette.domain.model import RunKey
 from gazette.observability import metrics
 
@@ -23,7 +24,7 @@ from tests.functions.messages import (
     profile,
     report,
 )
-from tests.unit.test_metrics_page import documented
+from tests.unit.house.test_metrics_page import documented
 
 Written = list[dict[str, Any]]
 

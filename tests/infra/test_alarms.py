@@ -4,13 +4,13 @@ from pathlib import Path
 
 import gazette
 import pytest
-from gazette.steps.doubts import Swept
+from gazette.steps.sweep.unknown import Swept
 
 from infra.constructs.alarms import COUNTED, SHARES, Counted, Share
 from tests.infra.synthesis import Properties, Synthesis
-from tests.unit.test_metrics_page import documented
+from tests.unit.house.test_metrics_page import documented
 
-_REPORTING = Path(gazette.__file__).parent / "reporting.py"
+_REPORTING = Path(gazette.__file__).parent / "run_metrics.py"
 
 
 @pytest.fixture

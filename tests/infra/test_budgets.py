@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from gazette.bootstrap.limits import delivery_limits
-from gazette.bootstrap.sending import smtp_times
-from gazette.domain.pace import NoTurn, PacePlan, Turn
-from gazette.domain.streams import Streams
+from gazette.bootstrap.parts.limits import delivery_limits
+from gazette.bootstrap.parts.sending import smtp_times
+from gazette.domain.delivery.pace import NoTurn, PacePlan, Turn
+from gazette.domain.delivery.streams import Streams
 from gazette.settings import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.budgets import PREPARING
-from gazette.steps.pacing import Lane, Pacing, wait_for_turn
+from gazette.steps.delivery.pacing import Lane, Pacing, wait_for_turn
 
 from infra.topology import STEPS
 from tests.builders import SettableClock, a_run

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from gazette.adapters.tables import (
+from gazette.adapters.dynamodb.tables import (
     ActivityRow,
     BatchRow,
     BounceRow,

@@ -7,17 +7,17 @@ from functools import cache
 
 import boto3
 
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.events import DynamoEventReader
-from gazette.adapters.queues import SqsRunQueue, SqsShardQueue, decode_shard
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.bootstrap.clock import now
-from gazette.domain.ports import TimeLeft
+from gazette.adapters.aws.queues import SqsRunQueue, SqsShardQueue, decode_shard
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import FanoutSettings
-from gazette.steps.fanout import FannedOut, fan_out, tick
-from gazette.steps.starting import Departures, FanoutLimits
+from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
+from gazette.steps.occurrences.start import Departures, FanoutLimits
 
 
 @cache

@@ -7,27 +7,27 @@ from functools import cache
 
 import boto3
 
-from gazette.adapters.bounces import DynamoBounces
-from gazette.adapters.category_brakes import DynamoCategoryBrakes
-from gazette.adapters.engagement import DynamoEngagements
-from gazette.adapters.evidence import DynamoEvidenceLog
-from gazette.adapters.queues import SqsQuarantine
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.ses_events import decode_report
-from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.adapters.suppressions import DynamoSuppressions
-from gazette.adapters.tallies import DynamoTallies
-from gazette.bootstrap.bus import bus
-from gazette.bootstrap.clock import now
-from gazette.domain.feedback import MailEvent, MailReport
-from gazette.domain.run import Run
-from gazette.domain.suppression import Cause, SoftLimit
-from gazette.reporting import report_category_braked
+from gazette.adapters.aws.queues import SqsQuarantine
+from gazette.adapters.aws.report_backlog import DynamoEvidenceLog
+from gazette.adapters.dynamodb.control.bounces import DynamoBounces
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
+from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.control.tallies import DynamoTallies
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.mail.ses_events import decode_report
+from gazette.bootstrap.parts.bus import bus
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.run import Run
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.subscribers.suppression import Cause, SoftLimit
+from gazette.run_metrics import report_category_braked
 from gazette.settings import FeedbackSettings
-from gazette.steps.feedback import take_note
-from gazette.steps.suppressing import Suppressing, heed
-from gazette.steps.watching import Watching, watch
+from gazette.steps.feedback.category_stats import Watching, watch
+from gazette.steps.feedback.feedback import take_note
+from gazette.steps.subscribers.suppress import Suppressing, heed
 
 
 @dataclass(frozen=True, slots=True)

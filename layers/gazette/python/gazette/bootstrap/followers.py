@@ -5,11 +5,11 @@ from functools import cache
 
 import boto3
 
-from gazette.adapters.queues import SqsFollowersQueue, decode_followers
-from gazette.bootstrap.placing import activities, announce, places
-from gazette.domain.ports import TimeLeft
+from gazette.adapters.aws.queues import SqsFollowersQueue, decode_followers
+from gazette.bootstrap.parts.routing import activities, announce, places
+from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import FollowersSettings
-from gazette.steps.followers import bring
+from gazette.steps.ingest.followers import bring
 
 
 @cache

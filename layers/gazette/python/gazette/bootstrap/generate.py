@@ -5,16 +5,16 @@ from functools import cache, partial
 
 import boto3
 
-from gazette.adapters.queues import SqsRunQueue, decode_run_key
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.bootstrap.clock import now
-from gazette.bootstrap.sending import delivering
-from gazette.domain.ports import TimeLeft
+from gazette.adapters.aws.queues import SqsRunQueue, decode_run_key
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.sending import delivering
+from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import GenerateSettings
-from gazette.steps.deliver import deliver
-from gazette.steps.delivery import Delivery
-from gazette.steps.generate import generate
-from gazette.steps.suppressing import stop_if_suppressed
+from gazette.steps.delivery.deliver import deliver
+from gazette.steps.delivery.generate import generate
+from gazette.steps.delivery.types import Delivery
+from gazette.steps.subscribers.suppress import stop_if_suppressed
 
 
 @cache

@@ -5,15 +5,15 @@ from functools import cache, partial
 
 import boto3
 
+from gazette.adapters.aws.queues import SqsFollowersQueue, SqsQuarantine
 from gazette.adapters.contract import decode
-from gazette.adapters.queues import SqsFollowersQueue, SqsQuarantine
-from gazette.adapters.suppressions import DynamoSuppressions
-from gazette.bootstrap.clock import now
-from gazette.bootstrap.placing import activities, announce, places
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.routing import activities, announce, places
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports import TimeLeft
+from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import IngestSettings
-from gazette.steps.ingest import ingest
+from gazette.steps.ingest.ingest import ingest
 
 
 @cache

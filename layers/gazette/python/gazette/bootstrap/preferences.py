@@ -7,25 +7,25 @@ from functools import cache, partial
 
 import boto3
 
-from gazette.adapters.engagement import DynamoEngagements
-from gazette.adapters.events import DynamoEventReader
-from gazette.adapters.links import LinkReader, SignedLinks
-from gazette.adapters.rendering.centre import CentrePages
+from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.preference_page import CentrePages
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.suppressions import DynamoSuppressions
-from gazette.bootstrap.bus import bus
-from gazette.bootstrap.centre import Centre
-from gazette.bootstrap.clock import now
-from gazette.bootstrap.placing import announce, places
-from gazette.bootstrap.secrets import link_keys
-from gazette.bootstrap.templates import renderer, templates
+from gazette.adapters.web.links import LinkReader, SignedLinks
+from gazette.bootstrap.parts.bus import bus
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.preference_page import Centre
+from gazette.bootstrap.parts.routing import announce, places
+from gazette.bootstrap.parts.secrets import link_keys
+from gazette.bootstrap.parts.templates import renderer, templates
+from gazette.domain.links.tokens import Purpose
 from gazette.domain.model import RunKey
-from gazette.domain.ports import Pages
-from gazette.domain.tokens import Purpose
+from gazette.domain.ports.outside import Pages
 from gazette.settings import PreferencesSettings
-from gazette.steps.unsubscribe import note_left_by, unsubscribe
-from gazette.steps.viewing import Viewing, view_email, view_updates
+from gazette.steps.preferences.view import Viewing, view_email, view_updates
+from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,25 +6,25 @@ from functools import cache, partial
 
 import boto3
 
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.queues import (
+from gazette.adapters.aws.queues import (
     SqsFailedRuns,
     SqsReceived,
     SqsRunQueue,
     decode_run_key,
     was_given_up,
 )
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.bootstrap.clock import now
-from gazette.bootstrap.sending import delivering
-from gazette.domain.ports import TimeLeft
-from gazette.domain.restart import Restarted
-from gazette.domain.run import Run
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.sending import delivering
+from gazette.domain.delivery.restart import Restarted
+from gazette.domain.delivery.run import Run
+from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import ResendSettings
-from gazette.steps.deliver import deliver
-from gazette.steps.delivery import Delivery
-from gazette.steps.resend import ResendMessage, resend
-from gazette.steps.restarting import Restarting, restart
+from gazette.steps.delivery.deliver import deliver
+from gazette.steps.delivery.resend import ResendMessage, resend
+from gazette.steps.delivery.types import Delivery
+from gazette.steps.occurrences.redrive import Restarting, restart
 
 
 @cache

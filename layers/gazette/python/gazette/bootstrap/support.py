@@ -7,34 +7,34 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.bounces import DynamoBounces
-from gazette.adapters.category_brakes import DynamoCategoryBrakes, KeptBrakes
-from gazette.adapters.engagement import DynamoEngagements
-from gazette.adapters.events import DynamoEventReader
-from gazette.adapters.experiments import DynamoExperiments
-from gazette.adapters.follows import DynamoFollows
-from gazette.adapters.link_keys import SecretKeyStore
-from gazette.adapters.runs import DynamoRuns
-from gazette.adapters.schedules import DynamoSchedules
-from gazette.adapters.subscribers import DynamoSubscribers
-from gazette.adapters.suppressions import DynamoSuppressions
-from gazette.adapters.tallies import DynamoTallies
-from gazette.bootstrap.clock import now
-from gazette.bootstrap.limits import delivery_limits
-from gazette.bootstrap.pacing import pacers
-from gazette.domain.experiment import Course, Experiment, experiment
+from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.bounces import DynamoBounces
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.control.tallies import DynamoTallies
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.limits import delivery_limits
+from gazette.bootstrap.parts.pacing import pacers
+from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.run import Run, Status
+from gazette.domain.delivery.streams import Streams
 from gazette.domain.explanation import Explanation
-from gazette.domain.frequency import frequencies
-from gazette.domain.lifetime import longest_life
-from gazette.domain.link_keys import LinkKeys
+from gazette.domain.feedback.experiment import Course, Experiment, experiment
+from gazette.domain.feedback.reputation import CategoryBrake, category_brake
+from gazette.domain.links.keys import LinkKeys
 from gazette.domain.model import RunKey
-from gazette.domain.pace import PaceReading
-from gazette.domain.reputation import CategoryBrake, category_brake
-from gazette.domain.run import Run, Status
+from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.stored import readable
-from gazette.domain.streams import Streams
-from gazette.domain.suppression import Cause, Suppression
+from gazette.domain.subscribers.frequency import frequencies
+from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.settings import (
     FanoutSettings,
     FeedbackSettings,
@@ -44,15 +44,15 @@ from gazette.settings import (
     PreferencesSettings,
     SendingSettings,
 )
-from gazette.steps.batches import BatchView, ForEach, cancel_batch, view_batch
-from gazette.steps.dead_letters import Foreseen, foresee
-from gazette.steps.explain import explain
-from gazette.steps.fanout import shards_in_use
-from gazette.steps.link_keys import refuse_to_retire, retire, rotate
-from gazette.steps.rehearsing import Rehearsing
-from gazette.steps.report import ForEach as ForEachSlot
-from gazette.steps.report import Report, report
-from gazette.steps.waiting import Waiting, look_at_waiting
+from gazette.steps.fanout.fanout import shards_in_use
+from gazette.steps.support.batches import BatchView, ForEach, cancel_batch, view_batch
+from gazette.steps.support.dead_letters import Foreseen, foresee
+from gazette.steps.support.dry_run import Rehearsing
+from gazette.steps.support.explain import explain
+from gazette.steps.support.link_keys import refuse_to_retire, retire, rotate
+from gazette.steps.support.pending import Waiting, look_at_waiting
+from gazette.steps.support.statistics import ForEach as ForEachSlot
+from gazette.steps.support.statistics import Report, report
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,20 @@ from functools import cache
 
 import boto3
 
-from gazette.adapters.batches import DynamoBatches
-from gazette.adapters.canary import SesCanary
-from gazette.adapters.evidence import DynamoEvidenceLog, SqsEvidenceBacklog
-from gazette.adapters.queues import SqsRunQueue, SqsShardQueue, SqsSweepQueue, decode_partition
-from gazette.adapters.runs import PARTITIONS, DynamoRuns
-from gazette.adapters.ses import ses_client
-from gazette.bootstrap.clock import now
+from gazette.adapters.aws.queues import SqsRunQueue, SqsShardQueue, SqsSweepQueue, decode_partition
+from gazette.adapters.aws.report_backlog import DynamoEvidenceLog, SqsEvidenceBacklog
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
+from gazette.adapters.mail.canary import SesCanary
+from gazette.adapters.mail.ses import ses_client
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.signals import Policy
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
-from gazette.domain.ports import Canary, TimeLeft
-from gazette.domain.signals import Policy
+from gazette.domain.ports.outside import Canary, TimeLeft
 from gazette.settings import SweepSettings
-from gazette.steps.doubts import Sweeping, SweepLimits, Swept
-from gazette.steps.sweep import begin_sweep, oldest_due_age, sweep
+from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
+from gazette.steps.sweep.unknown import Sweeping, SweepLimits, Swept
 
 _TIMEOUT = timedelta(seconds=5)
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.choosing import Choice
-from gazette.domain.following import Activity, FollowState
 from gazette.domain.model import Event
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.following import Activity, FollowState
+from gazette.domain.subscribers.subscriber import Subscriber
 
 
 @dataclass(frozen=True, slots=True)

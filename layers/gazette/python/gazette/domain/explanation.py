@@ -10,12 +10,12 @@ from enum import StrEnum
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.frequency import Frequency
 from gazette.domain.model import Placed, Schedule
-from gazette.domain.run import Run
-from gazette.domain.subscriber import SubscriberStatus
-from gazette.domain.suppression import Suppression
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.domain.subscribers.suppression import Suppression
 
 
 class EventHistory(Protocol):

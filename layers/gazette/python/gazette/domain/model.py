@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from gazette.domain.cadence import Cadence
-from gazette.domain.frequency import Frequency
+from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.subscribers.frequency import Frequency
 
 DAILY = Frequency.DAILY.value
 """The name of the schedule that every subscriber has."""

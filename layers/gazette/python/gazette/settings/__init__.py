@@ -4,7 +4,7 @@ Durations are whole seconds unless the name says otherwise. Nothing is read at i
 """
 
 from gazette.settings.budgets import LONGEST_INVOCATION, invocation_of_one, smtp_budget
-from gazette.settings.digests import (
+from gazette.settings.delivery import (
     MAX_EMAILS_PER_SECOND,
     FanoutSettings,
     GenerateSettings,
@@ -13,15 +13,15 @@ from gazette.settings.digests import (
     SendingSettings,
 )
 from gazette.settings.environment import InvalidSetting, Settings
-from gazette.settings.events import (
+from gazette.settings.feedback import FeedbackSettings, SweepSettings
+from gazette.settings.ingest import (
     EVENT_WRITE_TIMEOUT_MS,
     FollowersSettings,
     IngestSettings,
     PlacesSettings,
     PlacingSettings,
 )
-from gazette.settings.readers import PreferencesSettings
-from gazette.settings.settling import FeedbackSettings, SweepSettings
+from gazette.settings.preferences import PreferencesSettings
 
 __all__ = [
     "EVENT_WRITE_TIMEOUT_MS",

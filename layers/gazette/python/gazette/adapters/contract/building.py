@@ -23,9 +23,6 @@ from gazette.adapters.contract.readers import (
     SubscriberChanged,
     SubscriberDeleted,
 )
-from gazette.domain.cadence import Days, DigestTimes
-from gazette.domain.calendar import week_number
-from gazette.domain.choosing import Choice
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -38,10 +35,13 @@ from gazette.domain.commands import (
     RetractActivity,
     RetractEvent,
 )
-from gazette.domain.following import Activity, FollowState
-from gazette.domain.frequency import frequencies
 from gazette.domain.model import Actor, Entity, Event, entity_key
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.scheduling.calendar import week_number
+from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.following import Activity, FollowState
+from gazette.domain.subscribers.frequency import frequencies
+from gazette.domain.subscribers.subscriber import Subscriber
 
 AnyDetail = (
     EventCreated

@@ -19,8 +19,8 @@ from pydantic import (
 )
 
 from gazette.adapters.contract.shape import Shape
-from gazette.domain.frequency import Frequency
 from gazette.domain.identity import USER_ID
+from gazette.domain.subscribers.frequency import Frequency
 
 _NEVER = r"\x7f-\x9f\u2028\u2029\ufffe\uffff"
 _LINE = rf"[^\x00-\x1f{_NEVER}]*"

@@ -22,8 +22,8 @@ from gazette.adapters.contract.fields import (
     Weeks,
     Wishes,
 )
-from gazette.domain.cadence import LONGEST_PAUSE
-from gazette.domain.frequency import Frequency
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE
+from gazette.domain.subscribers.frequency import Frequency
 
 
 class WeeklyDetail(Detail):

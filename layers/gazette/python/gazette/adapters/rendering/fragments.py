@@ -9,8 +9,8 @@ from jinja2 import Environment
 from gazette.adapters.rendering.brand import Brand
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.lines import line_of
-from gazette.adapters.rendering.showing import Shown
-from gazette.domain.ports import CacheCount
+from gazette.adapters.rendering.view_models import Shown
+from gazette.domain.ports.outside import CacheCount
 
 KEPT_BYTES = 12_000_000
 """Of memory, by their texts: some 6,000 groups as they usually are, 180 of the longest."""

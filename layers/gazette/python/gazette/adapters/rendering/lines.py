@@ -3,7 +3,7 @@
 from jinja2 import Environment, Template, TemplateNotFound
 
 from gazette.adapters.rendering.language import Language
-from gazette.adapters.rendering.showing import Shown
+from gazette.adapters.rendering.view_models import Shown
 
 OTHER = "other"
 """The folder for categories that have none of their own."""

@@ -2,10 +2,10 @@
 
 from gazette.adapters.rendering.lines import line_of
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.rendering.showing import show
-from gazette.domain.compose import Digest
-from gazette.domain.subscriber import Subscriber
-from gazette.domain.zone import zone_of
+from gazette.adapters.rendering.view_models import show
+from gazette.domain.delivery.compose import Digest
+from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.subscribers.subscriber import Subscriber
 
 
 class JinjaPages:

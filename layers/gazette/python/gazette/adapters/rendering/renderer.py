@@ -12,17 +12,17 @@ from gazette.adapters.rendering.brand import Brand, read_brand
 from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.fragments import Fragment, Fragments
 from gazette.adapters.rendering.language import Languages
-from gazette.adapters.rendering.showing import one_line, show, subject_line
 from gazette.adapters.rendering.untracked import without_tracking
 from gazette.adapters.rendering.variations import read_rankings
-from gazette.domain.compose import Digest, Ranking
+from gazette.adapters.rendering.view_models import one_line, show, subject_line
+from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.frequency import Frequency
 from gazette.domain.identity import is_immediate
 from gazette.domain.model import Edition
-from gazette.domain.ports import CacheCount, Links
-from gazette.domain.subscriber import Subscriber
-from gazette.domain.zone import zone_of
+from gazette.domain.ports.outside import CacheCount, Links
+from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
 
 LONGEST_HTML = 90_000
 """Bytes. Gmail cuts off what is longer than 102 KB, and with it the link to unsubscribe."""

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gazette.domain.compose import Digest, Ranking
+from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.model import Edition
-from gazette.domain.ports import Links, Renderer
-from gazette.domain.subscriber import Subscriber
+from gazette.domain.ports.outside import Links, Renderer
+from gazette.domain.subscribers.subscriber import Subscriber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import re
 
 from markupsafe import escape
 
-from gazette.domain.ports import Links
+from gazette.domain.ports.outside import Links
 
 _ATTRIBUTES = r"(?:[^>\"']|\"[^\"]*\"|'[^']*')*?"
 _MARKED = r"\g<0> ses:no-track"

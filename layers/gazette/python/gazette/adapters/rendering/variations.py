@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from gazette.adapters.rendering.environment import VARIATIONS
-from gazette.domain import experiment
-from gazette.domain.compose import Ranking
+from gazette.domain.delivery.compose import Ranking
+from gazette.domain.feedback import experiment
 
 FILE = "variation.json"
 

@@ -1,0 +1,1 @@
+"""`gazette batch`: watch and cancel the digests of a slot."""

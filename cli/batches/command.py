@@ -1,0 +1,169 @@
+"""`gazette batch`: watch the digests of a slot as one, and stop them."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, suppress
+from datetime import datetime
+from itertools import islice
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.support import BatchDesk, build_batches, build_pace
+from gazette.domain.delivery.run import Run, Status
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import slot_id
+from gazette.settings import FanoutSettings, GenerateSettings
+from gazette.steps.support.batches import BatchView
+from rich.console import Console
+from rich.live import Live
+from rich.progress import track
+
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.deployed import StageName, settings_of
+from cli.shared.formatting import Sight, listing, row
+from cli.shared.slots import named_slot
+
+_BETWEEN_LOOKS = 2.0
+"""Seconds, at least: a large batch is looked at for a quarter of the time and no more."""
+
+_AT_ONCE, _A_TIME = 16, 500
+"""Runs that are stopped at the same time, of so many that are held in memory."""
+
+_ROUNDS = 90
+"""Looks after a cancel, at most: a run that was claimed has ended when its worker has."""
+
+batch = typer.Typer(help="The digests of a slot: watch them, stop them.", no_args_is_help=True)
+BatchId = Annotated[
+    str, typer.Argument(metavar="ID", help="The slot in UTC, such as 2026-11-22T06:10Z.")
+]
+
+
+@batch.command("list")
+@one_line_errors()
+def list_batches(
+    stage: StageName = "prod",
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 10,
+) -> None:
+    """Show the last batches, newest first, and how each of them stands."""
+    with _refusals(stage):
+        found = _desk(stage).latest(limit)
+    console = Console()
+    if not console.is_terminal:
+        for view in found:
+            typer.echo("\t".join(row(view)))
+    elif found:
+        console.print(listing(found))
+    if not found:
+        note("There is no batch yet: the first is made when a digest is due.")
+
+
+@batch.command("show")
+@one_line_errors()
+def show(
+    batch_id: BatchId,
+    stage: StageName = "prod",
+    once: Annotated[bool, typer.Option("--once", help="One look, without waiting.")] = False,
+) -> None:
+    """Show how a batch stands; on a terminal, until it is over or you press Ctrl-C."""
+    slot = named_slot(batch_id)
+    with _refusals(stage):
+        desk = _desk(stage)
+        pace = build_pace(settings_of(stage, "generate", GenerateSettings))
+        sight, took = Sight.first(_known(desk, slot), pace()), 0.0
+        console = Console()
+        if not console.is_terminal:
+            for line in sight.lines():
+                typer.echo("\t".join(line))
+            return
+        with suppress(KeyboardInterrupt), Live(sight.picture(), console=console) as live:
+            while not once and not sight.view.is_over:
+                _pause(max(_BETWEEN_LOOKS, 3 * took))
+                began = time.monotonic()
+                sight = sight.then(desk.look(slot), pace())
+                live.update(sight.picture())
+                took = time.monotonic() - began
+
+
+@batch.command("cancel")
+@one_line_errors()
+def cancel(
+    batch_id: BatchId,
+    stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Stop what of a batch has not gone out; its events go with the next digests."""
+    slot = named_slot(batch_id)
+    with _refusals(stage):
+        desk = _desk(stage)
+        before = _known(desk, slot)
+        if not yes:
+            typer.confirm(_question(before), abort=True)
+        after = _cancel(slot, desk)
+    _report(after)
+
+
+def _cancel(slot: datetime, desk: BatchDesk) -> BatchView:
+    """Go through the runs until none is pending; many at a time, from one machine."""
+    with ThreadPoolExecutor(_AT_ONCE) as workers:
+
+        def many_at_a_time(
+            stop: Callable[[RunKey], Run | None], keys: Iterable[RunKey]
+        ) -> Iterator[Run | None]:
+            remaining = iter(keys)
+            while some := list(islice(remaining, _A_TIME)):
+                yield from workers.map(stop, some)
+
+        for _ in range(_ROUNDS):
+            stopped = desk.cancel(slot, many_at_a_time)
+            for _ in track(stopped, "stopping", console=Console(stderr=True)):
+                pass
+            after = desk.look(slot)
+            if not after.pending:
+                break
+            _pause(_BETWEEN_LOOKS)
+    return after
+
+
+def _question(before: BatchView) -> str:
+    return (
+        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} have gone, "
+        f"{before.to_come} are to come. Stop those?"
+    )
+
+
+def _report(after: BatchView) -> None:
+    """What was stopped, and how many had already gone."""
+    say(
+        f"cancelled {after.number(Status.CANCELLED)}, "
+        f"already gone {after.number(Status.SENT)}, "
+        f"may have gone {after.number(Status.UNKNOWN)}, "
+        f"ended otherwise {after.number(Status.SKIPPED, Status.FAILED)}"
+    )
+    if after.not_started:
+        note(f"{after.not_started} not started: they will be cancelled as their turn comes.")
+    if after.pending:
+        note(f"{after.pending} still on their way: run it again in a minute.")
+
+
+def _refusals(stage: str) -> AbstractContextManager[None]:
+    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
+
+
+def _desk(stage: str) -> BatchDesk:
+    return build_batches(settings_of(stage, "fanout", FanoutSettings))
+
+
+def _known(desk: BatchDesk, slot: datetime) -> BatchView:
+    view = desk.look(slot)
+    if not view.expected and view.batch.cancelled_at is None:
+        raise NotPossible(
+            f"There is nothing in batch {slot_id(slot)}: no digest is due or was started then. "
+            "`gazette batch list` shows the last ones."
+        )
+    return view
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)

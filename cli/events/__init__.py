@@ -1,0 +1,1 @@
+"""`gazette event`: events in files, before they go on the bus."""

@@ -1,0 +1,54 @@
+"""What Gazette would make of an entry: a command, or everything that is wrong with it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from gazette.adapters.contract import read_detail
+from gazette.domain.commands import Command, from_the_future
+
+from cli.events.entries import Entry
+from cli.events.envelopes import Envelope, envelope
+
+_NO_EVENT = (
+    "is no event: give DetailType and Detail as to PutEvents, or detail-type and detail as "
+    "EventBridge delivers them"
+)
+_DEEP = "is nested too deeply: take out a few levels"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An entry, looked at. With `problems`, `command` is what would be taken all the same."""
+
+    label: str
+    envelope: Envelope | None = None
+    command: Command | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def detail_type(self) -> str:
+        """What the entry calls itself; empty where it does not."""
+        content = self.envelope.content if self.envelope else None
+        named = (content or {}).get("detail-type")
+        return named if isinstance(named, str) else ""
+
+
+def check(entry: Entry) -> Checked:
+    """Every problem of an entry, in words that name the field."""
+    if entry.problem:
+        return Checked(entry.label, problems=(entry.problem,))
+    try:
+        found = envelope(entry.value)
+        if found is None:
+            return Checked(entry.label, problems=(_NO_EVENT,))
+        command, problems = _read(found.content) if found.content else (None, ())
+    except RecursionError:
+        return Checked(entry.label, problems=(_DEEP,))
+    return Checked(entry.label, found, command, (*found.problems, *problems))
+
+
+def _read(content: dict[str, Any]) -> tuple[Command | None, tuple[str, ...]]:
+    reading = read_detail(content.get("detail-type"), content.get("detail"))
+    ahead = from_the_future(reading.command, datetime.now(UTC)) if reading.command else ""
+    return reading.command, (*reading.problems, *filter(None, [ahead]))

@@ -1,0 +1,96 @@
+"""`gazette event`: events in files, before they go on the bus."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from gazette.adapters.contract import published
+
+from cli.events.checking import Checked, check
+from cli.events.digest_lines import events_in, lines_by, preview
+from cli.events.entries import read_entries
+from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.wording import in_words
+
+_PROJECT = Path(__file__).parents[2]
+
+event = typer.Typer(help="Events in files, before they go on the bus.", no_args_is_help=True)
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="JSON: an entry of PutEvents, an EventBridge envelope, a list of them, or one a line; "
+        "- for standard input.",
+    ),
+]
+
+
+@event.command("lint")
+@one_line_errors()
+def lint(file: File) -> None:
+    """Say what each event is, or everything that is wrong with it (exit status 1)."""
+    checked = [check(entry) for entry in read_entries(file)]
+    for each in checked:
+        _report(each)
+    if any(each.problems for each in checked):
+        raise typer.Exit(1)
+
+
+@event.command("preview")
+@one_line_errors()
+def show(file: File) -> None:
+    """Show how events will read in a digest, and what other types do instead."""
+    checked = [check(entry) for entry in read_entries(file)]
+    commands = [each.command for each in checked if each.command]
+    events = events_in(commands)
+    for line in preview(events, lines_by(_PROJECT / "templates")):
+        say(line)
+    others = [each for each in checked if each.command and not events_in([each.command])]
+    if events and others:
+        say("")
+    for each in others:
+        if each.command:
+            say(f"{each.detail_type}: {in_words(each.command)}")
+    refused = [each.label for each in checked if each.problems]
+    if refused:
+        note(
+            f"gazette: not all of it would be taken ({', '.join(refused)}): "
+            "`gazette event lint` says why.",
+            style="red",
+        )
+        raise typer.Exit(1)
+
+
+@event.command("schemas")
+@one_line_errors()
+def schemas(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where to.", show_default="docs/events")
+    ] = _PROJECT / "docs" / "events",
+) -> None:
+    """Write the JSON Schema and worked examples of every detail type."""
+    try:
+        for path in published.write(folder):
+            say(str(path))
+    except OSError as err:
+        raise NotPossible(
+            f"{folder} cannot be written ({err.strerror}): name a folder of yours."
+        ) from err
+
+
+def _report(checked: Checked) -> None:
+    found = checked.envelope
+    size = ""
+    if found:
+        billed = "1 event" if found.billed == 1 else f"{found.billed} events"
+        size = f"{found.size:,} bytes, billed as {billed}"
+    if not checked.problems and checked.command:
+        what = f"{checked.detail_type}: {in_words(checked.command)}"
+        say(f"{checked.label}: ok: {what} ({size})", style="green")
+        return
+    count = len(checked.problems)
+    about = ", ".join(filter(None, (checked.detail_type, size)))
+    problems = "1 problem" if count == 1 else f"{count} problems"
+    say(f"{checked.label}: {problems}" + (f" ({about})" if about else ""), style="red")
+    for problem in checked.problems:
+        say(f"  {problem}")

@@ -1,0 +1,1 @@
+"""`gazette experiment`: A/B variations."""

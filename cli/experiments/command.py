@@ -1,0 +1,127 @@
+"""`gazette experiment`: who gets which variation of the emails; start one, change it, stop it."""
+
+import re
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.bootstrap.support import ExperimentDesk, build_experiments
+from gazette.domain.feedback.experiment import Experiment, InvalidExperiment
+from gazette.settings import GenerateSettings
+
+from cli.preview.rendering import templates_of
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.deployed import StageName, settings_of
+from cli.shared.formatting import moment
+
+_SHARE = re.compile(r"([0-9]{1,2})=([0-9]{1,5})")
+PROJECT = Path(__file__).parents[2]
+
+_SOON = "Workers look once a minute: until then some go by what was before."
+
+experiment = typer.Typer(
+    help="Who gets which variation of the emails; start one, change it, stop it.",
+    no_args_is_help=True,
+)
+
+
+@experiment.command("show")
+@one_line_errors()
+def show(stage: StageName = "prod") -> None:
+    """Show which experiment runs, since when, and the share of each variation."""
+    with _refusals(stage):
+        running = _desk(stage).look()
+    if running is None:
+        say(f"no experiment runs in stage {stage}: everybody gets variation 1")
+        return
+    typer.echo(f"name\t{running.name}")
+    typer.echo(f"since\t{moment(running.since)}")
+    for variation, share in _shares(running):
+        typer.echo(f"variation {variation}\t{share:.1%}")
+
+
+@experiment.command("start")
+@one_line_errors()
+def start(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as short-subjects.")],
+    weights: Annotated[
+        list[str],
+        typer.Argument(metavar="VARIATION=WEIGHT...", help="Such as 1=90 2=10."),
+    ],
+    stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Let an experiment run in the place of any other, or change the weights of the one that runs.
+
+    With the same name, readers keep their variation but for those whom the new weights move.
+    """
+    given = _weights(weights)
+    with _refusals(stage):
+        desk = _desk(stage)
+        before = desk.look()
+        if before and before.name != name and not yes:
+            typer.confirm(f"End {before.name}, which runs, and start {name}?", abort=True)
+        try:
+            running = desk.start(name, given)
+        except InvalidExperiment as err:
+            raise NotPossible(f"{err}.") from err
+    shares = ", ".join(f"{share:.1%} get variation {each}" for each, share in _shares(running))
+    say(f"experiment {name} runs in stage {stage}: {shares}")
+    note(_SOON)
+    for variation in missing(given, stage):
+        note(
+            f"There is no folder {VARIATIONS}/{variation} in the templates here: unless the stage "
+            f"was deployed with one, who gets variation {variation} sees what all others see."
+        )
+
+
+@experiment.command("stop")
+@one_line_errors()
+def stop(stage: StageName = "prod") -> None:
+    """Let none run: everybody gets variation 1."""
+    with _refusals(stage):
+        _desk(stage).stop()
+    say(f"no experiment runs in stage {stage} any more: everybody gets variation 1")
+    note(_SOON)
+
+
+def missing(weights: dict[int, int], stage: str) -> list[int]:
+    """The variations that somebody gets and for which the templates here have no folder."""
+    with suppress(NotPossible):
+        templates = templates_of(stage, PROJECT)
+        return [
+            variation
+            for variation, weight in weights.items()
+            if weight
+            and variation != 1
+            and not templates.origin(Path(VARIATIONS, str(variation))).is_dir()
+        ]
+    return []
+
+
+def _weights(given: list[str]) -> dict[int, int]:
+    weights: dict[int, int] = {}
+    for each in given:
+        found = _SHARE.fullmatch(each)
+        if found is None:
+            raise NotPossible(f"{each!r} is no variation with its weight, such as 2=50.")
+        if int(found[1]) in weights:
+            raise NotPossible(f"variation {found[1]} has two weights: give it one.")
+        weights[int(found[1])] = int(found[2])
+    return weights
+
+
+def _shares(running: Experiment) -> list[tuple[int, float]]:
+    total = sum(weight for _, weight in running.weights)
+    return [(variation, weight / total) for variation, weight in running.weights]
+
+
+def _refusals(stage: str) -> AbstractContextManager[None]:
+    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
+
+
+def _desk(stage: str) -> ExperimentDesk:
+    return build_experiments(settings_of(stage, "generate", GenerateSettings))

@@ -1,0 +1,118 @@
+"""`gazette explain`: why a reader got nothing, or why now."""
+
+from datetime import date, datetime
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.support import build_explain
+from gazette.domain.identity import USER_ID
+from gazette.settings import IngestSettings
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cli.explain.sections import RUN, Section, sections
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible, one_line_errors, printable, say
+from cli.shared.deployed import StageName, settings_of
+
+_FIRST_YEAR, _LAST_YEAR = 2000, 2999
+_SIDE = len(RUN[:4])
+"""Columns of a run that say which one it is; the others say what became of it."""
+
+
+@one_line_errors()
+def explain(
+    user: Annotated[str, typer.Argument(metavar="USER", help="The user_id that services put.")],
+    day: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATE",
+            help="YYYY-MM-DD, a date of the reader's own calendar; without it, now.",
+            show_default=False,
+        ),
+    ] = None,
+    stage: StageName = "prod",
+) -> None:
+    """Say why a reader got nothing, or why now: schedule, last runs, what waits.
+
+    Nothing is changed, and no address is shown.
+    """
+    on = _date(day) if day is not None else None
+    if not USER_ID.fullmatch(user):
+        raise NotPossible(
+            f"USER {printable(user)!r} cannot be a user id: give the user_id that your services "
+            "put, 1 to 64 ASCII characters without spaces."
+        )
+    settings = settings_of(stage, "ingest", IngestSettings)
+    with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+        found = build_explain(settings)(user, on)
+    _show(sections(found))
+
+
+def _date(text: str) -> date:
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a date has no zone
+    except ValueError as err:
+        raise NotPossible(
+            f"DATE {text!r} is no date: write it as YYYY-MM-DD, such as 2026-11-21."
+        ) from err
+    if not _FIRST_YEAR <= day.year <= _LAST_YEAR:
+        raise NotPossible(
+            f"DATE {text!r} is of no year from {_FIRST_YEAR} to {_LAST_YEAR}: write it as "
+            "YYYY-MM-DD, such as 2026-11-21."
+        )
+    return day
+
+
+def _show(found: list[Section]) -> None:
+    """Tables for people; where it is piped, a line per row, its section first, tabs between."""
+    console = Console()
+    if not console.is_terminal:
+        for section in found:
+            for row in section.rows:
+                typer.echo("\t".join(map(printable, (section.name, *row))))
+        return
+    answer, *tables = found
+    for (line,) in answer.rows:
+        console.print(Text(printable(line), style="bold"))
+    for section in tables:
+        console.print()
+        if section.rows:
+            console.print(_runs(section) if section.columns == RUN else _table(section))
+        else:
+            say(section.nothing, style="dim")
+
+
+def _table(section: Section) -> Table:
+    """Cells that repeat the row above are left empty, from the left."""
+    table = Table(*section.columns)
+    above: tuple[str, ...] = ()
+    for row in section.rows:
+        same = 0
+        while same < len(row) - 1 and row[: same + 1] == above[: same + 1]:
+            same += 1
+        table.add_row(*map(_cell, ("",) * same + row[same:]))
+        above = row
+    return table
+
+
+def _runs(section: Section) -> Table:
+    """Which run, and beside it what became of it: too much for a column each."""
+    table = Table("run", "what became of it", show_lines=True)
+    for row in section.rows:
+        at, at_utc, *which = row[:_SIDE]
+        side = "\n".join(map(printable, (at, f"{at_utc} UTC", *which)))
+        status, reason, meaning, to_do, *rest = row[_SIDE:]
+        told = [f"{status}: {reason}", meaning, to_do]
+        told += [
+            f"{name}: {cell}"
+            for name, cell in zip(RUN[-len(rest) :], rest, strict=True)
+            if cell not in {"", "0"}
+        ]
+        table.add_row(Text(side), Text("\n".join(map(printable, told))))
+    return table
+
+
+def _cell(text: str) -> Text:
+    return Text(printable(text))

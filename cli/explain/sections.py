@@ -1,0 +1,155 @@
+"""An explanation as tables: for people side by side, for programs one line a row."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gazette.domain.delivery.run import BEGINNING
+from gazette.domain.explanation import Choice, Explanation, Story, Waiting
+from gazette.domain.identity import run_id
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+
+from cli.explain.reasons import DUE, often, standing, words_for
+from cli.explain.timetable import bare_utc, counted, local, name_of, named, recurring, utc
+from cli.explain.verdict import verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows under one name, with a cell for each column; empty where there is nothing to say."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    nothing: str = ""
+
+
+def sections(found: Explanation) -> list[Section]:
+    """The answer first, then everything that it rests on."""
+    return [
+        Section("answer", ("answer",), [(each,) for each in verdict(found)]),
+        Section("reader", ("what", "value"), list(_reader(found))),
+        Section(
+            "schedule",
+            ("schedule", "when", "stands", "their clock", "UTC"),
+            list(_schedules(found)),
+            "No schedule.",
+        ),
+        Section(
+            "choice",
+            ("category or follow", "how often", "who says so"),
+            list(_choices(found)),
+            "Nothing was chosen: everything comes daily.",
+        ),
+        Section(
+            "waiting",
+            WAITING,
+            list(_waiting(found)),
+            "Nothing waits.",
+        ),
+        Section("given up", WAITING, list(_rows(found.given_up, "not sent again"))),
+        Section("run", RUN, [_run(story, found) for story in found.runs], "No runs."),
+    ]
+
+
+WAITING = ("for", "category", "events", "oldest (UTC)", "newest (UTC)")
+
+RUN = (
+    "their clock",
+    "UTC",
+    "what",
+    "run",
+    "status",
+    "reason",
+    "meaning",
+    "what to do",
+    "attempts",
+    "provider's code",
+    "message id",
+    "window",
+    "covers",
+)
+
+
+def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
+    yield "user id", found.user_id
+    yield "status", _status(found)
+    if found.time_zone and found.zone.key != found.time_zone:
+        yield "time zone", f"{found.time_zone}, which is not known here: times are in UTC"
+    else:
+        yield "time zone", found.zone.key
+    yield "their time now", f"{local(found.now, found.zone)} ({utc(found.now)})"
+    if found.changed_at:
+        yield "profile changed", utc(found.changed_at)
+    if found.paused_until:
+        yield "paused until", f"{found.paused_until}"
+    if found.registered_on:
+        yield "registered", f"{found.registered_on}"
+    yield "last sign of life", f"{found.active_on}" if found.active_on else "none"
+    yield "follows", f"{found.follows}"
+
+
+def _status(found: Explanation) -> str:
+    if found.status is None:
+        return f"erased at {utc(found.erased_at)}" if found.erased_at else "not known"
+    back = f"; erased at {utc(found.erased_at)} and back since" if found.erased_at else ""
+    return f"{standing(found.status).why}{back}"
+
+
+def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
+    for each in found.outlooks:
+        schedule = each.schedule
+        named = (schedule.name, recurring(schedule.wanted))
+        quiet = f"; quiet up to {utc(schedule.quiet_until)}" if schedule.quiet_until else ""
+        states = [f"{DUE[each.due]}{quiet}", *["then"] * (len(each.next) - 1)]
+        if not each.next:
+            yield (*named, states[0], "", "")
+        for state, at in zip(states, each.next, strict=False):
+            yield (*named, state, local(at, found.zone), bare_utc(at))
+
+
+def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
+    chosen = f"chosen at {utc(found.chosen_at)}" if found.chosen_at else "chosen"
+    for each in found.choices:
+        yield named(each.category), often(each.frequency), _whose(each, chosen)
+    for override in found.overrides:
+        yield override.entity, often(override.frequency), f"this follow, at {utc(override.since)}"
+
+
+def _whose(choice: Choice, chosen: str) -> str:
+    default = f"the default is {often(choice.default)}" if choice.default else "there is no default"
+    return f"{chosen}; {default}" if choice.chosen else default
+
+
+def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
+    left = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
+    yield from _rows(found.waiting, "is not sent" if left else "")
+    yield from _rows(found.expired, "expired")
+
+
+def _rows(some: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:
+    for each in some:
+        place = name_of(each.schedule, each.about) + (f" ({note})" if note else "")
+        yield place, each.category, f"{each.count}", bare_utc(each.oldest), bare_utc(each.newest)
+
+
+def _run(story: Story, found: Explanation) -> tuple[str, ...]:
+    run, words = story.run, words_for(story.run)
+    window = ""
+    if run.window:
+        since = "the beginning" if run.window.since <= BEGINNING else bare_utc(run.window.since)
+        window = f"{since} to {utc(run.window.until)}"
+    return (
+        local(run.due_at, found.zone),
+        bare_utc(run.due_at),
+        name_of(run.key.schedule, story.about),
+        run_id(run.key),
+        run.status.value,
+        run.reason.value,
+        words.why,
+        words.todo,
+        f"{run.attempt}",
+        run.detail,
+        run.message_id,
+        window,
+        ", ".join(f"{category}: {counted(events)}" for category, events in story.covers),
+    )

@@ -1,0 +1,86 @@
+"""Schedules, instants and recurring hours as support reads them out on the phone."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from gazette.domain.identity import ASIDE, EXPIRED, WAITING, is_immediate
+from gazette.domain.scheduling.recurrence import EVERY_DAY, WORKDAYS, Cadence, Days
+from gazette.domain.subscribers.frequency import EVERYTHING
+
+from cli.shared.wording import DAYS, listed
+
+_SURE = 28
+"""The last day that every month has."""
+
+
+def name_of(schedule: str, about: str = "") -> str:
+    """A schedule, or what goes out at once `about` an entity."""
+    if schedule == WAITING:
+        return "the profile"
+    if schedule == ASIDE:
+        return "set aside"
+    if schedule == EXPIRED:
+        return "no email"
+    if is_immediate(schedule):
+        return f"the email at once about {about}" if about else "an email at once"
+    return f"the {schedule} digest"
+
+
+def named(category: str) -> str:
+    """A category, or what stands for all that have no choice of their own."""
+    return "everything else" if category == EVERYTHING else category
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital, whatever follows it."""
+    return text[:1].upper() + text[1:]
+
+
+def counted(events: int) -> str:
+    """Such as `1 event`."""
+    return "1 event" if events == 1 else f"{events} events"
+
+
+def local(at: datetime, zone: ZoneInfo) -> str:
+    """An instant on the reader's own clock, such as `Sat 2026-11-21 08:10`."""
+    there = at.astimezone(zone)
+    return f"{DAYS[there.weekday()][:3]} {there:%Y-%m-%d %H:%M}"
+
+
+def clock_time(at: datetime, zone: ZoneInfo) -> str:
+    """The hour alone, such as `08:10`."""
+    return f"{at.astimezone(zone):%H:%M}"
+
+
+def bare_utc(at: datetime) -> str:
+    """An instant in a column that says UTC, such as `2026-11-21 07:10`."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def utc(at: datetime) -> str:
+    """An instant as the logs have it, such as `2026-11-21 07:10 UTC`."""
+    return f"{bare_utc(at)} UTC"
+
+
+def recurring(wanted: Cadence) -> str:
+    """Such as `Tuesdays and Fridays of every 2nd week at 08:10`."""
+    return f"{_days(wanted.days)} at {wanted.hour:02}:{wanted.minute:02}"
+
+
+def _days(days: Days) -> str:
+    if days.month_day is not None:
+        shorter = ", or the last of a shorter one," if days.month_day > _SURE else ""
+        return f"on day {days.month_day} of the month{shorter}"
+    if days.weekdays == EVERY_DAY:
+        named = "every day"
+    elif days.weekdays == WORKDAYS.weekdays:
+        named = "Mondays to Fridays"
+    else:
+        named = listed([f"{DAYS[day - 1]}s" for day in sorted(days.weekdays)])
+    return named if days.every == 1 else f"{named} of every {_ordinal(days.every)} week"
+
+
+def _ordinal(number: int) -> str:
+    teens = 10 < number % 100 < 20
+    ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

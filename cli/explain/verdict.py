@@ -1,0 +1,194 @@
+"""The answer first: why somebody got nothing, or why now, in a few sentences."""
+
+from collections.abc import Iterator
+
+from gazette.domain.delivery.run import BEGINNING, Reason, Status
+from gazette.domain.explanation import Explanation, Story, Waiting
+from gazette.domain.identity import ASIDE, GIVEN_UP
+from gazette.domain.model import Window
+from gazette.domain.subscribers.frequency import DIGESTS, Frequency
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause, Suppression
+
+from cli.explain.expectations import expected, following, late
+from cli.explain.reasons import SUPPRESSED_FOR, became, standing, words_for
+from cli.explain.timetable import clock_time, counted, local, name_of, named, sentence, utc
+from cli.shared.wording import listed
+
+_MOST = 3
+"""Runs of a date that are told in the answer; all of them are in the table."""
+
+_MAYBE = {Status.SENDING, Status.UNKNOWN}
+
+
+def verdict(found: Explanation) -> list[str]:
+    """The answer, a sentence or two an entry."""
+    return [*(_now(found) if found.on is None else _on_date(found))]
+
+
+def _now(found: Explanation) -> Iterator[str]:
+    yield from _standing(found)
+    yield from found.unreadable
+    if found.status is None:
+        return
+    for each in found.outlooks:
+        yield from late(each, found)
+    for story in found.runs[:1]:
+        yield _told(story, f"of {local(story.run.due_at, found.zone)}", found, lead="the last was ")
+    open_still = [story for story in found.runs[1:] if not story.run.status.is_final]
+    for story in open_still[:_MOST]:
+        yield _told(story, f"of {local(story.run.due_at, found.zone)}", found)
+    if not found.runs:
+        yield "Nothing has been due yet."
+    yield from _muted(found, found.runs[:1])
+    yield from following(found)
+    if found.status is SubscriberStatus.ACTIVE and found.waiting:
+        yield f"What waits: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+    yield from _given_up(found.given_up)
+    if found.expired:
+        categories = dict.fromkeys(named(each.category) for each in found.expired)
+        yield (
+            f"{counted(sum(each.count for each in found.expired))} of {listed([*categories])} "
+            "expired before an email showed it."
+        )
+    if found.braked:
+        yield (
+            f"Nothing of {listed([*map(named, found.braked)])} is sent to anybody now: "
+            "`gazette brake` says why; it comes once that is released."
+        )
+
+
+def _on_date(found: Explanation) -> Iterator[str]:
+    yield from _lead(found)
+    sent_first = sorted(found.runs, key=lambda story: story.run.status is not Status.SENT)
+    for story in sent_first[:_MOST]:
+        yield _told(story, f"of {clock_time(story.run.due_at, found.zone)}", found)
+    if len(found.runs) > _MOST:
+        yield f"And {len(found.runs) - _MOST} more: see the runs below."
+    yield from _muted(found, found.runs)
+    yield from _standing(found)
+    if not found.runs and found.status is SubscriberStatus.ACTIVE:
+        yield from expected(found)
+
+
+def _standing(found: Explanation) -> Iterator[str]:
+    """What keeps everything from them, whatever their runs say."""
+    if found.status is not None:
+        if found.status is not SubscriberStatus.ACTIVE:
+            words = standing(found.status)
+            yield f"{found.user_id} is {words.why}. {words.todo}"
+        elif found.paused_until:
+            yield f"{found.user_id} has paused: no email is wanted before {found.paused_until}."
+        if found.suppression and found.suppression.cause.value != found.status:
+            yield _suppressed(found.suppression)
+        if found.status is SubscriberStatus.SUPPRESSED and not found.suppression:
+            yield (
+                "Their address is allowed again: subscriber.changed with a newer changed_at, even "
+                "one that says the same, brings them back."
+            )
+        return
+    if found.erased_at:
+        yield (
+            f"{found.user_id} was erased at {utc(found.erased_at)}: nothing is sent to them, and "
+            "nothing kept, unless a later subscriber.changed comes."
+        )
+        return
+    yield (
+        f"Gazette does not know {found.user_id}: no subscriber.changed came for it. Check the id; "
+        "it is the user_id that your services put."
+    )
+    if events := sum(each.count for each in found.waiting):
+        yield f"{counted(events)} wait{'s' * (events == 1)} for the profile: put it, and they go."
+
+
+def _suppressed(found: Suppression) -> str:
+    why = SUPPRESSED_FOR.get(found.cause, found.cause.value)
+    back = (
+        "Only they can take that back, on their preference page."
+        if found.cause is Cause.UNSUBSCRIBED
+        else f"`gazette suppression remove {found.address}` allows it again; then put "
+        "subscriber.changed with a newer changed_at."
+    )
+    return f"Their address must not be written to since {utc(found.since)}: {why}. {back}"
+
+
+def _lead(found: Explanation) -> Iterator[str]:
+    """Whether anything was sent on the date, where nothing is known to have been."""
+    today = found.now.astimezone(found.zone).date()
+    if found.on is None or any(story.run.status is Status.SENT for story in found.runs):
+        return
+    if found.on > today:
+        yield f"{found.on} is still to come."
+    elif any(story.run.status in _MAYBE or story.run.uncertain for story in found.runs):
+        yield f"Nobody knows yet whether something was sent on {found.on}."
+    else:
+        so_far = " so far" if found.on == today else ""
+        none_due = "" if found.runs else ": no run was due"
+        yield f"Nothing was sent on {found.on}{so_far}{none_due}."
+
+
+def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str:
+    """What became of a run, why, and of a sent one what it covers."""
+    run, words = story.run, words_for(story.run)
+    what = f"{lead}{name_of(run.key.schedule, story.about)} {when}{', which' if lead else ''}"
+    proof = f" (message id {run.message_id})" if run.message_id else ""
+    code = f" ({run.detail})" if run.detail else ""
+    said = f"{sentence(what)} {became(run)}: {words.why}{proof}{code}."
+    if run.overtaken:
+        said += " A change that stops or alters it came after it had been claimed: too late."
+    if run.status is Status.SENT and run.window:
+        return f"{said} It covers {_window(run.window, found)}."
+    if not run.status.is_final and found.now > run.check_at:
+        return f"{said} That should have been over by {utc(run.check_at)}. {words.todo}"
+    return said
+
+
+def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
+    """What is not sent again, and how often it may have gone out."""
+    places = _by_place(given_up)
+    if twice := [place for place in places if place[0] != GIVEN_UP]:
+        yield (
+            f"Not sent again: {'; '.join(map(_waits, twice))}, which went out "
+            "twice for all that anybody knows; no report of either email came."
+        )
+    for _, _, events in (place for place in places if place[0] == GIVEN_UP):
+        yield (
+            f"Not sent again: {counted(events)} that may have gone out in an email of which no "
+            "report came, and that no template can show any more."
+        )
+
+
+def _window(window: Window, found: Explanation) -> str:
+    until = local(window.until, found.zone)
+    if window.since <= BEGINNING:
+        return f"what was stored up to {until}"
+    return f"what was stored after {local(window.since, found.zone)}, up to {until}"
+
+
+def _muted(found: Explanation, runs: tuple[Story, ...]) -> Iterator[str]:
+    """Where nothing waited: what they asked not to hear of."""
+    if not found.status or not any(story.run.reason is Reason.EMPTY for story in runs):
+        return
+    categories = [
+        named(each.category) for each in found.choices if each.frequency is Frequency.NEVER
+    ]
+    follows = [each.entity for each in found.overrides if each.frequency is Frequency.NEVER]
+    if categories or follows:
+        yield f"Muted: {listed([*categories, *follows])}. What happens there never comes."
+
+
+def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
+    """Schedule, what it is about, and how many events of any category."""
+    places = dict.fromkeys((each.schedule, each.about) for each in waiting)
+    ordered = sorted(places, key=lambda place: place[0] not in set(DIGESTS))
+    return [
+        (schedule, about, sum(each.count for each in waiting if each.schedule == schedule))
+        for schedule, about in ordered
+    ]
+
+
+def _waits(place: tuple[str, str, int]) -> str:
+    schedule, about, events = place
+    if schedule == ASIDE:
+        return f"{counted(events)} set aside, because no template could show them: put them again"
+    return f"{counted(events)} for {name_of(schedule, about)}"

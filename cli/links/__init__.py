@@ -1,0 +1,1 @@
+"""`gazette links`: the keys that sign the readers' links."""

@@ -1,0 +1,85 @@
+"""`gazette links`: the keys that sign the readers' links; add the next one, give up an old one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.support import LinksDesk, build_links
+from gazette.domain.errors import InvalidKeys, Overtaken
+from gazette.settings import PreferencesSettings
+
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible, note, one_line_errors, printable, say
+from cli.shared.deployed import StageName, settings_of
+
+_KEPT_FOR_MAIL = (
+    "An email should be able to unsubscribe its reader for at least 30 days after it was sent."
+)
+"""The law where many readers live.
+https://www.ftc.gov/business-guidance/resources/can-spam-act-compliance-guide-business"""
+
+links = typer.Typer(
+    help="The keys that sign the readers' links: add the next one, give up an old one.",
+    no_args_is_help=True,
+)
+
+
+@links.command("list")
+@one_line_errors()
+def show(stage: StageName = "prod") -> None:
+    """Show the ids of the keys, and which one signs; never a key."""
+    with _refusals(stage):
+        keys = _desk(stage).look()
+    for key_id in keys.ids:
+        typer.echo(f"{key_id}\t{'signs and verifies' if key_id == keys.newest else 'verifies'}")
+
+
+@links.command("rotate")
+@one_line_errors()
+def rotate(stage: StageName = "prod") -> None:
+    """Add the next key, which signs from now on. Links of older emails go on working."""
+    with _refusals(stage):
+        keys = _desk(stage).rotate()
+    say(f"{keys.newest} signs the links of stage {stage} within five minutes; all others work on")
+    if older := keys.ids[:-1]:
+        note(
+            f"Where {older[-1]} leaked, or is too old: `gazette links retire {older[-1]} "
+            f"--stage {stage}` ends it. {_KEPT_FOR_MAIL}"
+        )
+
+
+@links.command("retire")
+@one_line_errors()
+def retire(
+    key_id: Annotated[str, typer.Argument(metavar="KEY", help="Its id, as `list` shows it.")],
+    stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Take a key out: the links of all emails that were signed with it stop working."""
+    with _refusals(stage):
+        desk = _desk(stage)
+        desk.check(key_id)
+        if not yes:
+            note(f"This cannot be undone. {_KEPT_FOR_MAIL}")
+            typer.confirm(
+                f"End every link that {key_id} signed, also those to unsubscribe, in all emails "
+                f"of stage {stage} that are older than the key after it?",
+                abort=True,
+            )
+        left = desk.retire(key_id)
+    say(f"{key_id} of stage {stage} is retired: links signed with it stop within five minutes")
+    note(f"Left: {', '.join(left.ids)}; {left.newest} signs.")
+
+
+@contextmanager
+def _refusals(stage: str) -> Iterator[None]:
+    try:
+        with refusals_in_words(f"the links' key of stage {stage}", service="secretsmanager"):
+            yield
+    except (InvalidKeys, Overtaken) as err:
+        raise NotPossible(printable(str(err))) from err
+
+
+def _desk(stage: str) -> LinksDesk:
+    return build_links(settings_of(stage, "preferences", PreferencesSettings))

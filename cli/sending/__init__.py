@@ -1,0 +1,1 @@
+"""`gazette brake`: stop and resume sending."""

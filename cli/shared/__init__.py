@@ -1,0 +1,1 @@
+"""What all commands share: the stage, errors, words and tables."""

@@ -1,0 +1,52 @@
+"""The functions of a stage, asked what they are set to: so the command finds what they use.
+
+The names of tables and queues are made by CloudFormation; a function has them all, and with them
+the settings that the same answer needs, such as the defaults. There is no second place to keep.
+"""
+
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import boto3
+import typer
+from gazette.settings import InvalidSetting, Settings
+
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible
+
+if TYPE_CHECKING:
+    from mypy_boto3_lambda import LambdaClient
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
+
+StageName = Annotated[str, typer.Option("--stage", help="The stage, as in cdk.json.")]
+
+
+def environment(stage: str, step: str) -> dict[str, str]:
+    """The environment of the function `gazette-<stage>-<step>`. Raises NotPossible.
+
+    One GetFunctionConfiguration. Where Lambda may not decrypt the variables for the caller, it
+    answers with an error in their place:
+    https://docs.aws.amazon.com/lambda/latest/api/API_EnvironmentResponse.html
+    """
+    name = f"gazette-{stage}-{step}"
+    with refusals_in_words(name, service="lambda"):
+        client: LambdaClient = boto3.client("lambda")
+        given = client.get_function_configuration(FunctionName=name).get("Environment", {})
+    if refused := given.get("Error"):
+        raise NotPossible(
+            f"The settings of {name} cannot be read ({refused.get('ErrorCode', 'no code')}): "
+            "your credentials need kms:Decrypt on its key."
+        )
+    return given.get("Variables", {})
+
+
+def settings_of(stage: str, step: str, kind: type[SettingsT]) -> SettingsT:
+    """The settings with which the function of a stage runs. Raises NotPossible."""
+    variables = environment(stage, step)
+    try:
+        return kind.from_env(variables)
+    except InvalidSetting as err:
+        raise NotPossible(
+            f"gazette-{stage}-{step} was deployed from another version than this command ({err}): "
+            "use the command of that version, or deploy this one."
+        ) from err

@@ -1,0 +1,132 @@
+"""What a command does, in one line."""
+
+from datetime import datetime
+from typing import assert_never
+
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    ChoosePreferences,
+    Command,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractActivity,
+    RetractEvent,
+)
+from gazette.domain.model import Event
+from gazette.domain.scheduling.recurrence import Days
+from gazette.domain.subscribers.following import Activity
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def in_words(command: Command) -> str:
+    """What Gazette does on `command`."""
+    match command:
+        case CreateEvents(events=(event,)):
+            return f"{_happening(event)} for {event.user_id}"
+        case CreateEvents(events):
+            readers = sorted({event.user_id for event in events})
+            return f"{len(events)} events for {listed(readers)}"
+        case CreateActivity(activity):
+            return f"{_happening(activity)} for the followers of {' and '.join(activity.sides)}"
+        case RetractEvent(user_id, event_id):
+            return f"takes back the event {event_id} of {user_id}, unless it was sent"
+        case RetractActivity(entity, activity_id):
+            return (
+                f"takes back the activity {activity_id} on {entity} from all followers, unless it "
+                "was sent"
+            )
+        case ChangeSubscriber(subscriber):
+            return _profile(subscriber)
+        case ChoosePreferences():
+            return _choice(command)
+        case MarkActive(user_id, at):
+            return f"{user_id} was active at {instant(at)}"
+        case EraseSubscriber(user_id, at):
+            return f"erases {user_id}, unless the profile changed after {instant(at)}"
+        case ChangeFollow():
+            return _follow(command)
+        case _:
+            assert_never(command)
+
+
+def instant(at: datetime) -> str:
+    """An instant as readers see it, in UTC."""
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+
+
+def _happening(what: Event | Activity) -> str:
+    amended = f" (amended {instant(what.amended_at)})" if what.amended_at else ""
+    return f"{what.category} {what.id} on {what.entity.key}{amended}"
+
+
+def _profile(subscriber: Subscriber) -> str:
+    daily = subscriber.cadence(Frequency.DAILY)
+    chosen = ", ".join(
+        f"{category} {_often(subscriber, frequency)}" for category, frequency in subscriber.chosen
+    )
+    until = daily.paused_until
+    paused = f", and no email before {until.day} {until:%B %Y}" if until else ""
+    return (
+        f"{subscriber.email} gets daily digests at {daily.hour:02}:{daily.minute:02} "
+        f"{subscriber.time_zone}{paused}" + (f"; {chosen}" if chosen else "")
+    )
+
+
+def _choice(command: ChoosePreferences) -> str:
+    choice, said = command.choice, []
+    if choice.cadence:
+        said.append(f"everything else {choice.cadence}")
+    if choice.frequencies is not None:
+        by_category = [f"{category} {often}" for category, often in choice.frequencies]
+        said.append(listed(by_category) if by_category else "no category apart")
+    if choice.clock:
+        hour, minute = choice.clock
+        said.append(
+            f"between {hour:02}:00 and {hour:02}:50"
+            if minute is None
+            else f"at {hour:02}:{minute:02}"
+        )
+    if choice.weekly_on:
+        said.append(f"weekly on {DAYS[choice.weekly_on - 1]}")
+    if choice.custom_on:
+        said.append(f"custom {_on(choice.custom_on)}")
+    if choice.paused_until:
+        said.append(f"no email before {choice.paused_until.day} {choice.paused_until:%B %Y}")
+    if choice.time_zone:
+        said.append(choice.time_zone)
+    return f"{command.user_id} chose at {instant(command.at)}: {'; '.join(said)}"
+
+
+def _often(subscriber: Subscriber, frequency: Frequency) -> str:
+    if frequency not in (Frequency.WEEKLY, Frequency.CUSTOM):
+        return frequency.value
+    return f"{frequency} {_on(subscriber.cadence(frequency).days)}"
+
+
+def _on(days: Days) -> str:
+    if days.month_day is not None:
+        return f"on day {days.month_day} of the month"
+    weeks = "" if days.every == 1 else f" of every {days.every} weeks"
+    return f"on {listed([DAYS[day - 1] for day in sorted(days.weekdays)])}{weeks}"
+
+
+def _follow(change: ChangeFollow) -> str:
+    since = f"from {instant(change.at)} on"
+    if not change.state.following:
+        return f"{change.user_id} no longer follows {change.entity} {since}"
+    how = change.state.frequency
+    often = {None: "as often as its category", Frequency.NEVER: "and mutes it"}.get(how, how)
+    return f"{change.user_id} follows {change.entity} {since}, {often}"
+
+
+def listed(names: list[str]) -> str:
+    """Names in a sentence; of many, the first."""
+    if len(names) > 7:  # a week fits
+        return f"{', '.join(names[:3])} and {len(names) - 3} others"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

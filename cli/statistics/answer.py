@@ -1,0 +1,75 @@
+"""What a report says, however it is shown. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gazette.domain.feedback.experiment_readers import Arm
+from gazette.domain.feedback.statistics import Counts, Measure, is_tracked
+from gazette.steps.support.statistics import Report
+
+from cli.statistics.sheet import UNTRACKED
+from cli.statistics.spans import Span
+from cli.statistics.verdicts import CONFIDENCE, Findings, compare
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Emails in `counts`; of an experiment also its readers, and what they show.
+
+    `arms` and `findings` are empty where no experiment was asked for. `notes` are what somebody
+    has to know to read the rest.
+    """
+
+    title: str
+    counts: Counts
+    arms: Sequence[Arm]
+    findings: Findings
+    notes: Sequence[str]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """What the experiment shows, a line each, the outcome that decides first."""
+        lines = [
+            f"{outcome}: {verdict.words}"
+            for outcome, verdicts in self.findings.items()
+            for verdict in verdicts
+        ]
+        return lines or (["There is one variation only: nothing to compare."] if self.arms else [])
+
+
+def answer(span: Span, found: Report) -> Answer:
+    """What was found in the slots of `span`."""
+    arms = found.readers.arms()
+    notes = [*_notes(found.counts, arms, len(found.readers.moved))]
+    return Answer(span.title, found.counts, arms, compare(arms), notes)
+
+
+def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
+    yield (
+        "Delivered, bounced, rejected, delayed and no word are shares of the emails sent, the "
+        "others of those delivered. No word: nothing but that the provider took it. An email "
+        "counts in each category that it showed."
+    )
+    untracked = [measure.value for measure in Measure if not is_tracked(counts, measure)]
+    if untracked:
+        yield (
+            f"{UNTRACKED}: not tracked: none was reported as {' or '.join(untracked)}, which a "
+            "stage has to ask for (track_opens, track_clicks)."
+        )
+    others = len(arms) - 1
+    if others > 0:
+        yield (
+            "Readers are compared, not emails. Each counts once, where they began. The first "
+            "outcome decides: of several, one shows a difference by chance more often."
+        )
+    if others > 1:
+        yield (
+            f"Each interval is of {1 - (1 - CONFIDENCE) / others:.2%}, so that the {others} of an "
+            f"outcome hold together with {CONFIDENCE:.0%} (Bonferroni)."
+        )
+    if moved:
+        yield (
+            f"Weights were changed: {moved:,} readers were sent more than one variation. Those who "
+            "began before the change had longer to do anything, so what is shown may come from "
+            "that: start anew, under another name, to be sure."
+        )

@@ -1,0 +1,108 @@
+"""`gazette report`: what became of the emails of a batch, a week, or an experiment."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.support import ReportDesk, build_report
+from gazette.domain.feedback.statistics import AT_ONCE, Dimension, Measure
+from gazette.settings import FeedbackSettings
+from gazette.steps.support.statistics import Report
+from rich.console import Console
+from rich.progress import track
+
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NotPossible, note, one_line_errors
+from cli.shared.deployed import StageName, settings_of
+from cli.statistics.answer import answer
+from cli.statistics.files import check_writable, readers_file, write, write_csv
+from cli.statistics.page import page
+from cli.statistics.sheet import readers_table, table
+from cli.statistics.spans import Span, of_batch, of_experiment, of_week
+from cli.statistics.terminal import show
+
+_AT_ONCE = 32
+"""Slots that are read at the same time. A week has 1,008, each in sixteen partitions."""
+
+
+@one_line_errors()
+def report(
+    batch: Annotated[
+        str | None,
+        typer.Option("--batch", metavar="SLOT", help="A slot in UTC: 2026-11-22T06:10Z."),
+    ] = None,
+    week: Annotated[
+        str | None, typer.Option("--week", metavar="WEEK", help="A week in UTC: 2026-W47.")
+    ] = None,
+    experiment: Annotated[
+        str | None,
+        typer.Option("--experiment", metavar="NAME", help="An experiment, and what it shows."),
+    ] = None,
+    stage: StageName = "prod",
+    to_csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write it there as CSV too.")
+    ] = None,
+    to_html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it there as a page too.")
+    ] = None,
+) -> None:
+    """Show what became of the emails of a batch, a week (else this one), or an experiment.
+
+    Sent, delivered, bounced, complained of, opened, clicked, and left by: in total, and by
+    cadence, category, locale and variation.
+    """
+    given = {"--batch": batch, "--week": week, "--experiment": experiment}
+    if len(names := [name for name, value in given.items() if value is not None]) > 1:
+        raise NotPossible(f"{' and '.join(names)} are reports of their own: give one of them.")
+    for option, file in (("--csv", to_csv), ("--html", to_html)):
+        check_writable(option, file)
+    began = now()
+    span = of_week(week, now=began) if batch is None else of_batch(batch)
+    settings = settings_of(stage, "feedback", FeedbackSettings)
+    with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+        desk = build_report(settings, at_once=_AT_ONCE)
+        if experiment is not None:
+            span = of_experiment(experiment, desk.courses(), now=began)
+        found = desk.read(span.slots, span.experiment, _many_at_once)
+        unreported = 0 if batch is None else _unreported(span, found, desk)
+    told = answer(span, found)
+    show(told)
+    if not told.counts:
+        note("Nothing was reported of any. Where mail_provider is smtp, nothing ever is.")
+    if unreported:
+        note(f"Digests that were sent, and of which nothing was reported yet: {unreported}.")
+    if to_csv:
+        write_csv("--csv", to_csv, table(told.counts))
+        if told.arms:
+            write_csv("--csv", readers_file(to_csv), readers_table(told.arms, told.findings))
+            note(f"What readers did is in {readers_file(to_csv)}.")
+    if to_html:
+        write("--html", to_html, page(told, made_at=began))
+
+
+def _unreported(span: Span, found: Report, desk: ReportDesk) -> int:
+    """Digests of a batch that were sent and have no row. What goes out at once is no batch's."""
+    sent = found.counts[Dimension.TOTAL, "", Measure.SENT]
+    at_once = found.counts[Dimension.CADENCE, AT_ONCE, Measure.SENT]
+    return max(0, desk.digests_sent(span.since) - (sent - at_once))
+
+
+def _many_at_once(
+    read: Callable[[datetime], Report], slots: Iterable[datetime]
+) -> Iterator[Report]:
+    """On a terminal with a bar beside the answer. Whoever stops it waits for no further slot."""
+    console = Console(stderr=True)
+    wanted = list(slots)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        yield from track(
+            pool.map(read, wanted),
+            "reading",
+            total=len(wanted),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )

@@ -1,0 +1,1 @@
+"""`gazette suppression`: addresses that are not written to."""

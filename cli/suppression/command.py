@@ -1,0 +1,174 @@
+"""`gazette suppression`: the addresses that are not written to, and why."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from heapq import nlargest
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.support import SuppressionDesk, build_suppression
+from gazette.domain.subscribers.suppression import Cause
+from gazette.settings import FeedbackSettings
+
+from cli.shared.aws_errors import refusals_in_words
+from cli.shared.console import NOT_POSSIBLE, NotPossible, note, one_line_errors, printable, say
+from cli.shared.deployed import StageName, settings_of
+from cli.shared.formatting import moment
+from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_list
+
+_MEANING = {
+    Cause.UNSUBSCRIBED: "The reader left by their own hand: only they can come back.",
+    Cause.BOUNCED: (
+        "The provider could not deliver there. If the mailbox does not exist, the next email "
+        "bounces again, and bounces cost the reputation of your domain."
+    ),
+    Cause.COMPLAINED: (
+        "The reader marked an email as spam. Write to them again only if they ask you to: one "
+        "complaint in a thousand emails is too many for most providers."
+    ),
+    Cause.MANUAL: "Somebody said so, with this command or by an import.",
+}
+
+suppression = typer.Typer(
+    help="The addresses that are not written to: list, add, remove, import, export.",
+    no_args_is_help=True,
+)
+Address = Annotated[
+    str, typer.Argument(metavar="ADDRESS", help="An address, or its hash as `list` shows it.")
+]
+
+
+@suppression.command("list")
+@one_line_errors()
+def show(
+    stage: StageName = "prod",
+    reason: Annotated[Cause | None, typer.Option("--reason", help="Only those for it.")] = None,
+    since: Annotated[str, typer.Option("--since", help="Only those since, YYYY-MM-DD.")] = "",
+    page: Annotated[int, typer.Option("--page", min=1, help="Which page.")] = 1,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Lines a page.")] = 50,
+) -> None:
+    """Show hash, reason and since when of each suppressed address, newest first."""
+    with _problems(stage):
+        earliest = instant_of(since) if since else None
+        found = nlargest(
+            page * limit + 1,
+            (
+                each
+                for each in _desk(stage).each()
+                if reason in {None, each.cause} and (earliest is None or each.since >= earliest)
+            ),
+            key=lambda each: (each.since, each.address),
+        )
+    for each in found[(page - 1) * limit : page * limit]:
+        typer.echo(f"{each.address}\t{each.cause}\t{moment(each.since)}")
+    if len(found) > page * limit:
+        note(f"There are more: `--page {page + 1}`.")
+    elif len(found) <= (page - 1) * limit:
+        note("No suppressed addresses here.")
+
+
+@suppression.command("add")
+@one_line_errors()
+def add(
+    address: Address,
+    stage: StageName = "prod",
+    reason: Annotated[Cause, typer.Option("--reason", help="Why.")] = Cause.MANUAL,
+) -> None:
+    """Never write to an address again. Only its hash leaves this machine."""
+    with _problems(stage):
+        hashed = hash_of(address)
+        desk = _desk(stage)
+        is_new = desk.add(hashed, reason, now())
+        there = None if is_new else desk.get(hashed)
+    if is_new:
+        say(f"{hashed} of stage {stage} is suppressed: {reason}")
+        note("What a worker has already prepared may still go, for some seconds.")
+    elif there:
+        say(f"{hashed} of stage {stage} was suppressed already: {there.cause}")
+
+
+@suppression.command("remove")
+@one_line_errors()
+def remove(
+    address: Address,
+    stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Allow an address again, and say what brings its reader back."""
+    with _problems(stage):
+        hashed = hash_of(address)
+        desk = _desk(stage)
+        found = desk.get(hashed)
+        if found is None:
+            say(f"{hashed} of stage {stage} was not suppressed")
+            return
+        meaning = _MEANING.get(found.cause, "Another version of Gazette says so.")
+        note(f"{found.cause} since {moment(found.since)}. {meaning}")
+        if not yes:
+            typer.confirm(f"Allow email to {hashed} of stage {stage} again?", abort=True)
+        desk.remove(found)
+        left = desk.get(hashed)
+    if left:
+        raise NotPossible(f"It is suppressed for {left.cause} meanwhile: look again.")
+    say(f"{hashed} of stage {stage} is no longer suppressed")
+    note(
+        "Its reader still gets nothing until subscriber.changed is put with a newer changed_at, "
+        "or until they start again on their preference page; who unsubscribed, only there."
+    )
+
+
+@suppression.command("import")
+@one_line_errors()
+def take(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: address, reason, since.")],
+    stage: StageName = "prod",
+) -> None:
+    """Suppress every address of a CSV file; none of them if a line is wrong."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            wanted = read_list(lines, now=now())
+    except OSError as err:
+        raise NotPossible(f"{file} cannot be read: {err.strerror}.") from err
+    except Unreadable as err:
+        for line in err.lines:
+            note(f"{file}, {line}", style="red")
+        note("gazette: nothing was imported: mend these lines, and import the file again.")
+        raise typer.Exit(NOT_POSSIBLE) from err
+    done = 0
+    try:
+        with _problems(stage):
+            desk = _desk(stage)
+            changed = 0
+            for done, each in enumerate(wanted):  # noqa: B007 -- says how far it came
+                changed += desk.add(each.address, each.cause, each.since)
+    except NotPossible as err:
+        raise NotPossible(
+            f"{err} {done} of {len(wanted)} lines were imported: import the file again, what is "
+            "there stays as it is."
+        ) from err
+    say(f"imported into stage {stage}: {changed} new, {len(wanted) - changed} there already")
+
+
+@suppression.command("export")
+@one_line_errors()
+def give(stage: StageName = "prod") -> None:
+    """Write all of them as CSV, as `import` reads it: hashes, never addresses."""
+    with _problems(stage):
+        number = sum(1 for _ in write_list(_desk(stage).each(), sys.stdout))
+    note(f"{number} addresses")
+
+
+@contextmanager
+def _problems(stage: str) -> Iterator[None]:
+    try:
+        with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+            yield
+    except Unreadable as err:
+        raise NotPossible(f"{printable(str(err))}.") from err
+
+
+def _desk(stage: str) -> SuppressionDesk:
+    return build_suppression(settings_of(stage, "feedback", FeedbackSettings))

@@ -1,0 +1,113 @@
+"""Lists of suppressed addresses as files: CSV that an export writes and an import reads."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TextIO
+
+from gazette.domain.identity import address_hash
+from gazette.domain.subscribers.suppression import Cause, Suppression
+
+from cli.shared.console import printable
+
+COLUMNS = ("address_hash", "reason", "since")
+_READ = {"address", *COLUMNS}
+_HASH = re.compile(r"[0-9a-fA-F]{64}")
+_ADDRESS = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+")
+_REASONS = ", ".join(Cause)
+
+
+class Unreadable(Exception):
+    """A list that cannot be taken. Each of `lines` says where, what, and what to do."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(*lines)
+        self.lines = lines
+
+
+def hash_of(given: str) -> str:
+    """The hash of an address, or a hash as it is. Raises Unreadable."""
+    text = given.strip()
+    if _HASH.fullmatch(text):
+        return text.lower()
+    if _ADDRESS.fullmatch(text):
+        return address_hash(text)
+    raise Unreadable(
+        f"{printable(text)!r} is neither an address, such as ann@example.com, nor the hash of one, "
+        "64 hex digits"
+    )
+
+
+def instant_of(given: str) -> datetime:
+    """A date of UTC, or an instant with its zone. Raises Unreadable."""
+    try:
+        instant = datetime.fromisoformat(given.strip())
+    except ValueError as err:
+        raise Unreadable(
+            f"{printable(given)!r} is no date: write 2026-11-21 or 2026-11-21T08:00:00Z"
+        ) from err
+    if instant.tzinfo is None:
+        if len(given.strip()) > len("2026-11-21"):
+            raise Unreadable(f"{printable(given)!r} names no time zone: end it with Z for UTC")
+        instant = instant.replace(tzinfo=UTC)
+    return instant.astimezone(UTC)
+
+
+def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
+    """Everything in a CSV with a heading: `address` or `address_hash`, and `reason`, `since`.
+
+    Without a reason it is `manual`, without an instant since `now`. Raises Unreadable with every
+    line that is wrong: then none is to be taken.
+    """
+    rows = csv.reader(lines, strict=True)
+    found: list[Suppression] = []
+    wrong: list[str] = []
+    try:
+        heading = [name.strip().lower() for name in next(rows, [])]
+        _check(heading)
+        for row in rows:
+            if not any(cell.strip() for cell in row):
+                continue
+            try:
+                found.append(_suppression(heading, row, now))
+            except Unreadable as err:
+                wrong.append(f"line {rows.line_num}: {err}")
+    except (csv.Error, UnicodeDecodeError) as err:
+        wrong.append(f"line {rows.line_num + 1}: not CSV in UTF-8 ({err})")
+    if wrong:
+        raise Unreadable(*wrong)
+    return found
+
+
+def write_list(found: Iterable[Suppression], to: TextIO) -> Iterator[Suppression]:
+    """Write the heading, and each as it is taken from here."""
+    rows = csv.writer(to, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for each in found:
+        rows.writerow((each.address, each.cause.value, each.since.isoformat()))
+        yield each
+
+
+def _check(heading: list[str]) -> None:
+    unknown = [name for name in heading if name not in _READ]
+    named = {"address", "address_hash"} & set(heading)
+    if unknown or len(named) != 1 or len(set(heading)) != len(heading):
+        raise Unreadable(
+            "line 1: the heading must name address or address_hash, and may name reason and "
+            f"since; it is {printable(','.join(heading))!r}"
+        )
+
+
+def _suppression(heading: list[str], row: list[str], now: datetime) -> Suppression:
+    if len(row) != len(heading):
+        raise Unreadable(f"{len(row)} cells under {len(heading)} columns")
+    cells = dict(zip(heading, (cell.strip() for cell in row), strict=True))
+    reason = cells.get("reason") or Cause.MANUAL.value
+    if reason not in set(Cause):
+        raise Unreadable(f"reason is {printable(reason)!r}; it must be one of {_REASONS}")
+    since = instant_of(cells["since"]) if cells.get("since") else now
+    if since > now:
+        raise Unreadable(f"since is {since.isoformat()}, which is yet to come")
+    address = hash_of(cells.get("address") or cells.get("address_hash") or "")
+    return Suppression(address, Cause(reason), since)

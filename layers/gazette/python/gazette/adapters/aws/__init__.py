@@ -1,0 +1,1 @@
+"""EventBridge, SQS, CloudWatch and Secrets Manager."""

@@ -1,0 +1,144 @@
+"""The bus that services put events on, for what readers say on our own pages, and their clicks.
+
+Details are written by hand here, not by the models of the contract, so that the page need not
+import them; a test decodes whatever this writes.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from gazette.domain.commands import ChoosePreferences, MarkActive
+from gazette.domain.errors import Unavailable
+from gazette.domain.ports.outside import Said
+from gazette.domain.scheduling.calendar import week_number
+from gazette.domain.scheduling.recurrence import Days
+from gazette.domain.subscribers.choices import Choice
+
+if TYPE_CHECKING:
+    from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
+
+_ENTRIES_A_CALL = 10
+_ATTEMPTS = 3
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+class EventBridgeBus:
+    """The port `Bus`. `source`: who says it, in the envelope."""
+
+    def __init__(self, client: "EventBridgeClient", name: str, *, source: str) -> None:
+        self._client = client
+        self._name = name
+        self._source = source
+
+    def put(self, said: Sequence[Said]) -> bool:
+        """One PutEvents per ten; what is refused of a call is put again, twice.
+
+        Entries are taken or refused one by one, in the order of the request.
+        https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
+        """
+        remaining = map(self._entry, said)
+        taken = 0
+        while ten := list(islice(remaining, _ENTRIES_A_CALL)):
+            refused = self._put(ten)
+            taken += len(ten) - len(refused)
+            if refused and taken:
+                raise Unavailable(f"The bus refused {len(refused)} entries, and took {taken}.")
+            if refused:
+                return False
+        return True
+
+    def _put(
+        self, entries: "list[PutEventsRequestEntryTypeDef]"
+    ) -> "list[PutEventsRequestEntryTypeDef]":
+        """Returns those that were refused to the end."""
+        for _ in range(_ATTEMPTS):
+            try:
+                answer = self._client.put_events(Entries=entries)
+            except (BotoCoreError, ClientError) as err:
+                raise Unavailable(f"The bus did not answer: {err}") from err
+            told = zip(entries, answer["Entries"], strict=True)
+            entries = [entry for entry, result in told if "ErrorCode" in result]
+            if not entries:
+                break
+        return entries
+
+    def _entry(self, command: Said) -> "PutEventsRequestEntryTypeDef":
+        detail_type, detail = encode(command)
+        return {
+            "EventBusName": self._name,
+            "Source": self._source,
+            "DetailType": detail_type,
+            "Detail": json.dumps(detail),
+        }
+
+
+def encode(command: Said) -> tuple[str, dict[str, Any]]:
+    """The detail type and the detail that ask for `command`."""
+    if isinstance(command, ChoosePreferences):
+        chosen = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
+        return "preferences.chosen", {**chosen, **dict(_choice(command.choice, command.at))}
+    if isinstance(command, MarkActive):
+        sign = {"user_id": command.user_id, "active_at": _instant(command.at)}
+        return "subscriber.active", sign
+    kind, _, entity_id = command.entity.partition("#")
+    detail: dict[str, Any] = {
+        "user_id": command.user_id,
+        "entity": {"type": kind, "id": entity_id},
+        "changed_at": _instant(command.at),
+    }
+    if not command.state.following:
+        return "follow.deleted", detail
+    if command.state.title:
+        detail["entity"]["title"] = command.state.title
+    if command.state.frequency:
+        detail["frequency"] = command.state.frequency
+    return "follow.created", detail
+
+
+def _choice(choice: Choice, at: datetime) -> Iterator[tuple[str, Any]]:
+    if choice.cadence:
+        yield "cadence", choice.cadence
+    if choice.frequencies is not None:
+        yield "frequencies", dict(choice.frequencies)
+    if choice.time_zone:
+        yield "time_zone", choice.time_zone
+    digest = dict(_digest(choice, at))
+    if digest:
+        yield "digest", digest
+
+
+def _digest(choice: Choice, at: datetime) -> Iterator[tuple[str, Any]]:
+    if choice.clock:
+        hour, minute = choice.clock
+        yield "hour", hour
+        if minute is not None:
+            yield "minute", minute
+    if choice.weekly_on:
+        yield "weekly", {"day": _DAYS[choice.weekly_on - 1]}
+    if choice.custom_on:
+        yield "custom", _custom(choice.custom_on, at)
+    if choice.paused_until:
+        yield "paused_until", choice.paused_until.isoformat()
+
+
+def _custom(days: Days, at: datetime) -> dict[str, Any]:
+    if days.month_day is not None:
+        return {"day_of_month": days.month_day}
+    weeks = (at.date() + timedelta(weeks=number) for number in range(days.every))
+    starting = next(day for day in weeks if week_number(day) % days.every == days.phase)
+    return {
+        "days": [_DAYS[day - 1] for day in sorted(days.weekdays)],
+        "every_weeks": days.every,
+        "starting": starting.isoformat(),
+    }
+
+
+def _instant(at: datetime) -> str:
+    return at.isoformat()

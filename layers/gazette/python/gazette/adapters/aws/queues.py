@@ -1,0 +1,238 @@
+"""The SQS queues, and the messages on them: between steps keys only, never content."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from gazette.domain.errors import InvalidEvent, Unavailable
+from gazette.domain.model import RunKey
+from gazette.domain.ports.outside import MESSAGES_A_CALL, FollowerPage, QueuedRun, Shard, Walk
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+_REASON_CHARACTERS = 1000
+_GIVEN_UP = "given_up"
+
+
+class SqsRunQueue:
+    """The port `RunQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, runs: Sequence[QueuedRun]) -> None:
+        """One SendMessageBatch."""
+        entries: list[SendMessageBatchRequestEntryTypeDef] = [
+            {
+                "Id": str(number),
+                "MessageBody": encode_run_key(run.key),
+                "DelaySeconds": math.ceil(run.delay.total_seconds()),
+            }
+            for number, run in enumerate(runs)
+        ]
+        _send(self._client, self._queue_url, entries)
+
+
+class SqsShardQueue:
+    """The port `ShardQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, shards: Iterable[Shard]) -> None:
+        """One SendMessageBatch per ten shards."""
+        _send_all(self._client, self._queue_url, map(encode_shard, shards))
+
+
+class SqsSweepQueue:
+    """The port `SweepQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, partitions: Iterable[int]) -> None:
+        """One SendMessageBatch per ten partitions."""
+        bodies = (json.dumps({"partition": number}) for number in partitions)
+        _send_all(self._client, self._queue_url, bodies)
+
+
+class SqsFollowersQueue:
+    """The port `FollowersQueue`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
+        """One SendMessageBatch."""
+        bodies = [json.dumps(asdict(message)) for message in messages]
+        _send(self._client, self._queue_url, _entries(bodies))
+
+
+class SqsQuarantine:
+    """The port `Quarantine`: the original body, the reason as the attribute `reason`."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def keep(self, body: str, reason: str) -> None:
+        """One SendMessage."""
+        printable = re.sub(r"[^\x20-\uD7FF\uE000-\uFFFD]", "?", reason)[:_REASON_CHARACTERS]
+        try:
+            self._client.send_message(
+                QueueUrl=self._queue_url,
+                MessageBody=body,
+                MessageAttributes={"reason": {"DataType": "String", "StringValue": printable}},
+            )
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The quarantine queue did not take a message: {err}") from err
+
+
+class SqsFailedRuns:
+    """The port `FailedRuns` on the queue `failed`.
+
+    Not on the dead-letter queue of resend: what is sent there has no source that SQS knows of, and
+    the console's redrive stops at it.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
+    """
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def keep(self, key: RunKey) -> None:
+        """One SendMessage."""
+        body = json.dumps({**asdict(key), _GIVEN_UP: True})
+        try:
+            self._client.send_message(QueueUrl=self._queue_url, MessageBody=body)
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The dead letters did not take a message: {err}") from err
+
+
+class SqsReceived:
+    """A message that a function was invoked with."""
+
+    def __init__(self, client: "SQSClient", queue_url: str, receipt_handle: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+        self._receipt_handle = receipt_handle
+
+    def hide(self, pause: timedelta) -> None:
+        """One ChangeMessageVisibility: given back, it comes again after `pause`, up to 12 hours.
+
+        https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
+        """
+        try:
+            self._client.change_message_visibility(
+                QueueUrl=self._queue_url,
+                ReceiptHandle=self._receipt_handle,
+                VisibilityTimeout=math.ceil(pause.total_seconds()),
+            )
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The message could not be hidden: {err}") from err
+
+
+def encode_run_key(key: RunKey) -> str:
+    """The body of a message on the generate or resend queue."""
+    return json.dumps({"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence})
+
+
+def was_given_up(body: str) -> bool:
+    """Whether a message on the resend queue is a dead letter of a run that failed."""
+    return json.loads(body).get(_GIVEN_UP) is True
+
+
+def decode_run_key(body: str) -> RunKey:
+    """The run that a message on the generate or resend queue names. Raises InvalidEvent."""
+    try:
+        fields = json.loads(body)
+        return RunKey(str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"]))
+    except (ValueError, KeyError, TypeError) as err:
+        raise InvalidEvent(
+            "A message on the generate or resend queue must be a JSON object with user_id, "
+            f"schedule and sequence: {err!r}"
+        ) from err
+
+
+def encode_shard(shard: Shard) -> str:
+    """The body of a message on the shard queue."""
+    return json.dumps(
+        {
+            "shard": shard.number,
+            "since": shard.since.isoformat(),
+            "until": shard.until.isoformat(),
+        }
+    )
+
+
+def decode_shard(body: str) -> Shard:
+    """The shard that a message on the shard queue names. Raises InvalidEvent."""
+    try:
+        fields = json.loads(body)
+        since, until = (datetime.fromisoformat(fields[name]) for name in ("since", "until"))
+        return Shard(int(fields["shard"]), since, until)
+    except (ValueError, KeyError, TypeError) as err:
+        raise InvalidEvent(
+            "A message on the shard queue must be a JSON object with shard, since and until: "
+            f"{err!r}"
+        ) from err
+
+
+def decode_partition(body: str) -> int:
+    """The partition that a message on the sweep queue names. Raises InvalidEvent."""
+    try:
+        return int(json.loads(body)["partition"])
+    except (ValueError, KeyError, TypeError) as err:
+        raise InvalidEvent(
+            f"A message on the sweep queue must be a JSON object with partition: {err!r}"
+        ) from err
+
+
+def decode_followers(body: str) -> Walk | FollowerPage:
+    """What a message on the followers queue asks for. Raises InvalidEvent."""
+    try:
+        fields = {str(name): str(value) for name, value in json.loads(body).items()}
+        return FollowerPage(**fields) if "through" in fields else Walk(**fields)
+    except (ValueError, AttributeError, TypeError) as err:
+        raise InvalidEvent(
+            "A message on the followers queue must be a JSON object with entity, activity_id, "
+            f"side, after and, for a page, through: {err!r}"
+        ) from err
+
+
+def _send_all(client: "SQSClient", queue_url: str, bodies: Iterable[str]) -> None:
+    """Ten a call, without delay."""
+    remaining = iter(bodies)
+    while ten := list(islice(remaining, MESSAGES_A_CALL)):
+        _send(client, queue_url, _entries(ten))
+
+
+def _entries(bodies: Sequence[str]) -> "list[SendMessageBatchRequestEntryTypeDef]":
+    return [{"Id": str(number), "MessageBody": body} for number, body in enumerate(bodies)]
+
+
+def _send(
+    client: "SQSClient", queue_url: str, entries: "list[SendMessageBatchRequestEntryTypeDef]"
+) -> None:
+    try:
+        answer = client.send_message_batch(QueueUrl=queue_url, Entries=entries)
+    except (BotoCoreError, ClientError) as err:
+        raise Unavailable(f"SQS did not take {len(entries)} messages: {err}") from err
+    failed = answer.get("Failed", [])
+    if failed:
+        raise Unavailable(
+            f"SQS refused {len(failed)} of {len(entries)} messages: {failed[0].get('Message')}"
+        )

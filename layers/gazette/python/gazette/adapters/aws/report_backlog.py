@@ -1,0 +1,115 @@
+"""Whether the provider's own reports come in: what has come, and what still waits."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from gazette.adapters.dynamodb.client import bind, decoded, translated, written
+from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.domain.errors import Unavailable
+from gazette.domain.ports.outside import Clock
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_sqs import SQSClient
+
+_KEY = ("evidence", "email")
+_COARSE = timedelta(seconds=30)
+_MINUTE = timedelta(minutes=1)
+
+
+class DynamoEvidenceLog:
+    """The port `EvidenceLog`: one row of the table `batches`.
+
+    A process writes only what is half a minute newer than what it wrote last.
+    """
+
+    def __init__(self, table_name: str) -> None:
+        bind(BatchRow, table_name)
+        self._noted: datetime | None = None
+
+    def note(self, sent_at: datetime) -> None:
+        """One conditional UpdateItem, or none."""
+        if self._noted and sent_at < self._noted + _COARSE:
+            return
+        written(
+            BatchRow(*_KEY).update,
+            actions=[BatchRow.slot.set(sent_at)],
+            condition=BatchRow.slot.does_not_exist() | (BatchRow.slot < sent_at),
+        )
+        self._noted = sent_at
+
+    def latest(self) -> datetime | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = BatchRow.get(*_KEY, consistent_read=True)
+            except BatchRow.DoesNotExist:
+                return None
+        return decoded(row, lambda read: read.slot)
+
+
+class SqsEvidenceBacklog:
+    """The port `EvidenceBacklog` on the feedback queue, and on where its messages end that fail."""
+
+    def __init__(
+        self,
+        sqs: "SQSClient",
+        cloudwatch: "CloudWatchClient",
+        *,
+        queue_url: str,
+        failed_urls: tuple[str, ...],
+        clock: Clock,
+    ) -> None:
+        self._sqs = sqs
+        self._cloudwatch = cloudwatch
+        self._queue_url = queue_url
+        self._failed_urls = failed_urls
+        self._clock = clock
+
+    def is_clear(self, grace: timedelta) -> bool:
+        """One GetQueueAttributes a queue; one GetMetricData where the feedback queue is not empty.
+
+        SQS counts messages only roughly, and tells their age to CloudWatch alone, each minute.
+        https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+        """
+        try:
+            if any(map(self._holds, self._failed_urls)):
+                return False
+            return not self._holds(self._queue_url) or self._oldest() < grace
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"The feedback queue did not say what waits: {err}") from err
+
+    def _holds(self, queue_url: str) -> bool:
+        given = self._sqs.get_queue_attributes(
+            QueueUrl=queue_url,
+            AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+        )["Attributes"]
+        return any(map(int, given.values()))
+
+    def _oldest(self) -> timedelta:
+        """The age of the oldest message in the last minutes; for ever where nothing tells it."""
+        now = self._clock()
+        answer = self._cloudwatch.get_metric_data(
+            StartTime=now - 5 * _MINUTE,
+            EndTime=now,
+            MetricDataQueries=[
+                {
+                    "Id": "oldest",
+                    "MetricStat": {
+                        "Metric": {
+                            "Namespace": "AWS/SQS",
+                            "MetricName": "ApproximateAgeOfOldestMessage",
+                            "Dimensions": [
+                                {"Name": "QueueName", "Value": self._queue_url.rpartition("/")[2]}
+                            ],
+                        },
+                        "Period": 60,
+                        "Stat": "Maximum",
+                    },
+                }
+            ],
+        )
+        seconds = [value for result in answer["MetricDataResults"] for value in result["Values"]]
+        return timedelta(seconds=max(seconds)) if seconds else timedelta.max

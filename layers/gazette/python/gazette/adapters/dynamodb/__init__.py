@@ -1,0 +1,1 @@
+"""DynamoDB: the client, the tables, and one module per table."""

@@ -1,0 +1,172 @@
+"""Activities in DynamoDB: one row under the entity, a pointer to it under the parent."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from pynamodb.expressions.condition import Condition
+
+from gazette.adapters.dynamodb.client import bind, decoded, put_or_current, translated, written
+from gazette.adapters.dynamodb.tables import ActivityRow
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.model import Actor, Entity, Retracted
+from gazette.domain.ports.outside import Clock
+from gazette.domain.subscribers.following import Activity
+
+
+class DynamoActivities:
+    """The port `Activities` on the table `activities`."""
+
+    def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
+        bind(ActivityRow, table_name)
+        self._retention = retention
+        self._clock = clock
+
+    def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = ActivityRow.get(entity, activity_id, consistent_read=True)
+            except ActivityRow.DoesNotExist:
+                return None
+        return decoded(row, _found)
+
+    def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
+        """The pointers first, so that whoever finds the activity finds it from every side."""
+        self._point(activity, ActivityRow.entity.does_not_exist())
+        current = put_or_current(self._row(activity), ActivityRow.entity.does_not_exist())
+        return (True, activity) if current is None else (False, decoded(current, _found))
+
+    def replace(self, before: Activity, after: Activity) -> bool:
+        """One conditional PutItem, and one for the parent."""
+        self._point(after)
+        try:
+            return put_or_current(self._row(after), _says(before)) is None
+        except LookupError:
+            return False
+
+    def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
+        """One conditional UpdateItem; one GetItem more where it was withdrawn before."""
+        row = ActivityRow(entity, activity_id)
+        withdrawn = written(
+            row.update,
+            actions=[
+                ActivityRow.retracted.set(True),
+                ActivityRow.walked.remove(),
+                ActivityRow.expires_at.set(self._clock() + self._retention),
+            ],
+            condition=ActivityRow.retracted.does_not_exist() | (ActivityRow.retracted == False),  # noqa: E712 -- a condition of DynamoDB
+        )
+        if withdrawn:
+            return decoded(row, _found)
+        return self.get(entity, activity_id) or Retracted(activity_id)
+
+    def mark_walked(self, activity: Activity, side: str) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            ActivityRow(activity.entity.key, activity.id).update,
+            actions=[ActivityRow.walked.add({side})],
+            condition=_says(activity),
+        )
+
+    def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
+        """One strongly consistent Query of the index, and one GetItem per activity."""
+        with translated():
+            rows = list(
+                ActivityRow.occurred_index.query(
+                    side, ActivityRow.occurred_at >= instant, consistent_read=True
+                )
+            )
+        for row in rows:
+            try:
+                found = self._pointed_to(row)
+            except UnreadableRow as unreadable:
+                yield unreadable
+                continue
+            if isinstance(found, Activity) and side in found.sides and found.occurred_at >= instant:
+                yield found
+
+    def _pointed_to(self, row: ActivityRow) -> Activity | Retracted | None:
+        if row.home is None:
+            return self.get(row.entity, row.activity_id)
+        return self.get(row.home, row.activity_id.removeprefix(_pointer(row.home, "")))
+
+    def _point(self, activity: Activity, condition: Condition | None = None) -> None:
+        home = activity.entity.key
+        for side in activity.sides[1:]:
+            row = ActivityRow(
+                side,
+                _pointer(home, activity.id),
+                home=home,
+                occurred_at=activity.occurred_at,
+                expires_at=self._clock() + self._retention,
+            )
+            written(row.save, condition)
+
+    def _row(self, activity: Activity) -> ActivityRow:
+        return ActivityRow(
+            activity.entity.key,
+            activity.id,
+            occurred_at=activity.occurred_at,
+            body=_body(activity),
+            amended_at=activity.amended_at,
+            retracted=activity.retracted,
+            expires_at=self._clock() + self._retention,
+        )
+
+
+def _pointer(home: str, activity_id: str) -> str:
+    """A sort key that no activity has: ids are without control characters.
+
+    The entity by its hash, because a key of DynamoDB ends at 1,024 bytes.
+    """
+    return f"\t{hashlib.sha256(home.encode()).hexdigest()}\t{activity_id}"
+
+
+def _says(activity: Activity) -> Condition:
+    """The row still says what `activity` says."""
+    amended_at = (
+        ActivityRow.amended_at.does_not_exist()
+        if activity.amended_at is None
+        else ActivityRow.amended_at == activity.amended_at
+    )
+    condition: Condition = (
+        ActivityRow.body.exists() & amended_at & (ActivityRow.retracted == activity.retracted)
+    )
+    return condition
+
+
+def _found(row: ActivityRow) -> Activity | Retracted:
+    if row.body is None:
+        return Retracted(row.activity_id)
+    body = json.loads(row.body)
+    return Activity(
+        id=row.activity_id,
+        category=body["category"],
+        entity=Entity(*body["entity"]),
+        parent=body["parent"],
+        actor=Actor(*body["actor"]),
+        occurred_at=row.occurred_at,
+        excerpt=body["excerpt"],
+        amended_at=row.amended_at,
+        retracted=bool(row.retracted),
+        walked=frozenset(row.walked or ()),
+        former=frozenset(body.get("former", ())),
+    )
+
+
+def _body(activity: Activity) -> str:
+    entity, actor = activity.entity, activity.actor
+    return json.dumps(
+        {
+            "category": activity.category,
+            "entity": [entity.type, entity.id, entity.title, entity.url],
+            "parent": activity.parent,
+            "actor": [actor.id, actor.name],
+            "excerpt": activity.excerpt,
+            **({"former": sorted(activity.former)} if activity.former else {}),
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )

@@ -1,0 +1,1 @@
+"""DynamoDB: rows that all workers share, and counters."""

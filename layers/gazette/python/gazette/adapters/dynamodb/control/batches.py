@@ -1,0 +1,115 @@
+"""Batches in DynamoDB, and how far each shard of fan-out has come."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from pynamodb.expressions.update import Action
+
+from gazette.adapters.dynamodb.client import bind, decoded, translated, written
+from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.domain.delivery.batch import Batch
+from gazette.domain.ports.outside import Clock
+from gazette.domain.scheduling.calendar import slot_id, slot_of
+
+_BATCH = "batch"
+_CHECKPOINT = "checkpoint"
+_ANNOUNCED = "shards"
+_BEHIND = "behind"
+
+
+class DynamoBatches:
+    """The port `Batches` on the table `batches`. Batches are kept as long as their runs."""
+
+    def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
+        bind(BatchRow, table_name)
+        self._retention = retention
+        self._clock = clock
+
+    def begin(self, slot: datetime) -> Batch:
+        """One UpdateItem."""
+        return self._remember(slot, BatchRow.started_at.set(BatchRow.started_at | self._clock()))
+
+    def cancel(self, slot: datetime) -> Batch:
+        """One UpdateItem."""
+        return self._remember(
+            slot, BatchRow.cancelled_at.set(BatchRow.cancelled_at | self._clock())
+        )
+
+    def get(self, slot: datetime) -> Batch:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = BatchRow.get(_BATCH, slot_id(slot), consistent_read=True)
+            except BatchRow.DoesNotExist:
+                return Batch(slot)
+        return decoded(row, _batch)
+
+    def latest(self, number: int) -> Sequence[Batch]:
+        """One Query."""
+        with translated():
+            rows = list(BatchRow.query(_BATCH, scan_index_forward=False, limit=number))
+        return [decoded(row, _batch) for row in rows]
+
+    def announce(self, shards: int) -> None:
+        """One UpdateItem."""
+        opened = BatchRow.slot.set(BatchRow.slot | slot_of(self._clock()))
+        with translated():
+            BatchRow(_ANNOUNCED, f"{shards:03d}").update(actions=[opened])
+
+    def announced(self) -> Mapping[int, datetime]:
+        """One strongly consistent Query."""
+        return self._slots(_ANNOUNCED)
+
+    def checkpoints(self) -> Mapping[int, datetime]:
+        """One strongly consistent Query."""
+        return self._slots(_CHECKPOINT)
+
+    def save_checkpoint(self, shard: int, slot: datetime) -> None:
+        """One conditional UpdateItem."""
+        written(
+            BatchRow(_CHECKPOINT, f"{shard:03d}").update,
+            actions=[BatchRow.slot.set(slot)],
+            condition=BatchRow.slot.does_not_exist() | (BatchRow.slot < slot),
+        )
+
+    def leave_behind(self, shard: int, slot: datetime) -> None:
+        """One UpdateItem."""
+        with translated():
+            BatchRow(_BEHIND, _behind(shard, slot)).update(actions=[BatchRow.slot.set(slot)])
+
+    def left_behind(self) -> Collection[tuple[int, datetime]]:
+        """One strongly consistent Query."""
+        with translated():
+            rows = list(BatchRow.query(_BEHIND, consistent_read=True))
+        return [(int(row.id.partition("#")[0]), row.slot) for row in rows if row.slot]
+
+    def catch_up(self, shard: int, slot: datetime) -> None:
+        """One DeleteItem."""
+        with translated():
+            BatchRow(_BEHIND, _behind(shard, slot)).delete()
+
+    def _slots(self, kind: str) -> Mapping[int, datetime]:
+        """Without those that cannot be read: their shards are gone through from the beginning."""
+        with translated():
+            rows = list(BatchRow.query(kind, consistent_read=True))
+        return {int(row.id): row.slot for row in rows if row.id.isdigit() and row.slot}
+
+    def _remember(self, slot: datetime, action: Action) -> Batch:
+        row = BatchRow(_BATCH, slot_id(slot))
+        with translated():
+            row.update(
+                actions=[
+                    action,
+                    BatchRow.slot.set(slot),
+                    BatchRow.expires_at.set(self._clock() + self._retention),
+                ]
+            )
+        return decoded(row, _batch)
+
+
+def _behind(shard: int, slot: datetime) -> str:
+    return f"{shard:03d}#{slot_id(slot)}"
+
+
+def _batch(row: BatchRow) -> Batch:
+    return Batch(row.slot, row.started_at, row.cancelled_at)

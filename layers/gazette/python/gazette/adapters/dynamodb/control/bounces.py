@@ -1,0 +1,48 @@
+"""Soft bounces in DynamoDB, by the hash of the address."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from pynamodb.expressions.update import Action
+
+from gazette.adapters.dynamodb.client import bind, decoded, instant_text, translated
+from gazette.adapters.dynamodb.tables import BounceRow
+from gazette.domain.ports.outside import Clock
+
+
+class DynamoBounces:
+    """The port `Bounces` on the table `bounces`. A row expires `retention` after its last one.
+
+    Of an address that takes email again nothing is left then; one that bounces for ever gets
+    some ninety bytes more each time, until it is suppressed.
+    """
+
+    def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
+        bind(BounceRow, table_name)
+        self._retention = retention
+        self._clock = clock
+
+    def remember(
+        self, address_hash: str, message_id: str, sent_at: datetime
+    ) -> Collection[datetime]:
+        """One UpdateItem, which adds to a set: the same message is in it once.
+
+        A row that has expired and is still there goes on to count: that it is old, its times say.
+        """
+        row = BounceRow(address_hash)
+        actions: list[Action] = [
+            BounceRow.messages.add({f"{instant_text(sent_at)} {message_id}"}),
+            BounceRow.expires_at.set(self._clock() + self._retention),
+        ]
+        with translated():
+            row.update(actions=actions)
+        return decoded(row, _sent_at)
+
+    def forget(self, address_hash: str) -> None:
+        """One DeleteItem."""
+        with translated():
+            BounceRow(address_hash).delete()
+
+
+def _sent_at(row: BounceRow) -> Collection[datetime]:
+    return [datetime.fromisoformat(each.partition(" ")[0]) for each in row.messages]

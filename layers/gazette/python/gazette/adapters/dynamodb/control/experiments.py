@@ -1,0 +1,88 @@
+"""The experiment that runs: one row that all workers look at now and then; and all that ran."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from gazette.adapters.cached import Kept
+from gazette.adapters.dynamodb.client import bind, decoded, translated
+from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.domain.errors import Unavailable, UnreadableRow
+from gazette.domain.feedback.experiment import Course, Experiment, experiment
+from gazette.domain.ports.outside import Clock, Experiments
+
+_KEY = ("experiment", "email")
+_COURSE = "course"
+
+
+class DynamoExperiments:
+    """The port `Experiments`: a row of the table `batches`."""
+
+    def __init__(self, table_name: str) -> None:
+        bind(BatchRow, table_name)
+
+    def running(self) -> Experiment | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = BatchRow.get(*_KEY, consistent_read=True)
+            except BatchRow.DoesNotExist:
+                return None
+        try:
+            return decoded(row, _experiment)
+        except UnreadableRow as err:
+            raise Unavailable(f"The experiment in the table `batches` is not valid: {err}") from err
+
+    def start(self, wanted: Experiment) -> None:
+        """One Query and two PutItem, one more where another ran: none runs without a course."""
+        known = self.courses()
+        before = known.get(wanted.name, Course(wanted.since, None))
+        self._end(known, wanted.since, but=wanted.name)
+        with translated():
+            BatchRow(_COURSE, wanted.name, slot=min(before.since, wanted.since)).save()
+            BatchRow(
+                *_KEY,
+                slot=wanted.since,
+                name=wanted.name,
+                weights=json.dumps(dict(wanted.weights)),
+            ).save()
+
+    def stop(self, at: datetime) -> None:
+        """One Query, one PutItem where one ran, and one DeleteItem, which comes first."""
+        with translated():
+            BatchRow(*_KEY).delete()
+        self._end(self.courses(), at)
+
+    def courses(self) -> Mapping[str, Course]:
+        """One strongly consistent Query."""
+        with translated():
+            rows = list(BatchRow.query(_COURSE, consistent_read=True))
+        return {row.id: decoded(row, _course) for row in rows}
+
+    @staticmethod
+    def _end(courses: Mapping[str, Course], at: datetime, *, but: str = "") -> None:
+        for name, course in courses.items():
+            if course.until is None and name != but:
+                with translated():
+                    BatchRow(_COURSE, name, slot=course.since, until=at).save()
+
+
+def _experiment(row: BatchRow) -> Experiment:
+    given = json.loads(row.weights or "{}")
+    weights = {int(variation): int(weight) for variation, weight in given.items()}
+    return experiment(row.name or "", weights, row.slot)
+
+
+def _course(row: BatchRow) -> Course:
+    return Course(row.slot, row.until)
+
+
+class KeptExperiment:
+    """The port `RunningExperiment`: what a worker knows of it."""
+
+    def __init__(self, experiments: Experiments, *, clock: Clock) -> None:
+        self._kept: Kept[Experiment | None] = Kept(experiments.running, unknown=None, clock=clock)
+
+    def running(self) -> Experiment | None:
+        """As it was a minute ago at most; older where the table does not answer."""
+        return self._kept.known()

@@ -1,0 +1,246 @@
+"""The pace in DynamoDB: a row for each stream, whose turns every worker takes under conditions."""
+
+from datetime import date, datetime
+from typing import Any, Final
+
+from pynamodb.attributes import Attribute
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from gazette.adapters.dynamodb.client import (
+    MICROSECOND,
+    bind,
+    decoded,
+    instant_number,
+    numbered_instant,
+    translated,
+    update_or_current,
+)
+from gazette.adapters.dynamodb.control.circuit_breaker import (
+    brake_in,
+    changes_to,
+    is_not_by_hand,
+    is_still,
+)
+from gazette.adapters.dynamodb.tables import PaceRow
+from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
+from gazette.domain.delivery.pace import (
+    NoTurn,
+    Pace,
+    PacePlan,
+    PaceReading,
+    Quota,
+    Taking,
+    Turn,
+    is_used_up,
+    read,
+    take,
+)
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.errors import Unavailable
+
+ROWS: Final = Streams(digest="digest", immediate="immediate")
+"""The row of each stream of this installation."""
+
+_TRIES = 8
+"""What is remembered is refreshed by each refusal; the row would have to change its kind of
+state so often between two calls."""
+
+
+class DynamoQuota:
+    """The port `QuotaStore` on the row `name` of the table `pace`."""
+
+    def __init__(self, table_name: str, *, name: str) -> None:
+        bind(PaceRow, table_name)
+        self._name = name
+
+    def set_quota(self, quota: Quota, at: datetime) -> None:
+        """One UpdateItem."""
+        changes: list[Action] = [
+            PaceRow.quota.set(quota.rate),
+            PaceRow.quota_at.set(instant_number(at)),
+        ]
+        for attribute, value in ((PaceRow.daily, quota.daily), (PaceRow.left, quota.left)):
+            changes.append(attribute.remove() if value is None else attribute.set(value))
+        with translated():
+            PaceRow(self._name).update(actions=changes)
+
+
+class DynamoPacer:
+    """The ports `Pacer`, `PaceGauge` and `BrakeLever` on the row `name` of the table `pace`.
+
+    Remembers the row as it last saw it. What it remembers decides which change it asks for; the
+    conditions of the change hold only where that is right, whatever others did meanwhile, and a
+    refusal brings the row. A turn beyond one that is remembered is never nearer than that, so
+    `BUSY` and the cap of a new domain need no call. That nothing is left of the account's day, or
+    that the brake is on, is not remembered: somebody may have said otherwise.
+    """
+
+    def __init__(self, table_name: str, plan: PacePlan, *, name: str) -> None:
+        bind(PaceRow, table_name)
+        self._plan = plan
+        self._name = name
+        self._known = Pace()
+
+    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        """One UpdateItem, and one more where what it remembered was not so any more."""
+        if is_used_up(self._known, now) or (self._known.brake and self._known.brake.holds(now)):
+            self._known = Pace()
+        for _ in range(_TRIES):
+            wanted = take(self._known, self._plan, now=now, latest=latest)
+            if isinstance(wanted, NoTurn):
+                return wanted
+            won, row = update_or_current(
+                PaceRow(self._name),
+                _changes(self._known, wanted),
+                _still(self._known, wanted, now=now, latest=latest),
+            )
+            self._known = _pace(row)
+            if won and self._known.next_at:
+                return Turn(at=self._known.next_at - wanted.cost, is_probe=wanted.is_probe)
+        raise self._kept_changing()
+
+    def pull(self, why: str, now: datetime) -> Brake:
+        """One UpdateItem, also for each of many that are refused at once: one of them pulls it.
+
+        Another one only where it was not so any more, and this refusal says something new.
+        """
+        known = self._known.brake
+        if known and not known.is_tried:
+            known = None  # somebody may have released it: a refused write brings what it is
+        for _ in range(_TRIES):
+            wanted = pulled(known, why, now)
+            if wanted == known:
+                return known
+            _, row = update_or_current(PaceRow(self._name), changes_to(wanted), is_still(known))
+            self._known = _pace(row)
+            known = self._known.brake
+            if known == wanted:
+                return known
+        raise self._kept_changing()
+
+    def pull_if_off(self, why: str, now: datetime) -> None:
+        """One UpdateItem, which is refused where it is on."""
+        wanted = changes_to(pulled(None, why, now))
+        _, row = update_or_current(PaceRow(self._name), wanted, is_still(None))
+        self._known = _pace(row)
+
+    def release(self) -> None:
+        """One UpdateItem."""
+        _, row = update_or_current(PaceRow(self._name), changes_to(None), is_not_by_hand())
+        self._known = _pace(row)
+
+    def pull_by_hand(self, why: str, now: datetime) -> Brake:
+        """One UpdateItem."""
+        brake = pulled_by_hand(why, now)
+        self._set(brake)
+        return brake
+
+    def release_by_hand(self) -> None:
+        """One UpdateItem."""
+        self._set(None)
+
+    def _set(self, brake: Brake | None) -> None:
+        row = PaceRow(self._name)
+        with translated():
+            row.update(actions=changes_to(brake))
+        self._known = _pace(row)
+
+    def _kept_changing(self) -> Unavailable:
+        return Unavailable(f"The row {self._name!r} of the pace kept changing; ask again.")
+
+    def read(self, now: datetime) -> PaceReading:
+        """One strongly consistent GetItem."""
+        return read(self._stored(), self._plan, now)
+
+    def foresee(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        """One strongly consistent GetItem."""
+        wanted = take(self._stored(), self._plan, now=now, latest=latest)
+        return wanted if isinstance(wanted, NoTurn) else wanted.turn
+
+    def _stored(self) -> Pace:
+        with translated():
+            try:
+                return _pace(PaceRow.get(self._name, consistent_read=True))
+            except PaceRow.DoesNotExist:
+                return Pace()
+
+
+def _changes(known: Pace, wanted: Taking) -> list[Action]:
+    """What to write: additions where others may add at the same time."""
+    cost = wanted.cost // MICROSECOND
+    is_queued = known.next_at == wanted.at
+    next_at = PaceRow.next_at + cost if is_queued else instant_number(wanted.at) + cost
+    changes: list[Action] = [PaceRow.next_at.set(next_at)]
+    if wanted.stretch_at == known.stretch_at:
+        changes.append(PaceRow.stretch_taken.set(PaceRow.stretch_taken + 1))
+    else:
+        changes += [
+            PaceRow.stretch_at.set(instant_number(wanted.stretch_at)),
+            PaceRow.last_taken.set(PaceRow.stretch_taken if wanted.last_taken else 0),
+            PaceRow.stretch_taken.set(1),
+        ]
+    if wanted.day == known.day:
+        changes.append(PaceRow.taken.set(PaceRow.taken + 1))
+    else:
+        changes += [PaceRow.day.set(wanted.day.isoformat()), PaceRow.taken.set(1)]
+    if wanted.is_of_quota:
+        changes.append(PaceRow.left.set(PaceRow.left - 1))
+    if wanted.is_probe:
+        changes += changes_to(wanted.brake)
+    return changes
+
+
+def _still(known: Pace, wanted: Taking, *, now: datetime, latest: datetime) -> Condition:
+    """The row is of the kind that is remembered: waited for or idle, this stretch, day, quota.
+
+    And the brake is what it was.
+    """
+    condition: Condition
+    if known.next_at is None:
+        condition = PaceRow.next_at.does_not_exist()
+    elif known.next_at == wanted.at:
+        condition = PaceRow.next_at.between(instant_number(now), instant_number(latest))
+    else:
+        condition = PaceRow.next_at < instant_number(now)
+    condition &= _is(PaceRow.quota_at, known.quota_at and instant_number(known.quota_at))
+    condition &= _is(PaceRow.stretch_at, known.stretch_at and instant_number(known.stretch_at))
+    condition &= _is(PaceRow.day, known.day and known.day.isoformat())
+    condition &= is_still(known.brake)
+    if wanted.cap is not None and wanted.day == known.day:
+        condition &= PaceRow.taken < wanted.cap
+    if wanted.is_of_quota:
+        condition &= PaceRow.left > 0
+    return condition
+
+
+def _is(attribute: Attribute[Any], value: object) -> Condition:
+    condition: Condition = attribute.does_not_exist() if value is None else attribute == value
+    return condition
+
+
+def _instant(number: float | None) -> datetime | None:
+    return None if number is None else numbered_instant(number)
+
+
+def _pace(row: PaceRow | None) -> Pace:
+    return decoded(row, _read) if row else Pace()
+
+
+def _read(row: PaceRow) -> Pace:
+    return Pace(
+        quota=None if row.quota is None else _quota(row),
+        quota_at=_instant(row.quota_at),
+        next_at=_instant(row.next_at),
+        stretch_at=_instant(row.stretch_at),
+        stretch_taken=int(row.stretch_taken or 0),
+        last_taken=int(row.last_taken or 0),
+        day=date.fromisoformat(row.day) if row.day else None,
+        taken=int(row.taken or 0),
+        brake=brake_in(row),
+    )
+
+
+def _quota(row: PaceRow) -> Quota:
+    daily, left = (None if number is None else int(number) for number in (row.daily, row.left))
+    return Quota(rate=row.quota, daily=daily, left=left)

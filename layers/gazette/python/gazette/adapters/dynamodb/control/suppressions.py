@@ -1,0 +1,57 @@
+"""Suppressed addresses in DynamoDB, as hashes."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from gazette.adapters.dynamodb.client import bind, decoded, each_decoded, translated, written
+from gazette.adapters.dynamodb.tables import SuppressionRow
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.ports.outside import Clock
+from gazette.domain.stored import as_stored
+from gazette.domain.subscribers.suppression import Cause, Suppression
+
+
+class DynamoSuppressions:
+    """The port `Suppressions` on the table `suppressions`."""
+
+    def __init__(self, table_name: str, *, clock: Clock) -> None:
+        bind(SuppressionRow, table_name)
+        self._clock = clock
+
+    def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
+        """One conditional PutItem."""
+        row = SuppressionRow(address_hash, reason=cause.value, since=since or self._clock())
+        condition = SuppressionRow.address_hash.does_not_exist()
+        if cause.lesser:
+            condition |= SuppressionRow.reason.is_in(*(each.value for each in cause.lesser))
+        return written(row.save, condition)
+
+    def holds(self, address_hash: str) -> bool:
+        """One strongly consistent GetItem; whatever the row says."""
+        return self._row(address_hash) is not None
+
+    def get(self, address_hash: str) -> Suppression | None:
+        """One strongly consistent GetItem."""
+        row = self._row(address_hash)
+        return decoded(row, _suppression) if row else None
+
+    @staticmethod
+    def _row(address_hash: str) -> SuppressionRow | None:
+        with translated():
+            try:
+                return SuppressionRow.get(address_hash, consistent_read=True)
+            except SuppressionRow.DoesNotExist:
+                return None
+
+    def lift(self, address_hash: str, cause: Cause) -> None:
+        """One conditional DeleteItem."""
+        written(SuppressionRow(address_hash).delete, SuppressionRow.reason == cause.value)
+
+    def each(self) -> Iterator[Suppression | UnreadableRow]:
+        """One Scan a megabyte: some 6,000 addresses."""
+        with translated():
+            yield from each_decoded(SuppressionRow.scan(), _suppression)
+
+
+def _suppression(row: SuppressionRow) -> Suppression:
+    return Suppression(row.address_hash, as_stored(Cause, row.reason), row.since)

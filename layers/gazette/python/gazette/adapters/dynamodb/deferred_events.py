@@ -1,0 +1,83 @@
+"""Events that no email can show, or showed in time; and those that wait for a brake."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pynamodb.expressions.condition import Condition
+
+from gazette.adapters.dynamodb.client import ConditionFailed, bind, transaction, written
+from gazette.adapters.dynamodb.event_rows import body_of, expired, in_place, stored_key
+from gazette.adapters.dynamodb.runs import raise_epoch
+from gazette.adapters.dynamodb.tables import EventRow
+from gazette.domain.delivery.run import Run
+from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP
+from gazette.domain.model import Event, Placed
+from gazette.domain.ports.outside import Clock
+
+_REASON_CHARACTERS = 500
+
+_A_TRANSACTION = 49
+"""Events, and their run: half of what DynamoDB takes, whose sum must not be above 4 MB.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
+
+
+class DynamoEventShelf:
+    """The port `EventShelf` on the table `events`."""
+
+    def __init__(self, table_name: str, *, clock: Clock) -> None:
+        bind(EventRow, table_name, read_timeout=5.0)
+        self._clock = clock
+
+    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
+        """One transaction of two."""
+        place = GIVEN_UP if for_good else ASIDE
+        try:
+            with transaction(EventRow) as writes:
+                raise_epoch(run, writes)
+                writes.update(
+                    EventRow(event.user_id, event.id),
+                    actions=[
+                        EventRow.stored.set(stored_key(place, self._clock())),
+                        EventRow.was.set(run.key.schedule),
+                        EventRow.why.set(why[:_REASON_CHARACTERS]),
+                    ],
+                    condition=_is_under(run.key.schedule) & (EventRow.body == body_of(event)),
+                )
+        except ConditionFailed:
+            return None
+        return replace(run, epoch=run.epoch + 1)
+
+    def expire(self, placed: Placed) -> bool:
+        """One conditional UpdateItem."""
+        now = self._clock()
+        return written(
+            EventRow(placed.event.user_id, placed.event.id).update,
+            actions=[
+                EventRow.stored.set(stored_key(EXPIRED, now)),
+                EventRow.was.set(placed.schedule),
+            ],
+            condition=in_place(placed) & expired(now),
+        )
+
+    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+        """One transaction for each 49 events."""
+        stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
+        try:
+            for start in range(0, len(events), _A_TRANSACTION):
+                with transaction(EventRow) as writes:
+                    raise_epoch(run, writes)
+                    for event in events[start : start + _A_TRANSACTION]:
+                        writes.update(
+                            EventRow(event.user_id, event.id),
+                            actions=[stored],
+                            condition=_is_under(run.key.schedule),
+                        )
+                run = replace(run, epoch=run.epoch + 1)
+        except ConditionFailed:
+            return None
+        return run
+
+
+def _is_under(schedule: str) -> Condition:
+    there: Condition = EventRow.stored.startswith(f"{schedule}#")
+    return there

@@ -1,0 +1,91 @@
+"""Rows of the table `events`, written and read."""
+
+import json
+from datetime import UTC, datetime
+
+from pynamodb.expressions.condition import Condition
+
+from gazette.adapters.dynamodb.client import instant_text
+from gazette.adapters.dynamodb.tables import EventRow
+from gazette.domain.model import Actor, Entity, Event, Placed, Retracted
+
+
+def stored_key(schedule: str, instant: datetime) -> str:
+    """`schedule#instant`: under which schedule an event is, since when; sorts by time."""
+    return f"{schedule}#{instant_text(instant)}"
+
+
+def absent(now: datetime) -> Condition:
+    """Not there, or expired."""
+    absent: Condition = EventRow.event_id.does_not_exist() | expired(now)
+    return absent
+
+
+def expired(now: datetime) -> Condition:
+    """It is not sent any more, deleted by DynamoDB or not, which takes its time."""
+    expired: Condition = (EventRow.lasts_until <= now) | (EventRow.expires_at <= now)
+    return expired
+
+
+def in_place(placed: Placed) -> Condition:
+    """The event still is under the schedule and since the time that were read."""
+    unmoved: Condition = EventRow.stored == stored_key(placed.schedule, placed.stored_at)
+    return unmoved
+
+
+def no_longer_than(until: datetime) -> Condition:
+    """It does not last longer than that: no life is made shorter."""
+    shorter: Condition = EventRow.lasts_until.does_not_exist() | (EventRow.lasts_until <= until)
+    return shorter
+
+
+def end_of(row: EventRow) -> datetime:
+    """Up to when it is sent, or the trace of a retraction holds."""
+    return row.lasts_until or row.expires_at
+
+
+def found_in(row: EventRow) -> Placed | Retracted:
+    """The event and its place, or the trace of one that was retracted."""
+    if row.stored is None and row.body is None:
+        return trace_in(row)
+    schedule, _, instant = (row.stored or "").partition("#")
+    stored_at = datetime.fromisoformat(instant).astimezone(UTC)
+    return Placed(event_in(row), schedule, stored_at, end_of(row))
+
+
+def trace_in(row: EventRow) -> Retracted:
+    """What is left of a retracted event."""
+    return Retracted(row.event_id, row.was or "")
+
+
+def body_of(event: Event) -> str:
+    """What an event says, as JSON: the same event always makes the same text."""
+    fields = {
+        "category": event.category,
+        "entity": [event.entity.type, event.entity.id, event.entity.title, event.entity.url],
+        "actor": [event.actor.id, event.actor.name],
+        "occurred_at": event.occurred_at.isoformat(),
+        "excerpt": event.excerpt,
+    }
+    if event.amended_at:
+        fields["amended_at"] = event.amended_at.isoformat()
+    if event.via:
+        fields["via"] = list(event.via)
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def event_in(row: EventRow) -> Event:
+    """The event of a row with a body."""
+    body = json.loads(row.body or "")
+    amended_at = body.get("amended_at")
+    return Event(
+        user_id=row.user_id,
+        id=row.event_id,
+        category=body["category"],
+        entity=Entity(*body["entity"]),
+        actor=Actor(*body["actor"]),
+        occurred_at=datetime.fromisoformat(body["occurred_at"]),
+        excerpt=body["excerpt"],
+        amended_at=datetime.fromisoformat(amended_at) if amended_at else None,
+        via=tuple(body.get("via", ())),
+    )

@@ -1,0 +1,284 @@
+"""Events in DynamoDB: one row an event, read by window from a local index."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from gazette.adapters.dynamodb.client import (
+    ConditionFailed,
+    bind,
+    decoded,
+    each_decoded,
+    put_or_current,
+    transaction,
+    translated,
+    written,
+)
+from gazette.adapters.dynamodb.event_rows import (
+    absent,
+    body_of,
+    end_of,
+    found_in,
+    in_place,
+    no_longer_than,
+    stored_key,
+    trace_in,
+)
+from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
+from gazette.adapters.dynamodb.schedules import raise_revision
+from gazette.adapters.dynamodb.tables import EventRow, RunRow
+from gazette.domain.errors import Unavailable, UnreadableRow
+from gazette.domain.model import Event, Placed, Retracted, Window
+from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.stores import Guard
+from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
+from gazette.domain.scheduling.recurrence import Cadence
+
+_ATTEMPTS = 3
+_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+
+
+class DynamoEvents:
+    """The port `Events` on the table `events`.
+
+    `timeout`, in seconds, bounds one attempt to write: the settle lag of the readers must be
+    longer. The client does not repeat writes, because each attempt takes a stamp of its own.
+    `retention`: how long an event lasts at least.
+    """
+
+    def __init__(
+        self,
+        table_name: str,
+        *,
+        retention: timedelta,
+        timeout: float,
+        clock: Clock,
+    ) -> None:
+        bind(
+            EventRow,
+            table_name,
+            attempts=1,
+            connect_timeout=timeout / 3,
+            read_timeout=timeout * 2 / 3,
+        )
+        self._retention = retention
+        self._clock = clock
+
+    def store(
+        self, event: Event, schedule: str, wanted: Cadence | None = None
+    ) -> tuple[bool, Placed | Retracted]:
+        """One conditional PutItem, tried up to three times."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return self._put(event, schedule, wanted)
+            except Unavailable:
+                continue
+        return self._put(event, schedule, wanted)
+
+    def _put(
+        self, event: Event, schedule: str, wanted: Cadence | None
+    ) -> tuple[bool, Placed | Retracted]:
+        now = self._clock()
+        until = lasts_until(wanted, now, least=self._retention)
+        row = EventRow(
+            user_id=event.user_id,
+            event_id=event.id,
+            stored=stored_key(schedule, now),
+            body=body_of(event),
+            lasts_until=until,
+            expires_at=kept_until(until, schedule),
+        )
+        current = put_or_current(row, absent(now), repeat=False)
+        if current is None:
+            return True, Placed(event, schedule, now, until)
+        return False, decoded(current, found_in)
+
+    def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = EventRow.get(user_id, event_id, consistent_read=True)
+            except EventRow.DoesNotExist:
+                return None
+        found = decoded(row, found_in)
+        return found if end_of(row) > self._clock() else None
+
+    def amend(self, placed: Placed, event: Event) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            EventRow(event.user_id, event.id).update,
+            actions=[EventRow.body.set(body_of(event))],
+            condition=in_place(placed) & (EventRow.body == body_of(placed.event)),
+        )
+
+    def move(
+        self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
+    ) -> Placed | None:
+        """One conditional UpdateItem, or a transaction where the guard asks for more."""
+        now = self._clock()
+        if guard.not_after and now > guard.not_after:
+            return None
+        row = EventRow(placed.event.user_id, placed.event.id)
+        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
+        until = max(placed.lasts_until, needed_until(wanted, now) or now)
+        actions += _lasting(until, schedule)
+        condition = in_place(placed) & no_longer_than(until)
+        try:
+            if guard.is_alone:
+                with translated():
+                    row.update(actions=actions, condition=condition)
+            else:
+                with transaction(EventRow) as writes:
+                    writes.update(row, actions=actions, condition=condition)
+                    _add(guard, writes)
+        except ConditionFailed:
+            return None
+        return Placed(placed.event, schedule, now, until)
+
+    def extend(self, placed: Placed, until: datetime) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            EventRow(placed.event.user_id, placed.event.id).update,
+            actions=_lasting(until, placed.schedule),
+            condition=in_place(placed) & no_longer_than(until),
+        )
+
+    def remove(self, placed: Placed, guard: Guard) -> bool:
+        """One conditional DeleteItem, or a transaction where the guard asks for more."""
+        row = EventRow(placed.event.user_id, placed.event.id)
+        if guard.is_alone:
+            return written(row.delete, in_place(placed))
+        try:
+            with transaction(EventRow) as writes:
+                writes.delete(row, condition=in_place(placed))
+                _add(guard, writes)
+        except ConditionFailed:
+            return False
+        return True
+
+    def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
+        """One GetItem, and one conditional PutItem that keeps nothing but the key."""
+        while True:
+            found = self.get(user_id, event_id)
+            if isinstance(found, Retracted):
+                return found
+            if found is None and not early:
+                return None
+            row = EventRow(
+                user_id,
+                event_id,
+                was=found.schedule if found else None,
+                expires_at=self._clock() + self._retention,
+            )
+            condition = in_place(found) if found else absent(self._clock())
+            if written(row.save, condition):
+                return trace_in(row)
+
+    def placed(
+        self, user_id: str, schedule: str, *, after: datetime
+    ) -> Iterator[Placed | UnreadableRow]:
+        """One strongly consistent Query per megabyte of events."""
+        with translated():
+            now = self._clock()
+            for found in _kept(_stored_in(user_id, schedule, Window(after, _END_OF_TIME)), now):
+                if isinstance(found, UnreadableRow) or not found.has_expired(now):
+                    yield found
+
+    def erase(self, user_id: str, until: datetime | None) -> None:
+        """One strongly consistent Query per megabyte, one BatchWriteItem per 25 events."""
+        with translated(), EventRow.batch_write() as batch:
+            for row in EventRow.query(user_id, consistent_read=True):
+                if not until or _occurred_by(until, row):
+                    batch.delete(row)
+
+
+class DynamoEventReader:
+    """The ports `EventReader` and `EventHistory` on the table `events`."""
+
+    def __init__(self, table_name: str, *, clock: Clock) -> None:
+        bind(EventRow, table_name, read_timeout=5.0)
+        self._clock = clock
+
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
+        """One strongly consistent Query per megabyte of events; none for an empty window.
+
+        What DynamoDB should have deleted is not there: the run that sent it may be gone as well.
+        """
+        if window.is_empty:
+            return
+        now = self._clock()
+        with translated():
+            for row in _stored_in(user_id, schedule, window):
+                found = decoded(row, found_in)
+                if row.expires_at > now and isinstance(found, Placed):
+                    yield found
+
+    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
+        """One strongly consistent Query that reads one event at most."""
+        if window.is_empty:
+            return False
+        with translated():
+            return any(True for _ in _stored_in(user_id, schedule, window, limit=1))
+
+    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
+        """One strongly consistent Query of the index per megabyte; it has no retracted ones."""
+        with translated():
+            rows = EventRow.stored_index.query(user_id, consistent_read=True)
+            yield from _kept(rows, self._clock())
+
+
+def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[Placed | UnreadableRow]:
+    """What is not to be deleted yet; whether a row is that cannot be read, it may not say."""
+    for row in rows:
+        for found in each_decoded([row], found_in):
+            if isinstance(found, UnreadableRow) or (
+                isinstance(found, Placed) and row.expires_at > now
+            ):
+                yield found
+
+
+def _occurred_by(until: datetime, row: EventRow) -> bool:
+    """What cannot be read, nobody could tell from what was to be erased."""
+    try:
+        found = decoded(row, found_in)
+    except UnreadableRow:
+        return True
+    return isinstance(found, Placed) and found.event.occurred_at <= until
+
+
+def _lasting(until: datetime, schedule: str) -> list[Action]:
+    return [
+        EventRow.lasts_until.set(until),
+        EventRow.expires_at.set(kept_until(until, schedule)),
+    ]
+
+
+def _stored_in(
+    user_id: str, schedule: str, window: Window, *, limit: int | None = None
+) -> Iterable[EventRow]:
+    """From right behind the key that `since` makes: BETWEEN has both its ends."""
+    rows: Iterable[EventRow] = EventRow.stored_index.query(
+        user_id,
+        EventRow.stored.between(
+            f"{stored_key(schedule, window.since)}!", stored_key(schedule, window.until)
+        ),
+        consistent_read=True,
+        limit=limit,
+    )
+    return rows
+
+
+def _add(guard: Guard, writes: TransactWrite) -> None:
+    for run in guard.open_runs:
+        raise_epoch(run, writes)
+    for schedule in guard.schedules:
+        raise_revision(schedule, writes)
+    for key in guard.not_started:
+        writes.condition_check(
+            RunRow,
+            key.user_id,
+            run_sort_key(key),
+            condition=RunRow.user_id.does_not_exist(),
+        )

@@ -1,0 +1,92 @@
+"""Follows in DynamoDB: one row a follower of an entity, with every change of it."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import timedelta
+
+from pynamodb.expressions.condition import Condition
+
+from gazette.adapters.dynamodb.client import (
+    bind,
+    decoded,
+    each_decoded,
+    put_or_current,
+    translated,
+    written,
+)
+from gazette.adapters.dynamodb.histories import read_changes, write_changes
+from gazette.adapters.dynamodb.tables import FollowRow
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.ports.outside import Clock
+from gazette.domain.subscribers.following import Follow
+
+
+class DynamoFollows:
+    """The port `Follows` on the table `follows`. `retention` is that of ended follows."""
+
+    def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
+        bind(FollowRow, table_name)
+        self._retention = retention
+        self._clock = clock
+
+    def get(self, entity: str, user_id: str) -> Follow | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = FollowRow.get(entity, user_id, consistent_read=True)
+            except FollowRow.DoesNotExist:
+                return None
+        return decoded(row, _follow)
+
+    def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
+        """One strongly consistent BatchGetItem per hundred."""
+        with translated():
+            rows = list(FollowRow.batch_get(list(keys), consistent_read=True))
+        return {(row.entity, row.user_id): decoded(row, _follow) for row in rows}
+
+    def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
+        """One conditional PutItem."""
+        ended = not follow.changes[-1][1].following
+        row = FollowRow(
+            follow.entity,
+            follow.user_id,
+            changes=write_changes(follow.changes),
+            expires_at=self._clock() + self._retention if ended else None,
+        )
+        condition = FollowRow.entity.does_not_exist() if replacing is None else _as_read(replacing)
+        try:
+            return put_or_current(row, condition) is None
+        except LookupError:
+            return False
+
+    def page(
+        self, entity: str, *, after: str, through: str = "", limit: int
+    ) -> Sequence[Follow | UnreadableRow]:
+        """One strongly consistent Query per megabyte; user ids are ASCII, so `~` ends them."""
+        with translated():
+            rows = FollowRow.query(
+                entity,
+                FollowRow.user_id.between(after or "!", through or "~" * 65),
+                consistent_read=True,
+                limit=limit + 1 if after else limit,
+            )
+            found = [row for row in rows if row.user_id != after][:limit]
+        return list(each_decoded(found, _follow))
+
+    def followed_by(self, user_id: str) -> Iterator[str]:
+        """One Query of the index per page."""
+        with translated():
+            for row in FollowRow.by_user.query(user_id):
+                yield row.entity
+
+    def remove(self, follow: Follow) -> bool:
+        """One conditional DeleteItem."""
+        return written(FollowRow(follow.entity, follow.user_id).delete, _as_read(follow))
+
+
+def _as_read(follow: Follow) -> Condition:
+    unchanged: Condition = FollowRow.changes == write_changes(follow.changes)
+    return unchanged
+
+
+def _follow(row: FollowRow) -> Follow:
+    return Follow(entity=row.entity, user_id=row.user_id, changes=read_changes(row.changes))

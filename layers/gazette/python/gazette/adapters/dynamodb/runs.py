@@ -1,0 +1,238 @@
+"""Runs in DynamoDB: one row a run, written only under conditions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import islice
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from gazette.adapters.dynamodb.client import (
+    ConditionFailed,
+    bind,
+    decoded,
+    each_decoded,
+    put_or_current,
+    transaction,
+    translated,
+)
+from gazette.adapters.dynamodb.tables import RunRow
+from gazette.domain.delivery.batch import Counted, batch_of, counted
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.feedback.experiment import Variant
+from gazette.domain.identity import shard_of
+from gazette.domain.model import RunKey, Window
+from gazette.domain.scheduling.calendar import slot_id
+from gazette.domain.stored import as_stored
+
+PARTITIONS = 16
+"""Of each index. An index takes what the table takes only if its partitions share the writes.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
+"""
+
+_PAGE = 16
+_AT_ONCE = 100
+
+
+class DynamoRuns:
+    """The port `Runs` on the table `runs`. `retention` must be longer than that of events."""
+
+    def __init__(self, table_name: str, *, retention: timedelta) -> None:
+        bind(RunRow, table_name)
+        self._retention = retention
+
+    def create(self, run: Run) -> Run:
+        """One conditional PutItem."""
+        current = put_or_current(
+            run_row(run, retention=self._retention), RunRow.user_id.does_not_exist()
+        )
+        return run if current is None else decoded(current, _run)
+
+    def get(self, key: RunKey) -> Run | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = RunRow.get(key.user_id, run_sort_key(key), consistent_read=True)
+            except RunRow.DoesNotExist:
+                return None
+        return decoded(row, _run)
+
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
+        """One strongly consistent Query where one of the last sixteen runs was sent."""
+        found: list[Run] = []
+        with translated():
+            rows = RunRow.query(
+                key.user_id,
+                RunRow.run.between(run_sort_key(replace(key, sequence=0)), run_sort_key(key)),
+                consistent_read=True,
+                scan_index_forward=False,
+                page_size=_PAGE,
+            )
+            for row in rows:
+                run = decoded(row, _run)
+                found.append(run)
+                if run.ends_chain(key, holding):
+                    break
+        return found
+
+    def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
+        """One strongly consistent Query per megabyte of runs."""
+        with translated():
+            yield from each_decoded(RunRow.query(user_id, consistent_read=True), _run)
+
+    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
+        """Sixteen Queries of the index, and one more per megabyte: about nine thousand runs."""
+        for partition in range(PARTITIONS):
+            with translated():
+                rows = RunRow.batch_index.query(slot_partition(slot, partition))
+                yield from each_decoded(rows, _counted, projected=True)
+
+    def swap(self, before: Run, after: Run) -> Run:
+        """One conditional PutItem."""
+        current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
+        return after if current is None else decoded(current, _run)
+
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
+        """One TransactWriteItems, and where it fails one GetItem."""
+        try:
+            with transaction(RunRow) as writes:
+                for before, after in pairs:
+                    if before == after:
+                        writes.condition_check(
+                            RunRow,
+                            before.key.user_id,
+                            run_sort_key(before.key),
+                            condition=run_as_read(before),
+                        )
+                    else:
+                        row = run_row(after, retention=self._retention)
+                        writes.save(row, run_as_read(before))
+        except ConditionFailed:
+            _, first = pairs[0]
+            current = self.get(first.key)
+            return current is not None and current.is_claimed_like(first)
+        return True
+
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
+        """One Query of the index per megabyte of keys, one BatchGetItem per hundred runs."""
+        with translated():
+            keys = (
+                (row.user_id, row.run)
+                for row in RunRow.open_index.query(f"{partition:02d}", RunRow.check_at <= at)
+            )
+            while some := list(islice(keys, _AT_ONCE)):
+                rows = RunRow.batch_get(some, consistent_read=True)
+                for run in each_decoded(rows, _run):
+                    if isinstance(run, UnreadableRow) or (run.is_open and run.check_at <= at):
+                        yield run
+
+    def oldest_due(self, partition: int) -> datetime | None:
+        """One Query of the index per megabyte: some seven thousand open runs."""
+        with translated():
+            open_runs = RunRow.open_index.query(f"{partition:02d}")
+            return min((row.due_at for row in open_runs if row.due_at), default=None)
+
+
+def slot_partition(slot: datetime, partition: int) -> str:
+    """The key that what is due in a slot shares with a sixteenth of it."""
+    return f"{slot_id(slot)}#{partition:02d}"
+
+
+def run_sort_key(key: RunKey) -> str:
+    """`schedule#sequence`, padded, so that the runs of a schedule sort by sequence."""
+    return f"{key.schedule}#{key.sequence:010d}"
+
+
+def run_row(run: Run, *, retention: timedelta) -> RunRow:
+    """The whole row of a run."""
+    partition, slot, shown = shard_of(run.key.user_id, PARTITIONS), batch_of(run), counted(run)
+    return RunRow(
+        user_id=run.key.user_id,
+        run=run_sort_key(run.key),
+        due_at=run.due_at,
+        check_at=run.check_at,
+        open=f"{partition:02d}" if run.is_open else None,
+        batch=slot_partition(slot, partition) if slot else None,
+        state=None if shown.status is Status.PENDING else f"{shown.status} {shown.reason}",
+        status=run.status.value,
+        reason=run.reason.value,
+        attempt=run.attempt,
+        refusals=run.refusals,
+        epoch=run.epoch,
+        uncertain=set(run.uncertain) or None,
+        resent=run.resent,
+        overtaken=run.overtaken or None,
+        retry_at=run.retry_at,
+        since=run.window.since if run.window else None,
+        until=run.window.until if run.window else None,
+        deadline=run.deadline,
+        nonce=run.nonce or None,
+        message_id=run.message_id or None,
+        detail=run.detail or None,
+        variation=run.variant.variation if run.variant.experiment else None,
+        experiment=run.variant.experiment or None,
+        locale=run.locale or None,
+        categories=" ".join(run.categories) or None,
+        newest=" ".join(run.newest) or None,
+        left_out=" ".join(run.left_out) or None,
+        expires_at=run.check_at + retention,
+    )
+
+
+def run_as_read(run: Run) -> Condition:
+    """Status, reason, attempt and epoch are still those of `run`."""
+    unchanged: Condition = (
+        (RunRow.status == run.status.value)
+        & (RunRow.reason == run.reason.value)
+        & (RunRow.attempt == run.attempt)
+        & (RunRow.epoch == run.epoch)
+    )
+    return unchanged
+
+
+def raise_epoch(run: Run, writes: TransactWrite) -> None:
+    """Together with what else is written: a claim on what was read before fails."""
+    writes.update(
+        RunRow(run.key.user_id, run_sort_key(run.key)),
+        actions=[RunRow.epoch.add(1)],
+        condition=run_as_read(run),
+    )
+
+
+def _key(row: RunRow) -> RunKey:
+    schedule, _, sequence = row.run.partition("#")
+    return RunKey(row.user_id, schedule, int(sequence))
+
+
+def _counted(row: RunRow) -> Counted:
+    status, _, reason = (row.state or f"{Status.PENDING} {Reason.DUE}").partition(" ")
+    return Counted(_key(row), as_stored(Status, status), as_stored(Reason, reason))
+
+
+def _run(row: RunRow) -> Run:
+    return Run(
+        key=_key(row),
+        due_at=row.due_at,
+        check_at=row.check_at,
+        status=as_stored(Status, row.status),
+        reason=as_stored(Reason, row.reason),
+        attempt=int(row.attempt),
+        refusals=int(row.refusals),
+        epoch=int(row.epoch),
+        uncertain=frozenset(int(attempt) for attempt in row.uncertain or ()),
+        resent=row.resent,
+        overtaken=bool(row.overtaken),
+        retry_at=row.retry_at,
+        window=Window(row.since, row.until) if row.since and row.until else None,
+        deadline=row.deadline,
+        nonce=row.nonce or "",
+        message_id=row.message_id or "",
+        detail=row.detail or "",
+        variant=Variant(int(row.variation or 1), row.experiment or ""),
+        locale=row.locale or "",
+        categories=tuple((row.categories or "").split()),
+        newest=tuple((row.newest or "").split()),
+        left_out=tuple((row.left_out or "").split()),
+    )

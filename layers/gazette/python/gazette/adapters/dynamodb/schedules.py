@@ -1,0 +1,161 @@
+"""Schedules in DynamoDB, with the sparse index of what is due."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from gazette.adapters.dynamodb.client import (
+    bind,
+    decoded,
+    each_decoded,
+    put_or_current,
+    translated,
+    written,
+)
+from gazette.adapters.dynamodb.days import read_date, read_days, write_date, write_days
+from gazette.adapters.dynamodb.tables import ScheduleRow
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.identity import shard_of
+from gazette.domain.model import Schedule
+from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.domain.scheduling.recurrence import Cadence
+
+_PAGE = 100
+
+
+class DynamoSchedules:
+    """The port `Schedules` on the table `schedules`. `shards` must be what fan-out reads."""
+
+    def __init__(self, table_name: str, *, shards: int) -> None:
+        bind(ScheduleRow, table_name)
+        self._shards = shards
+
+    def get(self, user_id: str, name: str) -> Schedule | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = ScheduleRow.get(user_id, name, consistent_read=True)
+            except ScheduleRow.DoesNotExist:
+                return None
+        return decoded(row, _schedule)
+
+    def of_user(self, user_id: str) -> Sequence[Schedule]:
+        """One strongly consistent Query."""
+        with translated():
+            rows = list(ScheduleRow.query(user_id, consistent_read=True))
+        return [decoded(row, _schedule) for row in rows]
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        """One conditional PutItem."""
+        condition = (
+            ScheduleRow.user_id.does_not_exist()
+            if replacing is None
+            else schedule_as_read(replacing)
+        )
+        try:
+            return put_or_current(self._row(schedule), condition) is None
+        except LookupError:
+            return False
+
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
+        """One Query of the index per hundred schedules."""
+        last_key = None
+        while True:
+            with translated():
+                page = ScheduleRow.due_index.query(
+                    _due(slot, shard), limit=_PAGE, last_evaluated_key=last_key
+                )
+                rows = list(page)
+            if rows:
+                yield list(each_decoded(rows, _schedule))
+            last_key = page.last_evaluated_key
+            if last_key is None:
+                return
+
+    def count_due(self, slot: datetime, shard: int) -> int:
+        """One Query of the index per megabyte of schedules, which sends none of them."""
+        with translated():
+            return ScheduleRow.due_index.count(_due(slot, shard))
+
+    def withdraw(self, schedule: Schedule) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            ScheduleRow(schedule.user_id, schedule.name).update,
+            actions=[ScheduleRow.due.remove(), ScheduleRow.revision.add(1)],
+            condition=schedule_as_read(schedule),
+        )
+
+    def remove(self, schedule: Schedule) -> bool:
+        """One conditional DeleteItem."""
+        return written(
+            ScheduleRow(schedule.user_id, schedule.name).delete, schedule_as_read(schedule)
+        )
+
+    def _row(self, schedule: Schedule) -> ScheduleRow:
+        return ScheduleRow(
+            user_id=schedule.user_id,
+            name=schedule.name,
+            hour=schedule.wanted.hour,
+            minute=schedule.wanted.minute,
+            time_zone=schedule.wanted.time_zone,
+            days=write_days(schedule.wanted.days),
+            paused_until=write_date(schedule.wanted.paused_until),
+            next_due_at=schedule.next_due_at,
+            sequence=schedule.sequence,
+            revision=schedule.revision,
+            changed_at=schedule.changed_at,
+            quiet_until=schedule.quiet_until,
+            last_due_at=schedule.last_due_at,
+            active_until=schedule.active_until,
+            due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards))
+            if schedule.listed
+            else None,
+        )
+
+
+def _due(slot: datetime, shard: int) -> str:
+    return f"{slot_id(slot)}#{shard:03d}"
+
+
+def schedule_as_read(schedule: Schedule) -> Condition:
+    """Next occurrence, sequence, revision and date are still those of `schedule`."""
+    unchanged: Condition = (
+        (ScheduleRow.next_due_at == schedule.next_due_at)
+        & (ScheduleRow.sequence == schedule.sequence)
+        & (ScheduleRow.revision == schedule.revision)
+        & (ScheduleRow.changed_at == schedule.changed_at)
+    )
+    return unchanged
+
+
+def raise_revision(schedule: Schedule, writes: TransactWrite) -> None:
+    """Together with what else is written: whoever has read the schedule before looks again."""
+    writes.update(
+        ScheduleRow(schedule.user_id, schedule.name),
+        actions=[ScheduleRow.revision.add(1)],
+        condition=schedule_as_read(schedule),
+    )
+
+
+def _schedule(row: ScheduleRow) -> Schedule:
+    return Schedule(
+        user_id=row.user_id,
+        name=row.name,
+        wanted=Cadence(
+            hour=int(row.hour),
+            minute=int(row.minute),
+            time_zone=row.time_zone,
+            days=read_days(row.days),
+            paused_until=read_date(row.paused_until),
+        ),
+        next_due_at=row.next_due_at,
+        sequence=int(row.sequence),
+        revision=int(row.revision),
+        changed_at=row.changed_at,
+        quiet_until=row.quiet_until,
+        last_due_at=row.last_due_at,
+        active_until=row.active_until,
+        listed=row.due is not None,
+    )

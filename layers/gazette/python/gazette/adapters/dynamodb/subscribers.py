@@ -1,0 +1,211 @@
+"""Subscribers in DynamoDB."""
+
+from collections.abc import Collection, Mapping
+from datetime import date, datetime
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from gazette.adapters.dynamodb.client import bind, decoded, translated, written
+from gazette.adapters.dynamodb.days import read_date, read_days, write_days
+from gazette.adapters.dynamodb.histories import read_choices, write_choices
+from gazette.adapters.dynamodb.own import read_own, read_said, write_own, write_said
+from gazette.adapters.dynamodb.tables import SubscriberRow
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.stored import as_stored
+from gazette.domain.subscribers.subscriber import (
+    Early,
+    Erased,
+    Reader,
+    Subscriber,
+    SubscriberStatus,
+)
+
+
+class DynamoSubscribers:
+    """The port `Subscribers` on the table `subscribers`."""
+
+    def __init__(self, table_name: str) -> None:
+        bind(SubscriberRow, table_name)
+
+    def get(self, user_id: str) -> Reader:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = SubscriberRow.get(user_id, consistent_read=True)
+            except SubscriberRow.DoesNotExist:
+                return None
+        return decoded(row, _reader)
+
+    def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
+        """One strongly consistent BatchGetItem per hundred."""
+        found: dict[str, Reader] = dict.fromkeys(user_ids)
+        with translated():
+            for row in SubscriberRow.batch_get(list(found), consistent_read=True):
+                found[row.user_id] = decoded(row, _reader)
+        return found
+
+    def early(self, user_id: str) -> Early | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = SubscriberRow.get(user_id, consistent_read=True)
+            except SubscriberRow.DoesNotExist:
+                return None
+        return decoded(row, _early)
+
+    def put_early(self, early: Early, *, replacing: Early | None) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            SubscriberRow(early.user_id).update,
+            actions=[SubscriberRow.own.set(write_own(early.own))],
+            condition=_unchanged(replacing),
+        )
+
+    def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
+        """One conditional UpdateItem: signs of life have their own attribute and writer."""
+        row, times = SubscriberRow(subscriber.user_id), subscriber.times
+        said, own = write_said(subscriber.said), write_own(subscriber.own)
+        actions: list[Action] = [
+            SubscriberRow.email.set(subscriber.email),
+            SubscriberRow.name.set(subscriber.name),
+            SubscriberRow.locale.set(subscriber.locale),
+            SubscriberRow.time_zone.set(subscriber.time_zone),
+            SubscriberRow.status.set(subscriber.status.value),
+            SubscriberRow.changed_at.set(subscriber.changed_at),
+            SubscriberRow.hour.set(times.hour),
+            SubscriberRow.minute.set(times.minute)
+            if times.minute is not None
+            else SubscriberRow.minute.remove(),
+            SubscriberRow.weekly_on.set(times.weekly_on),
+            SubscriberRow.custom_on.set(write_days(times.custom_on)),
+            SubscriberRow.paused_until.set(times.paused_until.isoformat())
+            if times.paused_until
+            else SubscriberRow.paused_until.remove(),
+            SubscriberRow.choices.set(write_choices(subscriber.choices)),
+            SubscriberRow.said.set(said) if said else SubscriberRow.said.remove(),
+            SubscriberRow.own.set(own) if own else SubscriberRow.own.remove(),
+            SubscriberRow.revision.set(subscriber.revision),
+        ]
+        if subscriber.registered_on:
+            actions.append(SubscriberRow.registered_on.set(subscriber.registered_on.isoformat()))
+        if subscriber.paused_last:
+            actions.append(SubscriberRow.paused_last.set(subscriber.paused_last.isoformat()))
+        if subscriber.awake_since:
+            actions.append(SubscriberRow.awake_since.set(subscriber.awake_since))
+        return written(row.update, actions=actions, condition=_unchanged(replacing))
+
+    def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
+        """One conditional UpdateItem."""
+        return written(
+            SubscriberRow(user_id).update,
+            actions=[
+                SubscriberRow.status.set(status.value),
+                SubscriberRow.revision.add(1),
+            ],
+            condition=SubscriberRow.email.exists(),
+        )
+
+    def mark_active(self, user_id: str, on: date) -> None:
+        """One conditional UpdateItem."""
+        day = on.isoformat()
+        written(
+            SubscriberRow(user_id).update,
+            actions=[SubscriberRow.active_on.set(day)],
+            condition=(SubscriberRow.erased_at.does_not_exist() | SubscriberRow.email.exists())
+            & (SubscriberRow.active_on.does_not_exist() | (SubscriberRow.active_on < day)),
+        )
+
+    def set_dormant(self, subscriber: Subscriber) -> bool:
+        """One conditional UpdateItem."""
+        seen = subscriber.active_on
+        return written(
+            SubscriberRow(subscriber.user_id).update,
+            actions=[
+                SubscriberRow.status.set(SubscriberStatus.DORMANT.value),
+                SubscriberRow.revision.add(1),
+            ],
+            condition=_unchanged(subscriber)
+            & (
+                SubscriberRow.active_on == seen.isoformat()
+                if seen
+                else SubscriberRow.active_on.does_not_exist()
+            ),
+        )
+
+    def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
+        """One conditional UpdateItem."""
+        written(
+            SubscriberRow(subscriber.user_id).update,
+            actions=[SubscriberRow.placed.set(placed)],
+            condition=_unchanged(subscriber),
+        )
+
+    def erase(self, user_id: str, at: datetime) -> bool:
+        """One conditional PutItem: nothing but the key and the instant is left."""
+        return written(
+            SubscriberRow(user_id, erased_at=at).save,
+            (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
+            & (SubscriberRow.erased_at.does_not_exist() | (SubscriberRow.erased_at <= at)),
+        )
+
+
+def _unchanged(reader: Reader | Early) -> Condition:
+    condition: Condition
+    match reader:
+        case Subscriber():
+            condition = SubscriberRow.email.exists() & (SubscriberRow.revision == reader.revision)
+            condition &= (
+                SubscriberRow.erased_at == reader.erased_at
+                if reader.erased_at
+                else SubscriberRow.erased_at.does_not_exist()
+            )
+        case Erased():
+            condition = SubscriberRow.email.does_not_exist() & (
+                SubscriberRow.erased_at == reader.erased_at
+            )
+        case None | Early():
+            condition = (
+                SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
+            )
+            condition &= (
+                SubscriberRow.own == write_own(reader.own)
+                if reader
+                else SubscriberRow.own.does_not_exist()
+            )
+    return condition
+
+
+def _early(row: SubscriberRow) -> Early | None:
+    return Early(row.user_id, read_own(row.own)) if row.own and row.email is None else None
+
+
+def _reader(row: SubscriberRow) -> Reader:
+    if row.email is None:
+        return Erased(row.user_id, row.erased_at) if row.erased_at else None
+    return Subscriber(
+        user_id=row.user_id,
+        email=row.email,
+        name=row.name,
+        locale=row.locale,
+        time_zone=row.time_zone,
+        changed_at=row.changed_at,
+        status=as_stored(SubscriberStatus, row.status),
+        times=DigestTimes(
+            hour=int(row.hour),
+            minute=int(row.minute) if row.minute is not None else None,
+            weekly_on=int(row.weekly_on),
+            custom_on=read_days(row.custom_on),
+            paused_until=read_date(row.paused_until),
+        ),
+        choices=read_choices(row.choices),
+        said=read_said(row.said),
+        own=read_own(row.own),
+        registered_on=read_date(row.registered_on),
+        paused_last=read_date(row.paused_last),
+        active_on=read_date(row.active_on),
+        awake_since=row.awake_since,
+        placed=row.placed or "",
+        revision=int(row.revision),
+        erased_at=row.erased_at,
+    )

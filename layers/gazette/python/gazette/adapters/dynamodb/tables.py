@@ -1,0 +1,378 @@
+"""The DynamoDB tables as PynamoDB models: names of attributes, keys and indexes, nothing more.
+
+docs/tables.md says what each table is for and what each write costs.
+"""
+
+from pynamodb.attributes import (
+    BooleanAttribute,
+    NumberAttribute,
+    NumberSetAttribute,
+    TTLAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+)
+from pynamodb.indexes import (
+    AllProjection,
+    GlobalSecondaryIndex,
+    IncludeProjection,
+    KeysOnlyProjection,
+    LocalSecondaryIndex,
+)
+
+from gazette.adapters.dynamodb.client import InstantAttribute, Row
+
+
+class SubscriberRow(Row):
+    """Table `subscribers`, one row a user id.
+
+    A row without `email` has no profile: signs of life and choices that came before it, or what
+    is left after erasure. `choices` is JSON: [[instant, {category: frequency}], …]; so are `said`
+    and `own`, see own.py, which most rows do not have.
+    """
+
+    class Meta:
+        table_name = ""
+
+    user_id = UnicodeAttribute(hash_key=True)
+    email = UnicodeAttribute(null=True)
+    name = UnicodeAttribute(null=True)
+    locale = UnicodeAttribute(null=True)
+    time_zone = UnicodeAttribute(null=True)
+    status = UnicodeAttribute(null=True)
+    changed_at = InstantAttribute(null=True)
+    hour = NumberAttribute(null=True)
+    minute = NumberAttribute(null=True)
+    weekly_on = NumberAttribute(null=True)
+    custom_on = UnicodeAttribute(null=True)
+    paused_until = UnicodeAttribute(null=True)
+    choices = UnicodeAttribute(null=True)
+    said = UnicodeAttribute(null=True)
+    own = UnicodeAttribute(null=True)
+    registered_on = UnicodeAttribute(null=True)
+    paused_last = UnicodeAttribute(null=True)
+    active_on = UnicodeAttribute(null=True)
+    awake_since = InstantAttribute(null=True)
+    placed = UnicodeAttribute(null=True)
+    revision = NumberAttribute(null=True)
+    erased_at = InstantAttribute(null=True)
+
+
+class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
+    """What a user follows, for erasure and the preference centre. Keys only."""
+
+    class Meta:
+        index_name = "by_user"
+        projection = KeysOnlyProjection()
+
+    user_id = UnicodeAttribute(hash_key=True)
+    entity = UnicodeAttribute(range_key=True)
+
+
+class FollowRow(Row):
+    """Table `follows`. `changes` is JSON: [[instant, following, frequency or null], …], each
+    with the title of the entity at its end, where it has one.
+
+    Only a follow that has ended expires.
+    """
+
+    class Meta:
+        table_name = ""
+
+    entity = UnicodeAttribute(hash_key=True)
+    user_id = UnicodeAttribute(range_key=True)
+    changes = UnicodeAttribute()
+    expires_at = TTLAttribute(null=True)
+    by_user = FollowerIndex()
+
+
+class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
+    """The activities of an entity by time, strongly consistent, for follows that come late."""
+
+    class Meta:
+        index_name = "occurred"
+        projection = IncludeProjection(["home"])
+
+    entity = UnicodeAttribute(hash_key=True)
+    occurred_at = InstantAttribute(range_key=True)
+
+
+class ActivityRow(Row):
+    """Table `activities`. One row under the entity; one under the parent that points to it.
+
+    A row with `home` is such a pointer, to the entity with that key; one without `body` is
+    otherwise the trace of a retraction.
+    """
+
+    class Meta:
+        table_name = ""
+
+    entity = UnicodeAttribute(hash_key=True)
+    activity_id = UnicodeAttribute(range_key=True)
+    home = UnicodeAttribute(null=True)
+    occurred_at = InstantAttribute(null=True)
+    body = UnicodeAttribute(null=True)
+    amended_at = InstantAttribute(null=True)
+    retracted = BooleanAttribute(default=False)
+    walked = UnicodeSetAttribute(null=True)
+    expires_at = TTLAttribute()
+    occurred_index = OccurredIndex()
+
+
+class SuppressionRow(Row):
+    """Table `suppressions`: hashes of addresses, with the reason. Outlives erasure."""
+
+    class Meta:
+        table_name = ""
+
+    address_hash = UnicodeAttribute(hash_key=True)
+    reason = UnicodeAttribute()
+    since = InstantAttribute()
+
+
+class BounceRow(Row):
+    """Table `bounces`. `messages` are `instant id` of each message that bounced softly."""
+
+    class Meta:
+        table_name = ""
+
+    address_hash = UnicodeAttribute(hash_key=True)
+    messages = UnicodeSetAttribute()
+    expires_at = TTLAttribute()
+
+
+class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
+    """Sparse: holds only what may be sent. `due` is `slot#shard`."""
+
+    class Meta:
+        index_name = "due"
+        projection = AllProjection()
+
+    due = UnicodeAttribute(hash_key=True)
+    user_id = UnicodeAttribute(range_key=True)
+
+
+class ScheduleRow(Row):
+    """Table `schedules`, one row a schedule."""
+
+    class Meta:
+        table_name = ""
+
+    user_id = UnicodeAttribute(hash_key=True)
+    name = UnicodeAttribute(range_key=True)
+    hour = NumberAttribute()
+    minute = NumberAttribute()
+    time_zone = UnicodeAttribute()
+    days = UnicodeAttribute()
+    paused_until = UnicodeAttribute(null=True)
+    next_due_at = InstantAttribute()
+    sequence = NumberAttribute()
+    revision = NumberAttribute()
+    changed_at = InstantAttribute()
+    quiet_until = InstantAttribute(null=True)
+    last_due_at = InstantAttribute(null=True)
+    active_until = InstantAttribute(null=True)
+    due = UnicodeAttribute(null=True)
+    due_index = DueIndex()
+
+
+class StoredIndex(LocalSecondaryIndex["EventRow"]):
+    """Local, so that a window can be read strongly consistent."""
+
+    class Meta:
+        index_name = "stored"
+        projection = AllProjection()
+
+    user_id = UnicodeAttribute(hash_key=True)
+    stored = UnicodeAttribute(range_key=True)
+
+
+class EventRow(Row):
+    """Table `events`. `stored` is `schedule#stored_at`; `body` is one JSON string.
+
+    One string is read three times as fast as a map of the same content. A row without both is
+    the trace of an event that was retracted; `was` is the schedule that it was under. `why` says
+    why an event was set aside. It is sent up to `lasts_until`, and kept until `expires_at`; a row
+    of an earlier version has the latter alone.
+    """
+
+    class Meta:
+        table_name = ""
+
+    user_id = UnicodeAttribute(hash_key=True)
+    event_id = UnicodeAttribute(range_key=True)
+    stored = UnicodeAttribute(null=True)
+    body = UnicodeAttribute(null=True)
+    was = UnicodeAttribute(null=True)
+    why = UnicodeAttribute(null=True)
+    lasts_until = InstantAttribute(null=True)
+    expires_at = TTLAttribute()
+    stored_index = StoredIndex()
+
+
+class OpenIndex(GlobalSecondaryIndex["RunRow"]):
+    """Sparse: runs on which somebody still has to act, for the sweep. With `due_at`, which never
+    changes, so that only a change of `check_at` and the end of the run cost a write here."""
+
+    class Meta:
+        index_name = "open"
+        projection = IncludeProjection(["due_at"])
+
+    open = UnicodeAttribute(hash_key=True)
+    check_at = InstantAttribute(range_key=True)
+
+
+class BatchIndex(GlobalSecondaryIndex["RunRow"]):
+    """The runs of a slot. What is pending has no `state`, so that a claim costs nothing here."""
+
+    class Meta:
+        index_name = "batch"
+        projection = IncludeProjection(["state"])
+
+    batch = UnicodeAttribute(hash_key=True)
+    user_id = UnicodeAttribute(range_key=True)
+
+
+class RunRow(Row):
+    """Table `runs`. `run` is `schedule#sequence`, the sequence padded so that it sorts.
+
+    `batch` is `slot#partition`, absent for what goes out at once; `state` is what the batch
+    counts the run as, absent where that is pending: `status reason`.
+    """
+
+    class Meta:
+        table_name = ""
+
+    user_id = UnicodeAttribute(hash_key=True)
+    run = UnicodeAttribute(range_key=True)
+    due_at = InstantAttribute()
+    check_at = InstantAttribute()
+    open = UnicodeAttribute(null=True)
+    batch = UnicodeAttribute(null=True)
+    state = UnicodeAttribute(null=True)
+    status = UnicodeAttribute()
+    reason = UnicodeAttribute()
+    attempt = NumberAttribute()
+    refusals = NumberAttribute()
+    epoch = NumberAttribute()
+    uncertain = NumberSetAttribute(null=True)
+    resent = BooleanAttribute()
+    overtaken = BooleanAttribute(null=True)
+    retry_at = InstantAttribute(null=True)
+    since = InstantAttribute(null=True)
+    until = InstantAttribute(null=True)
+    deadline = InstantAttribute(null=True)
+    nonce = UnicodeAttribute(null=True)
+    message_id = UnicodeAttribute(null=True)
+    detail = UnicodeAttribute(null=True)
+    variation = NumberAttribute(null=True)
+    experiment = UnicodeAttribute(null=True)
+    locale = UnicodeAttribute(null=True)
+    categories = UnicodeAttribute(null=True)
+    newest = UnicodeAttribute(null=True)
+    left_out = UnicodeAttribute(null=True)
+    expires_at = TTLAttribute()
+    open_index = OpenIndex()
+    batch_index = BatchIndex()
+
+
+class BatchRow(Row):
+    """Table `batches`. Of kind `batch`: one row a slot, `id` its name.
+
+    Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
+    Of kind `behind`: one row for each slot of a shard in which something could not be read.
+    Of kind `shards`: one row for each number of shards that there ever was, and since when.
+    Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
+    Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
+    Of kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
+    `until` when; absent while it runs.
+    Of kind `brake`: one row a braked category, `id` its name, `slot` since when, and `why`.
+    """
+
+    class Meta:
+        table_name = ""
+
+    kind = UnicodeAttribute(hash_key=True)
+    id = UnicodeAttribute(range_key=True)
+    slot = InstantAttribute()
+    started_at = InstantAttribute(null=True)
+    cancelled_at = InstantAttribute(null=True)
+    name = UnicodeAttribute(null=True)
+    weights = UnicodeAttribute(null=True)
+    until = InstantAttribute(null=True)
+    why = UnicodeAttribute(null=True)
+    by_hand = BooleanAttribute(null=True)
+    expires_at = TTLAttribute(null=True)
+
+
+class TallyRow(Row):
+    """Table `tallies`, one row a category and hour in which an email that showed it was sent."""
+
+    class Meta:
+        table_name = ""
+
+    category = UnicodeAttribute(hash_key=True)
+    hour = InstantAttribute(range_key=True)
+    sent = NumberAttribute(null=True)
+    bounced = NumberAttribute(null=True)
+    complained = NumberAttribute(null=True)
+    expires_at = TTLAttribute()
+
+
+class EngagementRow(Row):
+    """Table `engagement`, one row a run of which anything was reported.
+
+    `slot` is `slot#partition`, as in the index `batch` of the runs, also of what goes out at
+    once; `run` is the id of the run. What ends in `_at` is the first instant of each event.
+    """
+
+    class Meta:
+        table_name = ""
+
+    slot = UnicodeAttribute(hash_key=True)
+    run = UnicodeAttribute(range_key=True)
+    due_in = InstantAttribute()
+    sent_at = InstantAttribute(null=True)
+    delivered_at = InstantAttribute(null=True)
+    delayed_at = InstantAttribute(null=True)
+    bounced_at = InstantAttribute(null=True)
+    complained_at = InstantAttribute(null=True)
+    rejected_at = InstantAttribute(null=True)
+    opened_at = InstantAttribute(null=True)
+    clicked_at = InstantAttribute(null=True)
+    unsubscribed_at = InstantAttribute(null=True)
+    locale = UnicodeAttribute(null=True)
+    categories = UnicodeAttribute(null=True)
+    variation = NumberAttribute(null=True)
+    experiment = UnicodeAttribute(null=True)
+    expires_at = TTLAttribute()
+
+
+class PaceRow(Row):
+    """Table `pace`, one row for everything that is paced together.
+
+    `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that they can be added
+    to; `day` is a date of UTC. `quota`: emails a second. `daily` and `left`: of the account's 24
+    hours, absent where they have no end. What begins with `brake` is absent while that is off;
+    its `since`, `until` and `step` are microseconds too.
+    """
+
+    class Meta:
+        table_name = ""
+
+    name = UnicodeAttribute(hash_key=True)
+    quota = NumberAttribute(null=True)
+    quota_at = NumberAttribute(null=True)
+    daily = NumberAttribute(null=True)
+    left = NumberAttribute(null=True)
+    next_at = NumberAttribute(null=True)
+    stretch_at = NumberAttribute(null=True)
+    stretch_taken = NumberAttribute(null=True)
+    last_taken = NumberAttribute(null=True)
+    day = UnicodeAttribute(null=True)
+    taken = NumberAttribute(null=True)
+    brake_why = UnicodeAttribute(null=True)
+    brake_since = NumberAttribute(null=True)
+    brake_until = NumberAttribute(null=True)
+    brake_step = NumberAttribute(null=True)
+    brake_by_hand = BooleanAttribute(null=True)
+    brake_is_tried = BooleanAttribute(null=True)

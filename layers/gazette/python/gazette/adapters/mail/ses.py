@@ -1,0 +1,237 @@
+"""Amazon SES, API version 2: one SendEmail a message, never repeated."""
+
+import re
+from datetime import timedelta
+from email.utils import parseaddr
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    CredentialRetrievalError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    PartialCredentialsError,
+    ProxyConnectionError,
+)
+from botocore.parsers import ResponseParserError
+
+from gazette.domain.delivery.pace import Quota
+from gazette.domain.delivery.signals import (
+    Accepted,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+from gazette.domain.errors import Unavailable
+from gazette.domain.model import Mail
+
+if TYPE_CHECKING:
+    from mypy_boto3_sesv2 import SESV2Client
+    from mypy_boto3_sesv2.type_defs import SendEmailRequestTypeDef
+
+_Refusal = type[RefusedForNow] | type[RefusedForGood] | type[RefusedAccount]
+
+_CONNECT_TIMEOUT = timedelta(seconds=2)
+
+_REFUSALS: dict[str, tuple[set[int], _Refusal]] = {
+    # "Errors" of SendEmail, as botocore's model of it has them
+    "AccountSuspendedException": ({400}, RefusedAccount),
+    "BadRequestException": ({400}, RefusedForGood),
+    "LimitExceededException": ({400}, RefusedAccount),
+    "MailFromDomainNotVerifiedException": ({400}, RefusedAccount),
+    "MessageRejected": ({400}, RefusedForGood),
+    "NotFoundException": ({404}, RefusedAccount),
+    "SendingPausedException": ({400}, RefusedAccount),
+    "TooManyRequestsException": ({429}, RefusedForNow),
+    # "Common Errors", which every operation may answer; those of 401 and 403 need no name
+    "AccessDeniedException": ({400, 403}, RefusedAccount),
+    "IncompleteSignature": ({400, 403}, RefusedAccount),
+    "NotAuthorized": ({400, 401, 403}, RefusedAccount),
+    "RequestExpired": ({400, 403}, RefusedForNow),
+    "Throttling": ({400, 429}, RefusedForNow),
+    "ThrottlingException": ({400, 429}, RefusedForNow),
+    "ValidationError": ({400}, RefusedForGood),
+}
+_OF_ALL = {
+    # said of the account
+    "AccountSuspendedException",
+    "LimitExceededException",
+    "SendingPausedException",
+    # said of the credentials, which both streams use
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "IncompleteSignature",
+    "InvalidClientTokenId",
+    "MissingAuthenticationToken",
+    "OptInRequired",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+}
+"""Of the codes that refuse more than one email: those that refuse every stream by definition."""
+
+_NOT_ITS_OWN = re.compile(
+    r"[^@\"'<]*?(not verified|is paused|sending paused|configuration set|daily \w+ quota)",
+    re.IGNORECASE,
+)
+_OF_ONE_STREAM = re.compile(r"[^@\"'<]*?(not verified|configuration set)", re.IGNORECASE)
+_UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.DOTALL)
+_NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
+_NO_CREDENTIALS = (CredentialRetrievalError, NoCredentialsError, PartialCredentialsError)
+_UNREADABLE = (ResponseParserError, AttributeError, TypeError, ValueError)
+"""What botocore's parser lets out when an answer is not what it expects."""
+
+
+def ses_client(send_timeout: timedelta) -> "SESV2Client":
+    """A client whose every call is exactly one request and ends within `send_timeout`.
+
+    botocore repeats SendEmail by itself on time-outs, resets, 5xx and throttling, and SES has
+    no idempotency token: each repetition could be a second email.
+    """
+    client: SESV2Client = boto3.client(
+        "sesv2",
+        config=Config(
+            retries={"total_max_attempts": 1, "mode": "standard"},
+            connect_timeout=_CONNECT_TIMEOUT.total_seconds(),
+            read_timeout=(send_timeout - _CONNECT_TIMEOUT).total_seconds(),
+        ),
+    )
+    return client
+
+
+class SesMailer:
+    """The port `Mailer` on SES."""
+
+    def __init__(self, client: "SESV2Client", *, sender: str, configuration_set: str) -> None:
+        self._client = client
+        self._sender = sender
+        self._configuration_set = configuration_set
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        """One SendEmail with `Simple` content, which SES turns into MIME at its own cost.
+
+        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+        """
+        request: SendEmailRequestTypeDef = {
+            "FromEmailAddress": self._sender,
+            "Destination": {"ToAddresses": [mail.to]},
+            "Content": {
+                "Simple": {
+                    "Subject": {"Data": mail.edition.subject, "Charset": "UTF-8"},
+                    "Body": {
+                        "Html": {"Data": mail.edition.html, "Charset": "UTF-8"},
+                        "Text": {"Data": mail.edition.text, "Charset": "UTF-8"},
+                    },
+                    "Headers": [{"Name": name, "Value": value} for name, value in mail.headers],
+                }
+            },
+            "EmailTags": [{"Name": name, "Value": value} for name, value in mail.tags],
+            "ConfigurationSetName": self._configuration_set,
+        }
+        try:
+            answer = self._client.send_email(**request)
+        except ClientError as err:
+            return _refusal(err, attempt, sender=self._sender)
+        except ParamValidationError:
+            return RefusedForGood(attempt, "ParamValidationError")
+        except _NO_CREDENTIALS as err:
+            return RefusedAccount(attempt, type(err).__name__, every_stream=True)
+        except _NEVER_CONNECTED as err:
+            return RefusedForNow(attempt, type(err).__name__)
+        except (BotoCoreError, *_UNREADABLE) as err:
+            return Uncertain(attempt, type(err).__name__)
+        message_id = answer.get("MessageId")
+        if not message_id:
+            return Uncertain(attempt, "no MessageId")
+        return Accepted(attempt, message_id)
+
+
+class SesAccount:
+    """The port `Account` on SES."""
+
+    def __init__(self, client: "SESV2Client") -> None:
+        self._client = client
+
+    def quota(self) -> Quota:
+        """One GetAccount. The older GetSendQuota, which it replaces, is for once a second.
+
+        A `Max24HourSend` of -1 is no limit; SES need not name one.
+        https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendQuota.html
+        https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
+        """
+        try:
+            quota = self._client.get_account().get("SendQuota", {})
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"SES did not say what the account may send: {err}") from err
+        rate = quota.get("MaxSendRate", 0)
+        if rate <= 0:
+            raise Unavailable(f"SES named no rate at which the account may send: {quota}")
+        daily = int(quota.get("Max24HourSend", -1))
+        if daily <= 0:
+            return Quota(rate=rate)
+        sent = int(quota.get("SentLast24Hours", 0))
+        return Quota(rate=rate, daily=daily, left=max(0, daily - sent))
+
+
+def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
+    """Only what SES documents proves that it did not take the message; all else proves nothing.
+
+    So a known code counts with the status that it is documented with alone. Of codes that are
+    not documented, 401 and 403 are the answers of AWS's own authentication, before SES sees the
+    request, and 429 refuses by definition (RFC 6585, section 4).
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
+
+    A code may be narrower than the cause: a daily quota that is used up comes as throttling
+    ("Daily message quota exceeded"), an unverified identity or a paused account as
+    MessageRejected. Only the message tells; what it quotes is not looked at, because readers
+    choose their own addresses. It is not kept either: it may name one.
+    https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
+    https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+
+    Of what refuses more than one email, some concerns every stream by definition: the account and
+    its quota of 24 hours, and the credentials. The rest may concern one alone, since each has its
+    sender and its configuration set: what is missing, not verified, or not allowed. Sending can be
+    paused for the account or for a configuration set.
+    https://docs.aws.amazon.com/ses/latest/dg/monitoring-sender-reputation-pausing.html
+    """
+    code = err.response["Error"]["Code"]
+    status = err.response["ResponseMetadata"]["HTTPStatusCode"]
+    if code not in _REFUSALS:
+        if status in {401, 403}:
+            return RefusedAccount(attempt, code, every_stream=code in _OF_ALL)
+        return RefusedForNow(attempt, code) if status == 429 else _unclear(attempt, status, code)
+    statuses, refusal = _REFUSALS[code]
+    if status not in statuses:
+        return _unclear(attempt, status, code)
+    message = str(err.response["Error"].get("Message", ""))
+    found = _NOT_ITS_OWN.match(message)
+    if found and not _names_only_others(message, sender):
+        of_one = _OF_ONE_STREAM.match(message)
+        said = f"{code}: {(of_one or found)[1].lower()}"
+        return RefusedAccount(attempt, said, every_stream=of_one is None)
+    if refusal is RefusedAccount:
+        return RefusedAccount(attempt, code, every_stream=code in _OF_ALL)
+    return refusal(attempt, code)
+
+
+def _names_only_others(message: str, sender: str) -> bool:
+    """Whether it says of identities that they are not verified, and the sender is none of them.
+
+    In the sandbox recipients have to be verified too: that one is not is nobody else's trouble.
+    https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+    """
+    found = _UNVERIFIED.search(message)
+    address = parseaddr(sender)[1].lower()
+    named = {name.strip().lower() for name in found[1].split(",")} if found else set()
+    return bool(named) and not named & {address, address.rpartition("@")[2]}
+
+
+def _unclear(attempt: int, status: int, code: str) -> Uncertain:
+    return Uncertain(attempt, f"{status} {code}")

@@ -1,0 +1,154 @@
+"""The preference page: one form that works with a keyboard, a screen reader and no script."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from zoneinfo import available_timezones
+
+from gazette.adapters.rendering.language import Language
+from gazette.adapters.rendering.lines import OTHER, template_of
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.adapters.rendering.view_models import one_line
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE
+from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.subscribers.following import Follow
+from gazette.domain.subscribers.frequency import EVERYTHING, Frequency
+from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
+
+_REGIONS = {
+    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
+    *("Indian", "Pacific"),
+}
+_CADENCES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
+"""What may be chosen for everything: who wants none of it leaves."""
+
+_TITLE = 120
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """The names of places, such as `Europe/Berlin`, without `Etc/…` and abbreviations."""
+    return tuple(
+        sorted(name for name in available_timezones() if name.partition("/")[0] in _REGIONS)
+    )
+
+
+class CentrePages:
+    """Makes the page from templates, and from the categories that have a folder there."""
+
+    def __init__(self, sheets: Sheets, templates: Path) -> None:
+        self._sheets = sheets
+        self._categories = frozenset(
+            folder.name for folder in (templates / "categories").iterdir() if folder.is_dir()
+        ) - {OTHER, "__pycache__"}
+
+    def categories(self, overview: Overview) -> frozenset[str]:
+        """Those with a sentence of their own, with a default, and that were chosen."""
+        known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
+        return self._categories | (known - {EVERYTHING})
+
+    def page(
+        self,
+        overview: Overview,
+        *,
+        told: Told | None = None,
+        problems: Mapping[str, Problem] | None = None,
+        sent: Fields | None = None,
+    ) -> str:
+        """What counts now, with what became of a request; or what was `sent`, with its problems."""
+        language = self._sheets.languages.of(overview.subscriber.locale)
+        reader = overview.subscriber
+        pause = reader.times.paused_until if overview.is_paused else None
+        today = overview.now.astimezone(zone_of(reader.time_zone)).date()
+        form = self._shown(overview, language, sent or {})
+        values: dict[str, Any] = {
+            "address": _masked(reader.email),
+            "reader": reader,
+            "overview": overview,
+            "zone": zone_of(reader.time_zone),
+            "told": told,
+            "problems": dict(problems or {}),
+            "form": form,
+            "labels": {name: label for name, label, _ in (*form["categories"], *form["follows"])},
+            "pause": pause,
+            "hears_at_once": Frequency.IMMEDIATE in overview.wanted(self._categories),
+            "last_day": today + LONGEST_PAUSE,
+            "first": (today + timedelta(days=1)).isoformat(),
+            "last": (today + LONGEST_PAUSE).isoformat(),
+        }
+        return self._sheets.render("centre.html", language, **values)
+
+    def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
+        """The value of each field: as it was sent, else as it counts.
+
+        Of those that there may be many of: name, label and value.
+        """
+        reader, own = overview.subscriber, dict(overview.subscriber.chosen)
+        times = reader.times
+        pause = times.paused_until if overview.is_paused else None
+
+        def value(name: str, now: object) -> str:
+            return sent.get(name, (str(now),))[0]
+
+        days = () if times.custom_on.month_day else map(str, times.custom_on.weekdays)
+        zone = value("time_zone", reader.time_zone)
+        return {
+            "cadence": value("cadence", own.get(EVERYTHING, "")),
+            "cadences": [
+                *([] if EVERYTHING in own else [""]),
+                *_CADENCES,
+                *([Frequency.NEVER] if own.get(EVERYTHING) is Frequency.NEVER else []),
+            ],
+            "weekly_on": value("weekly_on", times.weekly_on),
+            "days": set(sent.get("days", ()) if "weeks" in sent else days),
+            "weeks": value("weeks", times.custom_on.every),
+            "month_day": times.custom_on.month_day,
+            "hour": value("hour", times.hour),
+            "time_zone": zone,
+            "zones": _grouped(zones()),
+            "elsewhere": "" if zone in zones() else zone,
+            "paused_until": value("paused_until", pause or ""),
+            "categories": [
+                (
+                    f"category-{category}",
+                    self._name(category, language),
+                    value(f"category-{category}", own.get(category, "")),
+                )
+                for category in sorted(self.categories(overview))
+            ],
+            "follows": [
+                (name, _title(follow), value(name, follow.latest.frequency or ""))
+                for follow in overview.follows
+                for name in [follow_field(follow.entity)]
+            ],
+        }
+
+    def _name(self, category: str, language: Language) -> str:
+        """What readers call a category."""
+        template = template_of(category, "name.txt", self._sheets.environment)
+        said = template.render({**language.values(), "category": category})
+        return " ".join(said.split())
+
+
+def _grouped(names: tuple[str, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """By region: name, and what is shown of it."""
+    return [
+        (region, [(name, name.partition("/")[2].replace("_", " ")) for name in members])
+        for region, members in groupby(names, key=lambda name: name.partition("/")[0])
+    ]
+
+
+def _title(follow: Follow) -> str:
+    """What is followed; its type and id where nobody said what it is called."""
+    kind, _, entity_id = follow.entity.partition("#")
+    return one_line(follow.title, _TITLE) or one_line(f"{kind} {entity_id}", _TITLE)
+
+
+def _masked(address: str) -> str:
+    """Enough for the reader to know it again, and for nobody else to write to it."""
+    local, _, domain = address.rpartition("@")
+    return f"{local[:1]}•••@{domain}"

@@ -1,0 +1,1 @@
+"""What browsers send, and the links that readers follow."""

@@ -1,0 +1,50 @@
+"""The reader's own links: made for an email, and read when somebody follows one."""
+
+from collections.abc import Callable
+
+from gazette.domain.errors import InvalidToken, UnknownKey
+from gazette.domain.identity import parse_run_id, run_id
+from gazette.domain.links.keys import LinkKeys
+from gazette.domain.links.tokens import Purpose, sign, verify
+from gazette.domain.model import RunKey
+from gazette.domain.ports.outside import Links
+
+
+class SignedLinks:
+    """The port `LinkMaker`: links below `base_url`, signed by the newest of `keys`."""
+
+    def __init__(self, *, base_url: str, keys: Callable[[], LinkKeys]) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._keys = keys
+
+    def links(self, key: RunKey) -> Links:
+        """The links for the reader of this run."""
+        keys = self._keys()
+        tokens = {purpose: sign(run_id(key), purpose=purpose, keys=keys) for purpose in Purpose}
+        return Links(
+            unsubscribe=f"{self._base_url}/unsubscribe/{tokens[Purpose.UNSUBSCRIBE]}",
+            preferences=f"{self._base_url}/preferences/{tokens[Purpose.PREFERENCES]}",
+            email=f"{self._base_url}/email/{tokens[Purpose.RUN]}",
+            updates=f"{self._base_url}/updates/{tokens[Purpose.RUN]}",
+        )
+
+
+class LinkReader:
+    """Reads the tokens of links. `newer_keys` is asked where a token names a key not in `keys`."""
+
+    def __init__(self, *, keys: Callable[[], LinkKeys], newer_keys: Callable[[], LinkKeys]) -> None:
+        self._keys = keys
+        self._newer_keys = newer_keys
+
+    def run(self, token: str, purpose: Purpose) -> RunKey:
+        """The run whose email holds the link with this token. Raises InvalidToken."""
+        try:
+            return parse_run_id(self._payload(token, purpose))
+        except ValueError as err:
+            raise InvalidToken("This link names no run.") from err
+
+    def _payload(self, token: str, purpose: Purpose) -> str:
+        try:
+            return verify(token, purpose=purpose, keys=self._keys())
+        except UnknownKey:
+            return verify(token, purpose=purpose, keys=self._newer_keys())

@@ -1,0 +1,1 @@
+"""What several functions share when they join steps to adapters."""

@@ -1,0 +1,71 @@
+"""What `ingest`, `followers` and `preferences` share, joined: the places where events belong."""
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gazette.adapters.aws.queues import SqsRunQueue
+from gazette.adapters.dynamodb.activities import DynamoActivities
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.events import DynamoEvents
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.scheduling.lifetime import longest_life
+from gazette.domain.subscribers.frequency import frequencies
+from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacesSettings, PlacingSettings
+from gazette.steps.context import Places
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_ROUNDING = timedelta(seconds=1)
+
+
+def places(settings: PlacesSettings, sqs: "SQSClient") -> Places:
+    """The tables and queues that events are placed with; nothing is written yet.
+
+    `announce` comes before the first use. A follow that has ended is known as long as an event that
+    came by it may wait. The table `events` is bound so that each attempt to write takes a stamp of
+    its own: nobody binds it otherwise afterwards.
+    """
+    retention = timedelta(days=settings.event_retention_days)
+    run_retention = timedelta(days=settings.run_retention_days)
+    return Places(
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        follows=DynamoFollows(settings.follows_table, retention=longest_life(retention), clock=now),
+        events=DynamoEvents(
+            settings.events_table,
+            retention=retention,
+            timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
+            clock=now,
+        ),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=run_retention),
+        generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
+        clock=now,
+        defaults=frequencies(json.loads(settings.default_frequencies)),
+        collapse=timedelta(seconds=settings.collapse),
+        hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
+        write_bound=timedelta(seconds=settings.settle_lag - settings.clock_skew),
+        check_after=timedelta(seconds=settings.check_after),
+        sunset=timedelta(days=settings.sunset_days) or None,
+    )
+
+
+def announce(settings: PlacesSettings) -> None:
+    """Let fan-out hear of each shard before the first schedule is written to it."""
+    retention = timedelta(days=settings.run_retention_days)
+    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
+    batches.announce(settings.shards)
+
+
+def activities(settings: PlacingSettings) -> DynamoActivities:
+    """What happened on entities."""
+    return DynamoActivities(
+        settings.activities_table,
+        retention=timedelta(days=settings.event_retention_days),
+        clock=now,
+    )

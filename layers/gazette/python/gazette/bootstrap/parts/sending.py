@@ -1,0 +1,117 @@
+"""What `generate` and `resend` share, joined: the one way in which Gazette sends."""
+
+import json
+import random
+import secrets
+import time
+from datetime import timedelta
+from functools import partial
+
+from aws_lambda_powertools.utilities.parameters import get_secret
+
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.dynamodb.control.experiments import DynamoExperiments, KeptExperiment
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.mail.ses import SesMailer, ses_client
+from gazette.adapters.mail.smtp import SmtpMailer
+from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
+from gazette.adapters.mail.streams import StreamedMailer
+from gazette.adapters.rendering.timed import TimedRenderer
+from gazette.adapters.web.links import SignedLinks
+from gazette.bootstrap.parts.clock import now, stopwatch
+from gazette.bootstrap.parts.limits import delivery_limits
+from gazette.bootstrap.parts.pacing import pacers
+from gazette.bootstrap.parts.secrets import link_keys
+from gazette.bootstrap.parts.templates import renderer
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.ports.outside import Mailer
+from gazette.run_metrics import report_rendering
+from gazette.settings import SendingSettings
+from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.types import Delivering
+
+
+def delivering(settings: SendingSettings) -> Delivering:
+    """Tables, desk and provider."""
+    retention = timedelta(days=settings.run_retention_days)
+    turns = pacers(settings)
+    return Delivering(
+        runs=DynamoRuns(settings.runs_table, retention=retention),
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
+        batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
+        desk=Desk(
+            renderer=TimedRenderer(
+                renderer=renderer().tracking_clicks() if settings.track_clicks else renderer(),
+                stopwatch=stopwatch,
+                tell=report_rendering,
+            ),
+            experiment=KeptExperiment(DynamoExperiments(settings.batches_table), clock=now),
+            shelf=DynamoEventShelf(settings.events_table, clock=now),
+            max_groups=settings.max_groups,
+        ),
+        link_maker=SignedLinks(
+            base_url=settings.base_url, keys=link_keys(settings.links_secret).known
+        ),
+        mailer=_mailer(settings),
+        pacing=Pacing(
+            lanes=Streams(
+                digest=Lane(pacer=turns.digest, lever=turns.digest),
+                immediate=Lane(pacer=turns.immediate, lever=turns.immediate),
+            ),
+            clock=now,
+            sleep=lambda wait: time.sleep(wait.total_seconds()),
+            random=random.random,
+        ),
+        clock=now,
+        draw_nonce=lambda: secrets.token_hex(8),
+        random=random.random,
+        list_id=settings.list_id,
+        installation=settings.installation,
+        limits=delivery_limits(settings),
+    )
+
+
+def _mailer(settings: SendingSettings) -> Mailer:
+    if settings.mail_provider == "ses":
+        client = ses_client(timedelta(seconds=settings.send_timeout))
+        return StreamedMailer(
+            digest=SesMailer(
+                client,
+                sender=settings.sender,
+                configuration_set=settings.configuration_set,
+            ),
+            immediate=SesMailer(
+                client,
+                sender=settings.immediate_sender,
+                configuration_set=settings.immediate_configuration_set,
+            ),
+        )
+    login = json.loads(str(get_secret(settings.smtp_secret))) if settings.smtp_secret else {}
+    server = SmtpServer(
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        security=settings.smtp_security,
+        username=login.get("username", ""),
+        password=login.get("password", ""),
+    )
+    by_smtp = partial(SmtpMailer, server, times=smtp_times(settings), clock=time.monotonic)
+    return StreamedMailer(
+        digest=by_smtp(sender=settings.sender),
+        immediate=by_smtp(sender=settings.immediate_sender),
+    )
+
+
+def smtp_times(settings: SendingSettings) -> SmtpTimes:
+    """Whatever comes before the last reply has one time-out: where it ends, nothing was sent."""
+    command = timedelta(seconds=settings.smtp_command_timeout)
+    reply = timedelta(seconds=settings.smtp_reply_timeout)
+    return SmtpTimes(connect=command, command=command, data=command, reply=reply)

@@ -1,9 +1,0 @@
-"""What is kept in Secrets Manager."""
-
-from gazette.adapters.link_keys import KeptKeys, SecretKeyStore
-from gazette.bootstrap.clock import now
-
-
-def link_keys(secret: str) -> KeptKeys:
-    """The keys that sign the readers' links. One GetSecretValue at cold start."""
-    return KeptKeys(SecretKeyStore(secret), clock=now)

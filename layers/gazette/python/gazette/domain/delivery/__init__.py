@@ -1,0 +1,1 @@
+"""A run from pending to settled, and how fast emails go out. Pure."""

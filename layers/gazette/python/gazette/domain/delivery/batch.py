@@ -1,0 +1,43 @@
+"""All the runs of one slot: watched, counted and cancelled as one. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.identity import is_immediate
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import slot_of
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The runs that are due in the slot that begins at `slot`.
+
+    `started_at`: when fan-out first found a schedule in it; `cancelled_at`: since when none of
+    them is sent any more. None where neither has happened.
+    """
+
+    slot: datetime
+    started_at: datetime | None = None
+    cancelled_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A run as its batch counts it. What is being sent this moment still counts as pending."""
+
+    key: RunKey
+    status: Status
+    reason: Reason
+
+
+def batch_of(run: Run) -> datetime | None:
+    """The slot of the batch that a run belongs to; None for what goes out at once."""
+    return None if is_immediate(run.key.schedule) else slot_of(run.due_at)
+
+
+def counted(run: Run) -> Counted:
+    """How its batch counts a run."""
+    if run.status in {Status.PENDING, Status.SENDING}:
+        return Counted(run.key, Status.PENDING, Reason.DUE)
+    return Counted(run.key, run.status, run.reason)

@@ -1,0 +1,218 @@
+"""The life of a run: a total function from (run, signal) to the run that follows.
+
+Nothing here does I/O: a step reads a run, asks `transition`, and stores the answer with a
+condition on what it read. The rules that are named by number are in docs/protocol.md.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import assert_never
+
+from gazette.domain.delivery.retries import PAUSES
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import (
+    Accepted,
+    Cancel,
+    Carry,
+    Claim,
+    DeadlinePassed,
+    Evidence,
+    GiveUp,
+    GraceOver,
+    NotAttempted,
+    Policy,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    Signal,
+    Skip,
+    Stop,
+    Uncertain,
+)
+from gazette.domain.model import Window
+
+MAX_REFUSALS = 1 + len(PAUSES)
+"""Refused attempts after which a run has failed. Refusals of the whole account do not count."""
+
+_OVERDUE = timedelta(minutes=15)
+"""What should be tried again at an instant and is not by then is the sweep's."""
+
+
+_HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """The signal changes nothing, and why."""
+
+    why: str
+
+
+def transition(run: Run, signal: Signal) -> Run | Ignored:
+    """The run after `signal`, or Ignored. Total: every (status, signal) pair has an answer."""
+    match signal:
+        case Accepted() | Evidence():
+            return _accept(run, signal)
+        case Claim():
+            return _claim(run, signal)
+        case RefusedForNow() | RefusedForGood() | RefusedAccount() | NotAttempted():
+            return _refuse(run, signal)
+        case Uncertain() | DeadlinePassed():
+            return _lose_sight(run, signal)
+        case GraceOver():
+            return _decide(run, signal.policy)
+        case Skip():
+            return _end(run, Status.SKIPPED, signal.reason)
+        case Cancel():
+            return _end(run, Status.CANCELLED, signal.reason)
+        case Carry():
+            return _carry(run)
+        case GiveUp():
+            return _give_up(run)
+        case Stop():
+            return _stop(run)
+        case _:
+            assert_never(signal)
+
+
+def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
+    """Acceptance moves any status to sent, and nothing moves sent (rule 8).
+
+    But only of an attempt that the row knows: another run had the same id, or the table was
+    restored to an earlier time, and what it held then is nobody's to say.
+    """
+    if run.status is Status.SENT:
+        return Ignored("already sent")
+    if not run.knows(signal.attempt):
+        return Ignored(f"nobody claimed attempt {signal.attempt}")
+    reason = Reason.ACCEPTED if isinstance(signal, Accepted) else Reason.EVIDENCE
+    return replace(run, status=Status.SENT, reason=reason, message_id=signal.message_id)
+
+
+def _claim(run: Run, signal: Claim) -> Run | Ignored:
+    """Rule 4; `until` is fixed by the first claim, `since` is computed anew (rule 2)."""
+    if run.status not in {Status.PENDING, Status.RETRYING}:
+        return Ignored(f"a {run.status} run is not claimed")
+    window = signal.window
+    if run.window is not None:
+        window = Window(window.since, run.window.until)
+    return replace(
+        run,
+        status=Status.SENDING,
+        reason=Reason.CLAIMED,
+        attempt=run.attempt + 1,
+        retry_at=None,
+        window=window,
+        deadline=signal.deadline,
+        nonce=signal.nonce,
+        variant=signal.variant,
+        locale=signal.locale,
+        categories=signal.categories,
+        newest=signal.newest,
+        left_out=signal.left_out,
+    )
+
+
+def _refuse(
+    run: Run, signal: RefusedForNow | RefusedForGood | RefusedAccount | NotAttempted
+) -> Run | Ignored:
+    """Only the attempt that is open can be refused, also when the answer comes late (rule 7)."""
+    if run.status not in {Status.SENDING, Status.UNKNOWN}:
+        return Ignored("no attempt is open")
+    if signal.attempt != run.attempt:
+        return Ignored("that attempt is over")
+    detail = "" if isinstance(signal, NotAttempted) else signal.detail
+    settled = replace(run, uncertain=run.uncertain - {signal.attempt}, detail=detail)
+    match signal:
+        case NotAttempted():
+            return replace(settled, status=Status.RETRYING, reason=Reason.NOT_ATTEMPTED)
+        case RefusedAccount():
+            return replace(settled, status=Status.RETRYING, reason=Reason.REFUSED_ACCOUNT)
+        case RefusedForGood():
+            return replace(settled, status=Status.FAILED, reason=Reason.REFUSED_FOR_GOOD)
+        case RefusedForNow():
+            refusals = run.refusals + 1
+            if refusals >= MAX_REFUSALS:
+                return replace(
+                    settled,
+                    status=Status.FAILED,
+                    reason=Reason.ATTEMPTS_EXHAUSTED,
+                    refusals=refusals,
+                )
+            return replace(
+                settled,
+                status=Status.RETRYING,
+                reason=Reason.REFUSED_FOR_NOW,
+                refusals=refusals,
+                retry_at=signal.retry_at,
+                check_at=signal.retry_at + _OVERDUE if signal.retry_at else run.check_at,
+            )
+        case _:
+            assert_never(signal)
+
+
+def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
+    """Rule 6: whoever saw an attempt overdue says nothing of the next one, whose claimant lives."""
+    if run.status is not Status.SENDING:
+        return Ignored("no attempt is open")
+    if signal.attempt != run.attempt:
+        return Ignored("that attempt is over")
+    if isinstance(signal, Uncertain):
+        reason, detail = Reason.UNCERTAIN, signal.detail
+    else:
+        reason, detail = Reason.DEADLINE_PASSED, ""
+    return replace(
+        run,
+        status=Status.UNKNOWN,
+        reason=reason,
+        detail=detail,
+        uncertain=run.uncertain | {run.attempt},
+        check_at=signal.check_at or run.check_at,
+    )
+
+
+def _decide(run: Run, policy: Policy) -> Run | Ignored:
+    """Rule 9: resend once and once only, then carry; what is carried waits for its successor."""
+    if run.status is not Status.UNKNOWN or run.reason is Reason.CARRIED:
+        return Ignored("nothing is left to decide")
+    match policy:
+        case Policy.ASSUME_SENT:
+            return replace(run, status=Status.SENT, reason=Reason.ASSUMED)
+        case Policy.RESEND if not run.resent:
+            return replace(run, status=Status.RETRYING, reason=Reason.POLICY_RESEND, resent=True)
+        case Policy.RESEND | Policy.CARRY_OVER:
+            return replace(run, reason=Reason.CARRIED)
+        case _:
+            assert_never(policy)
+
+
+def _stop(run: Run) -> Run | Ignored:
+    """Rule 11: a claim made on what was read before fails; one that is made already stands."""
+    if run.status.is_final:
+        return Ignored("the run has ended")
+    is_late = run.status not in {Status.PENDING, Status.RETRYING}
+    return replace(run, epoch=run.epoch + 1, overtaken=run.overtaken or is_late)
+
+
+def _end(run: Run, status: Status, reason: Reason) -> Run | Ignored:
+    if run.status not in {Status.PENDING, Status.RETRYING}:
+        return Ignored(f"too late for a {run.status} run")
+    return replace(run, status=status, reason=reason)
+
+
+def _carry(run: Run) -> Run | Ignored:
+    """Rule 5: only a run with an uncertain attempt, and only when its policy has spoken."""
+    if not run.uncertain:
+        return Ignored("no attempt of it is uncertain")
+    if run.status in {Status.SENDING, Status.SENT} or run.reason in _HANDED_OVER:
+        return Ignored(f"a {run.status} run is not carried")
+    if run.status is Status.UNKNOWN and run.reason is not Reason.CARRIED:
+        return Ignored("its policy has not spoken")
+    return replace(run, status=Status.FAILED, reason=Reason.CARRIED_INTO)
+
+
+def _give_up(run: Run) -> Run | Ignored:
+    """Rule 9: nothing of it goes out again, and only evidence still moves it."""
+    if run.status is not Status.UNKNOWN:
+        return Ignored(f"a {run.status} run is not given up")
+    return replace(run, status=Status.FAILED, reason=Reason.GIVEN_UP)

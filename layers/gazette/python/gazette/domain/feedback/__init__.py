@@ -1,0 +1,1 @@
+"""What became of emails, counted and judged. Pure."""

@@ -1,0 +1,61 @@
+"""What became of an email after it was sent. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.experiment import Variant
+from gazette.domain.model import RunKey
+
+
+class EngagementEvent(StrEnum):
+    """What can become of an email; the first instant of each is kept.
+
+    All but one are events that the provider reports, by the same names (feedback.MailEvent).
+    `UNSUBSCRIBED`: the reader left by a link of this email.
+    """
+
+    SENT = "sent"
+    DELIVERED = "delivered"
+    DELAYED = "delayed"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+    REJECTED = "rejected"
+    OPENED = "opened"
+    CLICKED = "clicked"
+    UNSUBSCRIBED = "unsubscribed"
+
+
+_UNTOLD = {MailEvent.RENDERING_FAILED, MailEvent.SUBSCRIPTION}
+_ACCUSING = {MailEvent.BOUNCED, MailEvent.COMPLAINED}
+
+
+def what_became(report: MailReport) -> EngagementEvent | None:
+    """What the report tells of its email; None where it tells nothing that is remembered.
+
+    So a bounce that is an automatic reply, and a complaint that takes one back: such a report has
+    no fault.
+    """
+    if report.kind in _UNTOLD or report.is_of_a_scanner:
+        return None
+    if report.kind in _ACCUSING and report.fault is None:
+        return None
+    return EngagementEvent(report.kind.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Engagement:
+    """What became of the email of one run, with what reports tell emails apart by.
+
+    `first`: when each event happened first, as far as it was reported. `locale`, `variant` and
+    `categories` are those of the run: what was sent.
+    """
+
+    key: RunKey
+    slot: datetime
+    locale: str
+    variant: Variant
+    categories: tuple[str, ...]
+    first: Mapping[EngagementEvent, datetime]

@@ -1,0 +1,99 @@
+"""How readers and mailbox providers take the emails of a category, and when that is too bad. Pure.
+
+From these rates on SES reviews an account, and may pause it at 10 % and 0.5 %:
+https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
+
+MOST_BOUNCES = 0.05
+MOST_COMPLAINTS = 0.001
+
+LEAST_BOUNCES = 20
+LEAST_COMPLAINTS = 10
+"""Fewer may be chance: at half the rate so many come together in one of thirty weeks at most."""
+
+SPAN = timedelta(days=7)
+"""For which a category is judged: long enough for complaints, which come after days."""
+
+_LONGEST_WHY = 200
+
+
+class Mark(StrEnum):
+    """What is counted of an email. `BOUNCED`: for good."""
+
+    SENT = "sent"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many emails that showed a category were sent, and what became of those."""
+
+    sent: int = 0
+    bounced: int = 0
+    complained: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryBrake:
+    """Nothing of the category is sent, since when and why, until somebody releases it.
+
+    `by_hand`: a person pulled it, and no rate.
+    """
+
+    category: str
+    why: str
+    since: datetime
+    by_hand: bool = False
+
+
+def category_brake(
+    category: str, why: str, since: datetime, *, by_hand: bool = False
+) -> CategoryBrake:
+    """`why` is cut where it is too long to be read at a glance."""
+    return CategoryBrake(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
+
+
+def mark_of(report: MailReport) -> Mark | None:
+    """What a report is counted as; None where it says nothing of this.
+
+    A bounce or complaint because of the account's own suppression list is none: SES did not try,
+    and does not count it either.
+    https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
+
+    Nor is what was refused by policy: that is about the sender's domain, which all categories
+    share. To brake one of them would mend nothing, and hide it; it has an alarm of its own.
+    """
+    if report.kind is MailEvent.SENT:
+        return Mark.SENT
+    if report.unsent:
+        return None
+    match report.fault:
+        case Fault.HARD:
+            return Mark.BOUNCED
+        case Fault.COMPLAINT:
+            return Mark.COMPLAINED
+        case _:
+            return None
+
+
+def too_bad(tally: Tally) -> str:
+    """Why the category is to be braked, in words; nothing where it is not."""
+    days = f"within {SPAN.days} days"
+    if _reaches(tally.complained, tally.sent, LEAST_COMPLAINTS, MOST_COMPLAINTS):
+        rate = tally.complained / tally.sent
+        return f"{tally.complained} complaints about {tally.sent} emails {days}: {rate:.2%}"
+    if _reaches(tally.bounced, tally.sent, LEAST_BOUNCES, MOST_BOUNCES):
+        rate = tally.bounced / tally.sent
+        return f"{tally.bounced} of {tally.sent} emails bounced for good {days}: {rate:.1%}"
+    return ""
+
+
+def _reaches(faults: int, sent: int, least: int, most: float) -> bool:
+    return faults >= least and sent > 0 and faults >= most * sent

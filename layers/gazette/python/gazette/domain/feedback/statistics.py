@@ -1,0 +1,122 @@
+"""What became of many emails, counted: in total, and by what tells them apart. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+
+from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.experiment import Variant
+from gazette.domain.identity import is_immediate
+
+AT_ONCE = "at once"
+NOT_KNOWN = "not known"
+NO_EXPERIMENT = "no experiment"
+
+
+class Measure(StrEnum):
+    """What is counted of emails.
+
+    `SENT`: anything was reported, which proves that the provider took it. `DELIVERED`: it was
+    reported as such, or somebody did something with it. `DELAYED`: so far, and nothing else.
+    `NO_WORD`: neither delivered nor bounced, rejected or delayed.
+    """
+
+    SENT = "sent"
+    DELIVERED = "delivered"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+    OPENED = "opened"
+    CLICKED = "clicked"
+    UNSUBSCRIBED = "unsubscribed"
+    REJECTED = "rejected"
+    DELAYED = "delayed"
+    NO_WORD = "no word"
+
+
+class Dimension(StrEnum):
+    """What emails are told apart by.
+
+    `CADENCE` is the name of the schedule, or `AT_ONCE`. An email counts in each `CATEGORY` that
+    it showed, so those may add up to more than all.
+    """
+
+    TOTAL = "total"
+    CADENCE = "cadence"
+    CATEGORY = "category"
+    LOCALE = "locale"
+    VARIATION = "variation"
+
+
+ACTS = (Measure.COMPLAINED, Measure.OPENED, Measure.CLICKED, Measure.UNSUBSCRIBED)
+"""What readers, or their programs, do with an email that has come."""
+
+TRACKED = (Measure.OPENED, Measure.CLICKED)
+"""What is reported only while the stage asks for it."""
+
+_TELLS = {act: EngagementEvent(act.value) for act in ACTS}
+
+Counts = Counter[tuple[Dimension, str, Measure]]
+"""Emails by dimension, its value, and measure. Those of several parts are added."""
+
+
+def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
+    """Everything that one email counts as."""
+    found = measures_of(email)
+    return ((*place, measure) for place in _places(email) for measure in found)
+
+
+def measures_of(email: Engagement) -> list[Measure]:
+    """As what one email counts."""
+    told = email.first
+    acts = [act for act, event in _TELLS.items() if event in told]
+    fate: list[Measure] = []
+    if acts or EngagementEvent.DELIVERED in told:
+        fate.append(Measure.DELIVERED)
+    if EngagementEvent.BOUNCED in told:
+        fate.append(Measure.BOUNCED)
+    if EngagementEvent.REJECTED in told:
+        fate.append(Measure.REJECTED)
+    if not fate:
+        fate.append(Measure.DELAYED if EngagementEvent.DELAYED in told else Measure.NO_WORD)
+    return [Measure.SENT, *fate, *acts]
+
+
+def values(counts: Counts, dimension: Dimension) -> list[str]:
+    """The values that there are, those of the most emails first."""
+    sent = {
+        value: number
+        for (of, value, measure), number in counts.items()
+        if of is dimension and measure is Measure.SENT
+    }
+    return sorted(sent, key=lambda value: (-sent[value], value))
+
+
+def is_tracked(counts: Counts, measure: Measure) -> bool:
+    """Whether a count of zero says anything: False where it may not have been asked for.
+
+    The stage says what is tracked now, and not since when. So what was never reported of any of
+    the emails is held to be not tracked.
+    """
+    return measure not in TRACKED or counts[Dimension.TOTAL, "", measure] > 0
+
+
+def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> float | None:
+    """What readers did: of the emails delivered; else of those sent. None where there are none."""
+    of = counts[dimension, value, Measure.DELIVERED if measure in ACTS else Measure.SENT]
+    return counts[dimension, value, measure] / of if of else None
+
+
+def _places(email: Engagement) -> Iterator[tuple[Dimension, str]]:
+    schedule = email.key.schedule
+    yield Dimension.TOTAL, ""
+    yield Dimension.CADENCE, AT_ONCE if is_immediate(schedule) else schedule
+    for category in email.categories or (NOT_KNOWN,):
+        yield Dimension.CATEGORY, category
+    yield Dimension.LOCALE, email.locale or NOT_KNOWN
+    yield Dimension.VARIATION, _named(email.variant)
+
+
+def _named(variant: Variant) -> str:
+    if not variant.experiment:
+        return NO_EXPERIMENT
+    return f"{variant.experiment} {variant.variation}"

@@ -1,0 +1,1 @@
+"""Signed links, and which links are safe to show. Pure."""

@@ -1,0 +1,1 @@
+"""What the steps need from the outside, as protocols."""

@@ -1,0 +1,1 @@
+"""When a digest is due: recurrences, time zones, clock changes. Pure."""

@@ -1,0 +1,125 @@
+"""When a digest is due: local hours and days, clock changes and slots. Pure."""
+
+from calendar import monthrange
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from gazette.domain.scheduling.recurrence import Cadence, Days
+from gazette.domain.scheduling.zones import zone_of
+
+SLOT = timedelta(minutes=10)
+
+
+def slot_of(instant: datetime) -> datetime:
+    """The start, in UTC, of the ten-minute slot that contains `instant`."""
+    utc = instant.astimezone(UTC)
+    return utc.replace(minute=utc.minute - utc.minute % 10, second=0, microsecond=0)
+
+
+def last_instant_of_slot(instant: datetime) -> datetime:
+    """The last microsecond of the slot that contains `instant`."""
+    return slot_of(instant) + SLOT - timedelta(microseconds=1)
+
+
+def slot_id(slot: datetime) -> str:
+    """A slot as it is written in keys and logs, such as `2026-11-22T06:10Z`."""
+    return f"{slot.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
+
+
+def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
+    """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
+
+    Only on the wanted days, by the reader's own date, and on none before a pause ends. A local
+    time that a clock change skips is due at the first moment that exists, also where that is the
+    next midnight; one that occurs twice is due the first time; a local date that does not exist
+    is passed over.
+    """
+    zone = zone_of(wanted.time_zone)
+    day = after.astimezone(zone).date() - timedelta(days=1)
+    if wanted.paused_until:
+        day = max(day, wanted.paused_until)
+    while True:
+        due = _occurrence_on(day, wanted, zone) if is_wanted(day, wanted.days) else None
+        if due is not None and due > after:
+            return due
+        day += timedelta(days=1)
+
+
+def next_after_change(
+    wanted: Cadence, *, after: datetime, last: datetime | None, pending: datetime | None
+) -> datetime:
+    """The next occurrence, in UTC, where the reader has just changed hour, days or zone.
+
+    `last` is the occurrence that went out last, `pending` the one that was next before the
+    change. A local date has one digest: where that of `last`, by the clock of now, would have a
+    second one, the next date is next. And it loses none: where its new hour has passed already,
+    `pending` stays, unless its date is in a pause.
+    """
+    zone = zone_of(wanted.time_zone)
+
+    def local_date(instant: datetime) -> date:
+        return instant.astimezone(zone).date()
+
+    due = next_occurrence(wanted, after=after)
+    while last is not None and local_date(due) == local_date(last):
+        due = next_occurrence(wanted, after=due)
+    if pending is not None and after < pending < due:
+        day = local_date(pending)
+        had_its_own = last is not None and day == local_date(last)
+        is_paused = wanted.paused_until is not None and day < wanted.paused_until
+        may_stay = is_wanted(day, wanted.days) and not is_paused
+        if day < local_date(due) and may_stay and not had_its_own:
+            return pending
+    return due
+
+
+def is_wanted(day: date, days: Days) -> bool:
+    """Whether a date is one of `days`."""
+    if days.month_day is not None:
+        return day.day == min(days.month_day, monthrange(day.year, day.month)[1])
+    return day.isoweekday() in days.weekdays and week_number(day) % days.every == days.phase
+
+
+def week_number(day: date) -> int:
+    """Weeks, from Monday to Sunday, since the first Monday that the calendar has.
+
+    They go on over the ends of years, unlike those of ISO 8601.
+    """
+    return (day.toordinal() - 1) // 7
+
+
+def _occurrence_on(day: date, wanted: Cadence, zone: ZoneInfo) -> datetime | None:
+    """`wanted` on `day` as an instant in UTC, or None where that whole date does not exist.
+
+    Where the clocks jump over `wanted` to the next date, the digest of `day` is due at midnight.
+    """
+    midnight = _first_moment_from(datetime.combine(day, time()), zone)
+    if midnight.astimezone(zone).date() != day:
+        return None
+    return _first_moment_from(datetime.combine(day, time(wanted.hour, wanted.minute)), zone)
+
+
+def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
+    """The first instant, in UTC, at which the clocks of `zone` show `naive` or jump over it."""
+    due = naive.replace(tzinfo=zone).astimezone(UTC)
+    if due.astimezone(zone).replace(tzinfo=None) == naive:
+        return due
+    return _first_moment_after_gap(naive, zone)
+
+
+def _first_moment_after_gap(naive: datetime, zone: ZoneInfo) -> datetime:
+    """The instant at which the clocks of `zone` jump over `naive`.
+
+    Read with the offset that was valid before the gap (fold=0), `naive` is an instant after
+    the jump; with the one valid after it (fold=1), an instant before (PEP 495).
+    """
+    after = naive.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    before = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    offset_after = after.astimezone(zone).utcoffset()
+    while after - before > timedelta(seconds=1):
+        middle = (before + (after - before) / 2).replace(microsecond=0)
+        if middle.astimezone(zone).utcoffset() == offset_after:
+            after = middle
+        else:
+            before = middle
+    return after

@@ -1,0 +1,1 @@
+"""Who receives, what they chose, and what they follow. Pure."""

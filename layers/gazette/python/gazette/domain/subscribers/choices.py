@@ -1,0 +1,146 @@
+"""Two who say what a reader wants: the service, and the reader. Pure.
+
+What each says is kept apart, dated, and never changed by the other. The reader's own word on a
+field counts until the service changes what it says of that field afterwards: to say the same
+again changes nothing. What counts follows from the two records alone, so the same messages, in
+any order, come to the same.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime
+from typing import Any, TypeVar
+
+from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequencies
+from gazette.domain.subscribers.history import History, remember, turns
+
+ValueT = TypeVar("ValueT")
+
+_KEPT = 16
+"""Changes that are kept of a field of which the past counts; of the others, the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What one side says of everything at once: how often, when, and by which clock."""
+
+    frequencies: Frequencies
+    times: DigestTimes
+    time_zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a reader chose at one moment. None: it stays as it is.
+
+    `cadence` is how often everything comes that has no entry in `frequencies`, which replaces all
+    of those that were chosen before. `clock` is the hour, and the minute where one was chosen. A
+    pause is lifted by a `paused_until` that has come.
+    """
+
+    cadence: Frequency | None = None
+    frequencies: Frequencies | None = None
+    clock: tuple[int, int | None] | None = None
+    weekly_on: int | None = None
+    custom_on: Days | None = None
+    paused_until: date | None = None
+    time_zone: str | None = None
+
+
+NOTHING = Choice()
+"""Changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a reader chose, field by field, each with its instant. Empty for who never did.
+
+    The fields are those of `Choice`.
+    """
+
+    cadence: History[Frequency] = ()
+    frequencies: History[Frequencies] = ()
+    clock: History[tuple[int, int | None]] = ()
+    weekly_on: History[int] = ()
+    custom_on: History[Days] = ()
+    paused_until: History[date] = ()
+    time_zone: History[str] = ()
+
+    def with_choice(self, at: datetime, choice: Choice) -> "Own":
+        """This, with `choice` of that instant. The same twice changes nothing."""
+        changed: dict[str, Any] = {
+            field.name: remember(
+                getattr(self, field.name), at, value, longest=_LONGEST.get(field.name, 1)
+            )
+            for field in fields(Choice)
+            if (value := getattr(choice, field.name)) is not None
+        }
+        return replace(self, **changed)
+
+    @property
+    def paused_last(self) -> date | None:
+        """The latest end of a pause that the reader chose."""
+        return max((until for _, until in self.paused_until), default=None)
+
+
+_LONGEST = {"cadence": _KEPT, "frequencies": _KEPT, "paused_until": _KEPT}
+
+NONE_OF_THEIR_OWN = Own()
+"""Of a reader who never chose anything themself."""
+
+
+def outcome(said: History[Preferences], own: Own) -> tuple[History[Frequencies], Preferences]:
+    """What counts: the frequencies over time, and everything as it is now.
+
+    `said` is what the service said over time, at least once.
+    """
+    choices = _frequencies_over_time(said, own)
+    service = [(at, preferences.times) for at, preferences in said]
+
+    def now(of_service: Iterable[tuple[datetime, ValueT]], of_reader: History[ValueT]) -> ValueT:
+        return _counting(tuple(of_service), of_reader)
+
+    hour, minute = now(((at, (times.hour, times.minute)) for at, times in service), own.clock)
+    ends: History[date | None] = tuple(own.paused_until)
+    return choices, Preferences(
+        frequencies=choices[-1][1],
+        times=DigestTimes(
+            hour=hour,
+            minute=minute,
+            weekly_on=now(((at, times.weekly_on) for at, times in service), own.weekly_on),
+            custom_on=now(((at, times.custom_on) for at, times in service), own.custom_on),
+            paused_until=now(((at, times.paused_until) for at, times in service), ends),
+        ),
+        time_zone=now(((at, each.time_zone) for at, each in said), own.time_zone),
+    )
+
+
+def _frequencies_over_time(said: History[Preferences], own: Own) -> History[Frequencies]:
+    """One entry for each moment at which somebody said how often."""
+    service = tuple((at, preferences.frequencies) for at, preferences in said)
+    instants = {at for history in (service, own.frequencies, own.cadence) for at, _ in history}
+    over_time: History[Frequencies] = ()
+    for instant in sorted(instants):
+        first, second = _until(service, instant), _until(own.frequencies, instant)
+        chosen = dict(_counting(first, second)) if first or second else {}
+        for _, often in _until(own.cadence, instant)[-1:]:
+            chosen[EVERYTHING] = often
+        over_time = remember(over_time, instant, frequencies(chosen))
+    return over_time
+
+
+def _counting(of_service: History[ValueT], of_reader: History[ValueT]) -> ValueT:
+    """Which of two records of one field counts now; at most one of them is empty.
+
+    The first that is known of the service is no change: it may have said so for ever.
+    """
+    if of_service and of_reader:
+        changes = turns(of_service)[1:]
+        is_overtaken = bool(changes) and changes[-1][0] > of_reader[-1][0]
+        return of_service[-1][1] if is_overtaken else of_reader[-1][1]
+    return [*of_service, *of_reader][-1][1]
+
+
+def _until(history: History[ValueT], instant: datetime) -> History[ValueT]:
+    return tuple(entry for entry in history if entry[0] <= instant)

@@ -1,0 +1,157 @@
+"""Follows and activities: who hears of what happens on an entity. Pure."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from gazette.domain.model import Actor, Entity, Event, is_newer
+from gazette.domain.stored import is_known
+from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for
+from gazette.domain.subscribers.history import History, in_force_since
+
+
+@dataclass(frozen=True, slots=True)
+class FollowState:
+    """Whether an entity is followed; `frequency` overrides that of the category.
+
+    `title` is what it is called, where that was said.
+    """
+
+    following: bool
+    frequency: Frequency | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """A subscriber's subscription to an entity, as it was changed over time."""
+
+    entity: str
+    user_id: str
+    changes: History[FollowState]
+
+    @property
+    def latest(self) -> FollowState:
+        """What was said of it last."""
+        return self.changes[-1][1]
+
+    @property
+    def title(self) -> str:
+        """What the entity was last called; empty where nobody said."""
+        return next((state.title for _, state in reversed(self.changes) if state.title), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Something that happened on an entity, for every follower of it or of its parent.
+
+    `parent` is the key of the entity that `entity` belongs to: of the post, for a comment.
+    `walked` holds the sides of which every follower is queued for what the activity says now;
+    `former` those that it had before it was amended, whose followers may have it still.
+    """
+
+    id: str
+    category: str
+    entity: Entity
+    parent: str | None
+    actor: Actor
+    occurred_at: datetime
+    excerpt: str = ""
+    amended_at: datetime | None = None
+    retracted: bool = False
+    walked: frozenset[str] = frozenset()
+    former: frozenset[str] = frozenset()
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The keys of the entities whose followers hear of it, the more specific first."""
+        if self.parent is None or self.parent == self.entity.key:
+            return (self.entity.key,)
+        return (self.entity.key, self.parent)
+
+    def amends(self, earlier: "Activity") -> bool:
+        """Whether this says something newer than `earlier`, which has the same id."""
+        return is_newer(self.amended_at, earlier.amended_at)
+
+    def in_place_of(self, earlier: "Activity") -> "Activity":
+        """This, knowing whom `earlier` was brought to."""
+        return replace(self, former=(earlier.former | {*earlier.sides}) - {*self.sides})
+
+    @property
+    def to_walk(self) -> tuple[str, ...]:
+        """The sides whose followers have still to be told what the activity says now."""
+        return tuple(
+            side for side in (*self.sides, *sorted(self.former)) if side not in self.walked
+        )
+
+    def says_like(self, other: "Activity") -> bool:
+        """Whether followers would get the same from both."""
+        return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
+
+    def event_for(self, user_id: str) -> Event:
+        """The event that a follower gets: the activity's id, whichever entity they follow."""
+        return Event(
+            user_id=user_id,
+            id=self.id,
+            category=self.category,
+            entity=self.entity,
+            actor=self.actor,
+            occurred_at=self.occurred_at,
+            excerpt=self.excerpt,
+            amended_at=self.amended_at,
+            via=self.sides,
+        )
+
+
+def wish_for(
+    event: Event,
+    *,
+    choices: History[Frequencies],
+    follows: tuple[Follow | None, ...],
+    defaults: Frequencies,
+    resting: bool = False,
+) -> Frequency | None:
+    """How often the reader wants to hear of `event`, or None where they do not follow it.
+
+    `follows` are those of `event.via`, in that order. A follow counts if it held when the event
+    occurred and has not ended since; that of the more specific entity decides. Its own
+    frequency goes before the category's. `never`, at any time since the event occurred, mutes:
+    switching back brings nothing back. What is wanted at once waits for the daily digest where
+    the reader was `resting` when it occurred, whenever that comes to be known; and what is wanted
+    as often as only another version knows.
+    """
+    wish = _said_of(event, choices, follows, defaults)
+    if wish is None or (is_known(wish) and not (wish is Frequency.IMMEDIATE and resting)):
+        return wish
+    return Frequency.DAILY
+
+
+def _said_of(
+    event: Event,
+    choices: History[Frequencies],
+    follows: tuple[Follow | None, ...],
+    defaults: Frequencies,
+) -> Frequency | None:
+    """What choices and follows say, rests set aside."""
+    for follow in follows:
+        held = _held(follow, event.occurred_at)
+        if any(state.frequency is Frequency.NEVER and state.following for state in held):
+            return Frequency.NEVER
+        if held and all(state.following for state in held):
+            return held[-1].frequency or _by_category(event, choices, defaults)
+    return None if event.via else _by_category(event, choices, defaults)
+
+
+def _held(follow: Follow | None, instant: datetime) -> tuple[FollowState, ...]:
+    """What was said of the follow from `instant` on; empty where it began later."""
+    if follow is None or not follow.changes or follow.changes[0][0] > instant:
+        return ()
+    return tuple(state for _, state in in_force_since(follow.changes, instant))
+
+
+def _by_category(event: Event, choices: History[Frequencies], defaults: Frequencies) -> Frequency:
+    """Before the first choice that is known, that one counts."""
+    since = [
+        frequency_for(event.category, chosen=chosen, defaults=defaults)
+        for _, chosen in in_force_since(choices, event.occurred_at) or ((None, ()),)
+    ]
+    return Frequency.NEVER if Frequency.NEVER in since else since[-1]

@@ -1,0 +1,192 @@
+"""What a reader asks for with the form of the preference page. Pure.
+
+A field that was not sent stays as it is; one that shows what counts already chooses nothing, so
+that to save a page unread takes nothing out of the service's hands.
+"""
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+
+from gazette.domain.scheduling.calendar import week_number
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days
+from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.subscribers.choices import NOTHING, Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies
+from gazette.domain.subscribers.overview import Overview
+
+Fields = Mapping[str, Sequence[str]]
+"""What was sent, by name of the field; a name may have come several times."""
+
+UNFOLLOW = "unfollow"
+"""What a follow's field says where it shall end."""
+
+MOST_CATEGORIES = 100
+"""Of the contract's `frequencies`."""
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def follow_field(entity: str) -> str:
+    """The field of what is followed, by its key: short and ASCII, whatever the key holds."""
+    return f"follow-{hashlib.sha256(entity.encode()).hexdigest()[:16]}"
+
+
+class Act(StrEnum):
+    """The buttons."""
+
+    SAVE = "save"
+    PAUSE = "pause"
+    RESUME = "resume"
+    UNSUBSCRIBE = "unsubscribe"
+    START = "start"
+
+
+class Problem(StrEnum):
+    """What is wrong with a field."""
+
+    NOT_OFFERED = "not_offered"
+    NO_DAYS = "no_days"
+    NO_DATE = "no_date"
+    TOO_EARLY = "too_early"
+    TOO_LATE = "too_late"
+    TOO_MANY = "too_many"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked for: nothing of it is to be done where there are `problems`, by field."""
+
+    act: Act
+    choice: Choice = NOTHING
+    follows: tuple[tuple[str, FollowState], ...] = ()
+    problems: Mapping[str, Problem] = field(default_factory=dict)
+
+
+def asked(
+    sent: Fields, overview: Overview, *, categories: Collection[str], zones: Collection[str]
+) -> Asked:
+    """Read the form of a reader who is shown `overview`, and was offered these."""
+    act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
+    if act in {Act.UNSUBSCRIBE, Act.START}:
+        return Asked(act)
+    return _Reading(sent, overview, act).read(categories, zones)
+
+
+class _Reading:
+    """One form: what it says of each field, and what is wrong with it."""
+
+    def __init__(self, sent: Fields, overview: Overview, act: Act) -> None:
+        self._sent = sent
+        self._overview = overview
+        self._now = overview.subscriber
+        self._act = act
+        self._problems: dict[str, Problem] = {}
+
+    def read(self, categories: Collection[str], zones: Collection[str]) -> Asked:
+        """Everything, in the order of the page."""
+        own = dict(self._now.chosen)
+        cadence = self._frequency("cadence", own.pop(EVERYTHING, None))
+        time_zone = self._one_of("time_zone", {*zones, self._now.time_zone}, self._now.time_zone)
+        by_category = {
+            category: chosen
+            for category in sorted({*categories, *own})
+            if (chosen := self._frequency(f"category-{category}", own.get(category)))
+        }
+        if len(by_category) > MOST_CATEGORIES:
+            self._problems[f"category-{next(iter(by_category))}"] = Problem.TOO_MANY
+        hour = self._number("hour", range(24), self._now.times.hour)
+        weekly_on = self._number("weekly_on", range(1, 8), self._now.times.weekly_on)
+        follows = tuple(self._follows())
+        wanted = {cadence, *by_category.values(), *(state.frequency for _, state in follows)}
+        today = self._overview.now.astimezone(zone_of(time_zone)).date()
+        choice = Choice(
+            cadence=cadence if cadence != dict(self._now.chosen).get(EVERYTHING) else None,
+            frequencies=frequencies(by_category) if by_category != own else None,
+            clock=(hour, None) if hour != self._now.times.hour else None,
+            weekly_on=weekly_on if weekly_on != self._now.times.weekly_on else None,
+            custom_on=self._days(today, needed=Frequency.CUSTOM in wanted),
+            paused_until=self._pause(today),
+            time_zone=time_zone if time_zone != self._now.time_zone else None,
+        )
+        if self._problems:
+            return Asked(self._act, problems=self._problems)
+        return Asked(self._act, choice, follows)
+
+    def _follows(self) -> Iterator[tuple[str, FollowState]]:
+        for follow in self._overview.follows:
+            name = follow_field(follow.entity)
+            if self._sent.get(name, ("",))[0] == UNFOLLOW:
+                yield follow.entity, FollowState(False)
+                continue
+            now = follow.latest.frequency
+            often = self._frequency(name, now)
+            if often != now:
+                yield follow.entity, FollowState(True, often, follow.title)
+
+    def _frequency(self, name: str, now: Frequency | None) -> Frequency | None:
+        """None where it is left to something else."""
+        said = self._one_of(name, {"", *Frequency}, now or "")
+        return Frequency(said) if said else None
+
+    def _number(self, name: str, offered: range, now: int) -> int:
+        return int(self._one_of(name, set(map(str, offered)), str(now)))
+
+    def _one_of(self, name: str, offered: Collection[str], now: str) -> str:
+        said = self._sent.get(name, (now,))[0]
+        if said in offered:
+            return said
+        self._problems[name] = Problem.NOT_OFFERED
+        return now
+
+    def _days(self, today: date, *, needed: bool) -> Days | None:
+        """The days that were ticked, in every so many weeks from this one; None: as they were.
+
+        A form says nothing of boxes that are not ticked; the weeks tell that there were any.
+        """
+        if "weeks" not in self._sent:
+            return None
+        now = self._now.times.custom_on
+        weeks = self._number("weeks", range(1, 5), now.every)
+        ticked = set(self._sent.get("days", ()))
+        if not ticked <= set(map(str, range(1, 8))):
+            self._problems["days"] = Problem.NOT_OFFERED
+            return None
+        if not ticked:
+            if needed and now.month_day is None:
+                self._problems["days"] = Problem.NO_DAYS
+            return None
+        weekdays = frozenset(map(int, ticked))
+        if now.month_day is None and (now.weekdays, now.every) == (weekdays, weeks):
+            return None
+        return Days(weekdays, weeks, week_number(today) % weeks)
+
+    def _pause(self, today: date) -> date | None:
+        """The new end of a pause; `today` lifts one; None: as it was."""
+        paused = self._now.times.paused_until if self._overview.is_paused else None
+        said = self._sent.get("paused_until", (paused.isoformat() if paused else "",))[0].strip()
+        if self._act is Act.RESUME or (not said and self._act is Act.SAVE):
+            return today if paused else None
+        if paused and said == paused.isoformat():
+            return None
+        until = _date(said)
+        if until is None:
+            self._problems["paused_until"] = Problem.NO_DATE
+        elif until <= today:
+            self._problems["paused_until"] = Problem.TOO_EARLY
+        elif until > today + LONGEST_PAUSE:
+            self._problems["paused_until"] = Problem.TOO_LATE
+        else:
+            return until
+        return None
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if _DATE.fullmatch(text) else None
+    except ValueError:
+        return None

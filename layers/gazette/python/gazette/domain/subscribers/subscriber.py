@@ -1,0 +1,156 @@
+"""Who receives: profile, status, and what was chosen. Frozen; all instants are UTC."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+
+from gazette.domain.scheduling.recurrence import (
+    AT_EIGHT,
+    Cadence,
+    Days,
+    DigestTimes,
+    Pause,
+    minute_of,
+)
+from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Own, Preferences, outcome
+from gazette.domain.subscribers.frequency import Frequencies, Frequency
+from gazette.domain.subscribers.history import History
+
+
+class SubscriberStatus(StrEnum):
+    """Whether a subscriber may be sent to. Who is dormant rests until the next sign of life.
+
+    Nobody is sent anything under one that this version does not know; what comes meanwhile is
+    kept, and their schedules stay as they are.
+    """
+
+    ACTIVE = "active"
+    DORMANT = "dormant"
+    UNSUBSCRIBED = "unsubscribed"
+    SUPPRESSED = "suppressed"
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """Who receives.
+
+    `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
+    by category, as they counted over time; `times` and `time_zone` are what counts now. `said` is
+    what the producer said of all three, where that is not what those fields show, and `own` what
+    the reader chose themself. `registered_on` and `active_on` are the UTC dates
+    of the first profile and of the last sign of life, `paused_last` the latest end of a pause of
+    any profile; `awake_since` is when one ended a rest.
+    `placed` says for which choices the waiting events were last put in their place, and
+    `revision` counts the changes of profile and status. `erased_at` is set where somebody with
+    this id was erased before.
+    """
+
+    user_id: str
+    email: str
+    name: str
+    locale: str
+    time_zone: str
+    changed_at: datetime
+    status: SubscriberStatus = SubscriberStatus.ACTIVE
+    times: DigestTimes = AT_EIGHT
+    choices: History[Frequencies] = ()
+    said: History[Preferences] = ()
+    own: Own = NONE_OF_THEIR_OWN
+    registered_on: date | None = None
+    paused_last: date | None = None
+    active_on: date | None = None
+    awake_since: datetime | None = None
+    placed: str = ""
+    revision: int = 1
+    erased_at: datetime | None = None
+
+    @property
+    def chosen(self) -> Frequencies:
+        """The frequencies that were chosen last."""
+        return self.choices[-1][1] if self.choices else ()
+
+    @property
+    def said_over_time(self) -> History[Preferences]:
+        """What the producer said of frequencies, times and time zone."""
+        return self.said or tuple(
+            (at, Preferences(chosen, self.times, self.time_zone)) for at, chosen in self.choices
+        )
+
+    def wanting(self, said: History[Preferences], own: Own) -> "Subscriber":
+        """This, where the producer said `said` over time, and the reader chose `own`."""
+        choices, now = outcome(said, own)
+        wanting = replace(
+            self, choices=choices, times=now.times, time_zone=now.time_zone, said=(), own=own
+        )
+        return wanting if wanting.said_over_time == said else replace(wanting, said=said)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether nothing may be sent, nor kept for later."""
+        return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
+
+    @property
+    def is_written_to(self) -> bool:
+        """Whether what was started may still be sent."""
+        return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
+
+    def awake(self, now: datetime) -> "Subscriber":
+        """This, once a rest is over."""
+        return replace(self, status=SubscriberStatus.ACTIVE, awake_since=now)
+
+    def rests_through(self, instant: datetime) -> bool:
+        """Whether what occurs then is not sent at once: in a pause, or while dormant."""
+        if self.pause and self.pause.holds_at(instant):
+            return True
+        slept = self.awake_since is not None and instant < self.awake_since
+        return slept or self.status is SubscriberStatus.DORMANT
+
+    def rests_at(self, sunset: timedelta) -> datetime:
+        """When this reader begins to rest, if nothing more is seen of them: a UTC midnight.
+
+        Who pauses is not expected to show any sign of life meanwhile.
+        """
+        dates = (self.active_on, self.registered_on, self.paused_last)
+        seen = max(filter(None, dates), default=self.changed_at.date())
+        return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
+
+    def is_unchanged_since(self, read: "Subscriber") -> bool:
+        """Whether profile and status are as read; revisions begin anew after an erasure."""
+        return (self.revision, self.erased_at) == (read.revision, read.erased_at)
+
+    def cadence(self, digest: Frequency) -> Cadence:
+        """When the schedule of `digest` is due for this reader."""
+        days = {
+            Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
+            Frequency.CUSTOM: self.times.custom_on,
+        }.get(digest, Days())
+        minute = self.times.minute
+        if minute is None:
+            minute = minute_of(self.user_id)
+        return Cadence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
+
+    @property
+    def pause(self) -> Pause | None:
+        """Until when no email is wanted, also where that has passed."""
+        until = self.times.paused_until
+        return Pause(until, self.time_zone) if until else None
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What is left of a subscriber who was deleted: that, and when, by the producer's clock."""
+
+    user_id: str
+    erased_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """What somebody chose whose profile has not come yet."""
+
+    user_id: str
+    own: Own
+
+
+Reader = Subscriber | Erased | None
+"""What Gazette knows of a user id; None where nothing was said of it yet."""

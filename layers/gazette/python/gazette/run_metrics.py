@@ -1,0 +1,110 @@
+"""What is said of a run, in the log and in metrics: docs/metrics.md has them all."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from gazette.domain.delivery.batch import batch_of
+from gazette.domain.delivery.restart import Restarted
+from gazette.domain.delivery.run import Status
+from gazette.domain.delivery.signals import RefusedAccount, Uncertain
+from gazette.domain.feedback.reputation import CategoryBrake
+from gazette.domain.identity import run_id
+from gazette.domain.ports.outside import CacheCount
+from gazette.domain.stored import is_known
+from gazette.observability import count, logger, measure_milliseconds, measure_seconds
+from gazette.steps.delivery.types import Delivery
+
+
+def report_unreadable(rows: Sequence[str]) -> None:
+    """`unreadable_rows`, and a line for each: its table, its key, and what is wrong with it."""
+    if rows:
+        count("unreadable_rows", len(rows))
+    for row in rows:
+        logger().warning("row cannot be read", row=row)
+
+
+def report_fragments(shared: CacheCount) -> None:
+    """Of the groups in emails: `fragments_found` were made for another reader before, and
+    `fragments_made` were not. The first by their sum is the hit rate.
+    """
+    if shared.found:
+        count("fragments_found", shared.found)
+    if shared.made:
+        count("fragments_made", shared.made)
+
+
+def report_rendering(took: timedelta) -> None:
+    """`render_time`: how long it took to make an email, in milliseconds."""
+    measure_milliseconds("render_time", took)
+
+
+def report_category_braked(brake: CategoryBrake) -> None:
+    """`category_braked`, and why: too many of its emails bounced or were complained of."""
+    count("category_braked")
+    logger().warning("category braked", category=brake.category, why=brake.why)
+
+
+def report_skipped(reason: str, number: int = 1) -> None:
+    """Runs that ended without an email: `run_skipped`, and the same again by the reason."""
+    if number:
+        count("run_skipped", number)
+        count(f"skipped_{reason}", number)
+
+
+def report_delivery(done: Delivery | None, message_id: str) -> None:
+    """One line and one counter; None where the message names no run.
+
+    Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
+    which the provider refused the whole stream. `events_set_aside`: which no template can show;
+    `events_put_off`: whose category is braked; `events_expired`: which no email showed in time.
+    `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
+    """
+    if done is None:
+        logger().warning("message names no run", message_id=message_id)
+        return
+    run = done.run
+    if run.status is Status.SKIPPED and is_known(run.reason):
+        report_skipped(run.reason)
+    else:
+        count(f"run_{run.status}" if run.status.is_final else "run_put_off")
+    if done.accepted_at and batch_of(run):
+        measure_seconds("slot_to_accepted", done.accepted_at - run.due_at)
+    if isinstance(done.outcome, Uncertain):
+        count("run_unknown")
+    if isinstance(done.outcome, RefusedAccount):
+        count("brake_pulled")
+    if done.set_aside:
+        count("events_set_aside", done.set_aside)
+    if done.put_off:
+        count("events_put_off", done.put_off)
+    if done.expired:
+        count("events_expired", done.expired)
+    logger().info(
+        "run ended" if run.status.is_final else "run put off",
+        correlation_id=run_id(run.key),
+        status=run.status,
+        reason=run.reason,
+        detail=run.detail,
+        attempt=run.attempt,
+        awaited=done.awaited,
+        again_at=done.again_at,
+        overtaken=run.overtaken,
+        set_aside=done.set_aside,
+        put_off=done.put_off,
+        expired=done.expired,
+    )
+
+
+def report_resent(done: Delivery | Restarted | None, message_id: str) -> None:
+    """As a delivery; or, of a run that failed and was redriven, which run it goes with."""
+    if not isinstance(done, Restarted):
+        report_delivery(done, message_id)
+        return
+    count(f"redriven_{done.restart}")
+    logger().info(
+        "run redriven",
+        correlation_id=run_id(done.failed.key),
+        restart=done.restart,
+        run=run_id(done.run.key) if done.run else None,
+        reason=done.reason,
+    )

@@ -1,0 +1,1 @@
+"""From a run to an accepted email: prepare, claim, render, send."""

@@ -1,0 +1,172 @@
+"""Deliver one run: the only way in which Gazette sends."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from gazette.domain.delivery.batch import batch_of
+from gazette.domain.delivery.pace import NoTurn, Turn
+from gazette.domain.delivery.retries import pause_after
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import (
+    Accepted,
+    Cancel,
+    Claim,
+    NotAttempted,
+    RefusedForNow,
+    SendOutcome,
+    Signal,
+    Skip,
+    Uncertain,
+)
+from gazette.domain.errors import NotYet, Overtaken, Unavailable
+from gazette.domain.identity import address_hash, run_id
+from gazette.domain.model import RunKey
+from gazette.domain.ports.ledgers import Batches
+from gazette.domain.ports.outside import TimeLeft
+from gazette.steps.delivery.category_hold import count_expired
+from gazette.steps.delivery.claim import make_claim
+from gazette.steps.delivery.edition import address
+from gazette.steps.delivery.pacing import heed, wait_for_turn, without_turn
+from gazette.steps.delivery.prepare import Prepared, prepare
+from gazette.steps.delivery.types import Awaited, Delivering, Delivery
+from gazette.steps.runs import apply
+
+_OVERTAKEN = 3
+"""Times that a run is prepared anew where something stopped or changed it before the claim."""
+
+_SOON = timedelta(minutes=1)
+
+_BY_NO_TURN = {
+    NoTurn.BUSY: Awaited.TURN,
+    NoTurn.DAILY_CAP: Awaited.NEXT_DAY,
+    NoTurn.BRAKED: Awaited.BRAKE_OFF,
+}
+
+
+def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | None:
+    """Bring the run to an end, or say when to try again. None: there is no such run.
+
+    Read, group, rank and render first; then claim, send and commit, so that the lock is held
+    only around the call. Who is overtaken before the claim reads everything again. Whether the
+    address is suppressed is asked after it: another reader of that address may have complained,
+    and nobody finds all readers of an address to raise the epoch of their runs (rule 11).
+    `time_left` is what remains of this invocation. Raises NotYet where the message must be kept:
+    too little time is left, or the run kept changing.
+    """
+    needed = by.limits.send_timeout + by.limits.commit_margin
+    turn: Turn | None = None
+    put_off = expired = 0
+    for _ in range(_OVERTAKEN):
+        try:
+            prepared = prepare(key, by=by)
+        except Overtaken:
+            continue
+        if not isinstance(prepared, Prepared):
+            return replace(prepared, expired=prepared.expired + expired) if prepared else None
+        run = prepared.run
+        counted = count_expired(prepared.expired, by=by)
+        expired += counted
+        if counted < len(prepared.expired):
+            continue
+        spare = time_left() - needed
+        if spare < timedelta(0):
+            raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
+        if turn is None:
+            found = wait_for_turn(run, pacing=by.pacing, spare=spare)
+            if isinstance(found, NoTurn):
+                instead = without_turn(run, found, pacing=by.pacing)
+                if isinstance(instead, Skip):
+                    return Delivery(apply(run, instead, runs=by.runs), expired=expired)
+                return Delivery(run, by.clock() + instead, _BY_NO_TURN[found], expired=expired)
+            turn = found
+        if _is_cancelled(run, by.batches):
+            cancelled = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs)
+            return Delivery(cancelled, expired=expired)
+        if prepared.held:
+            run_since = by.desk.shelf.put_off(prepared.held, run)
+            if run_since is None:
+                continue
+            run = run_since
+            put_off += len(prepared.held)
+        deadline = by.clock() + time_left() + by.limits.clock_skew
+        claim = Claim(
+            prepared.window,
+            deadline,
+            by.draw_nonce(),
+            variant=prepared.variant,
+            locale=prepared.subscriber.locale,
+            categories=prepared.edition.categories,
+            newest=prepared.newest,
+            left_out=prepared.left_out,
+        )
+        claimed = make_claim(run, claim, prepared.older, runs=by.runs)
+        if claimed:
+            break
+    else:
+        raise NotYet(f"Run {run_id(key)} kept changing while it was being prepared.")
+    if _is_suppressed(claimed, prepared, by):
+        unsent = apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
+        skipped = apply(unsent, Skip(Reason.SUPPRESSED), runs=by.runs)
+        return Delivery(skipped, set_aside=prepared.set_aside, put_off=put_off, expired=expired)
+    if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:
+        apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
+        raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
+    mail = address(
+        claimed,
+        prepared.edition,
+        prepared.subscriber,
+        prepared.links,
+        list_id=by.list_id,
+        installation=by.installation,
+    )
+    outcome = by.mailer.send(mail, claimed.attempt)
+    accepted_at = by.clock() if isinstance(outcome, Accepted) else None
+    try:
+        run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
+    finally:
+        heed(outcome, claimed, turn, pacing=by.pacing)
+    return Delivery(
+        run,
+        *_again(run, by.clock()),
+        outcome,
+        set_aside=prepared.set_aside,
+        put_off=put_off,
+        expired=expired,
+        accepted_at=accepted_at,
+    )
+
+
+def _is_suppressed(claimed: Run, prepared: Prepared, by: Delivering) -> bool:
+    """Whether the reader's address is. Where that cannot be told, the claim is given back."""
+    try:
+        return by.suppressions.holds(address_hash(prepared.subscriber.email))
+    except Unavailable:
+        apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
+        raise
+
+
+def _is_cancelled(run: Run, batches: Batches) -> bool:
+    """Whether the run's batch was. Whoever cancels one goes through its runs as well (rule 11)."""
+    slot = batch_of(run)
+    return slot is not None and batches.get(slot).cancelled_at is not None
+
+
+def _dated(outcome: SendOutcome, run: Run, by: Delivering) -> Signal:
+    """The outcome, and when somebody looks at the run again."""
+    match outcome:
+        case RefusedForNow():
+            pause = pause_after(run.refusals + 1, random=by.random())
+            return replace(outcome, retry_at=by.clock() + pause)
+        case Uncertain() if run.deadline:
+            return replace(outcome, check_at=run.deadline + by.limits.evidence_grace)
+        case _:
+            return outcome
+
+
+def _again(run: Run, now: datetime) -> tuple[datetime | None, Awaited | None]:
+    """When an attempt is followed by another, and what for; None where it is not."""
+    if run.status is not Status.RETRYING:
+        return None, None
+    if run.retry_at:
+        return run.retry_at, Awaited.PAUSE_OVER
+    return now + _SOON, Awaited.BRAKE_OFF

@@ -1,0 +1,161 @@
+"""The older runs of a schedule: what they leave open decides what the next one sends, and when."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from gazette.domain.delivery.lifecycle import Ignored, transition
+from gazette.domain.delivery.run import Reason, Run, Status, sent_until, settled_until
+from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
+from gazette.domain.identity import is_immediate, latest_run
+from gazette.domain.model import RunKey, Window
+from gazette.domain.ports.ledgers import Runs
+from gazette.domain.ports.outside import Clock
+from gazette.steps.runs import apply, make_known
+
+
+@dataclass(frozen=True, slots=True)
+class Preceding:
+    """`since`: where the window of the next run begins, because all before was sent or given up.
+
+    `carried`: those that may have gone out although nobody knows of it, each as it is and as it
+    is once the next run has taken its events over (rule 5). There is one at most: of two, the
+    older one's events were in both, and are given up. `unsettled`: one that has to be settled
+    first, because nobody knows what it sends or sent.
+    """
+
+    since: datetime
+    carried: tuple[tuple[Run, Run], ...] = ()
+    unsettled: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A run among those of its schedule, each newest first, back to the last that was sent."""
+
+    run: Run
+    newer: Sequence[Run]
+    older: Sequence[Run]
+
+    @property
+    def others(self) -> Sequence[Run]:
+        """The runs that this one settles: all older ones, and of the newer ones those that ended.
+
+        A newer one that goes on settles this one.
+        """
+        return [*(each for each in self.newer if each.status.is_final), *self.older]
+
+
+def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
+    """The run with what comes before and behind it; None where there is no such run.
+
+    Only a run of a thread looks at what is behind it: its number is the second in which it begins,
+    so it may be stored when a later one has sent its events.
+    """
+    if not is_immediate(key.schedule):
+        chain = runs.chain(key)
+        return Chain(chain[0], (), chain[1:]) if chain and chain[0].key == key else None
+    chain = runs.chain(latest_run(key.user_id, key.schedule))
+    newer = [run for run in chain if run.key.sequence > key.sequence]
+    older = chain[len(newer) + 1 :]
+    if len(newer) < len(chain):
+        run = chain[len(newer)]
+        return Chain(run, newer, older) if run.key == key else None
+    found = runs.get(key) if newer else None
+    return Chain(found, newer, older) if found else None
+
+
+def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
+    """Whether a run gives way to one behind it, which was stored before it and has sent its events,
+    or may have (rule 16).
+
+    The epoch of each that has not is raised: what it read before this run was there, it does not
+    claim.
+    """
+    told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)
+    rest = [each for each in newer if not is_unclaimed(each)]
+    return any(
+        each.closes_a_window
+        or bool(each.uncertain)
+        or not (each.status.is_final or is_unclaimed(each))
+        for each in (*told, *rest)
+    )
+
+
+def settle_older(
+    run: Run, older: Sequence[Run], *, runs: Runs, clock: Clock, evidence_grace: timedelta
+) -> Preceding:
+    """End what nobody has claimed, and say what the others leave to `run` (rule 3).
+
+    They are looked at as they are stored now: one may have been sent since it was read. What was
+    in as many doubtful attempts as an event may be in, those of `run` with them, is left to
+    nobody (rule 9).
+    """
+    ended: list[Run] = []
+    for each in older:
+        found = settle_if_overdue(each, runs=runs, clock=clock, evidence_grace=evidence_grace)
+        if is_unclaimed(found):
+            signal = Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)
+            found = apply(found, signal, runs=runs)
+            if is_unclaimed(found):
+                continue
+        if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
+            return Preceding(sent_until(ended), unsettled=found)
+        ended.append(found)
+    since = settled_until((run, *ended))
+    doubtful = [each for each in ended if each.may_have_gone]
+    for each in doubtful:
+        if not _reaches_behind(each, since):
+            apply(each, GiveUp(), runs=runs)
+    carried = (each for each in doubtful if _reaches_behind(each, since))
+    return Preceding(since, tuple((each, _carried(each)) for each in carried))
+
+
+def _collects_beyond(older: Run, run: Run) -> bool:
+    """Whether it takes what `run`, whose window is fixed, does not: then it goes on after that."""
+    return (
+        is_immediate(run.key.schedule)
+        and run.window is not None
+        and older.due_at > run.window.until
+    )
+
+
+def is_unclaimed(run: Run) -> bool:
+    """Whether nobody has claimed it, and it may not have gone out: so it can be superseded."""
+    return run.status in {Status.PENDING, Status.RETRYING} and not run.uncertain
+
+
+def give_up_carried(older: Preceding, *, runs: Runs) -> None:
+    """Once the next run has found nothing left to take over: retracted, or given up (rule 9)."""
+    for each, _ in older.carried:
+        apply(each, GiveUp(), runs=runs)
+
+
+def _reaches_behind(run: Run, since: datetime) -> bool:
+    return run.window is not None and run.window.until > since
+
+
+def _carried(run: Run) -> Run:
+    """As it is once its events are taken over; itself where it was closed before."""
+    closed = transition(run, Carry())
+    return run if isinstance(closed, Ignored) else closed
+
+
+def settle_if_overdue(run: Run, *, runs: Runs, clock: Clock, evidence_grace: timedelta) -> Run:
+    """A claimant whose deadline has passed is gone: what became of its call is unknown.
+
+    The grace period for evidence begins with the deadline.
+    """
+    if run.status is Status.SENDING and run.deadline is not None and clock() > run.deadline:
+        overdue = DeadlinePassed(run.attempt, run.deadline + evidence_grace)
+        return apply(run, overdue, runs=runs)
+    return run
+
+
+def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
+    """From where nothing is sent any more; up to `until`, or as the first claim fixed it
+    (rule 2).
+    """
+    if run.window is not None:
+        return Window(since, run.window.until)
+    return Window(since, max(since, until))

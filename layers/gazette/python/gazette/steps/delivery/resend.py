@@ -1,0 +1,59 @@
+"""A message from the resend queue: try a run again that was refused, after longer and longer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gazette.domain.delivery.restart import Restarted
+from gazette.domain.delivery.run import Run
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
+from gazette.domain.ports.outside import Clock, FailedRuns, RunQueue
+from gazette.steps.delivery.generate import put_off
+from gazette.steps.delivery.types import Delivery
+from gazette.steps.occurrences.redrive import is_exhausted
+
+
+@dataclass(frozen=True, slots=True)
+class ResendMessage:
+    """`was_given_up`: it comes from the dead letters, where its run had failed.
+
+    `hide` lets the message come again after a while, rather than when the queue says.
+    """
+
+    key: RunKey
+    was_given_up: bool
+    hide: Callable[[timedelta], None]
+
+
+def resend(
+    message: ResendMessage,
+    *,
+    deliver: Callable[[RunKey], Delivery | None],
+    restart: Callable[[Run], Restarted],
+    resend_queue: RunQueue,
+    failed_runs: FailedRuns,
+    clock: Clock,
+) -> Delivery | Restarted | None:
+    """Deliver the run. One that was refused keeps its message, hidden until the next attempt.
+
+    A run that has failed goes to the dead letters, for a person to see; brought back from there
+    it starts the next run (rule 22). What only waits, for a turn or an older run, gets a fresh
+    message: waiting is no attempt. Raises NotYet where the message is kept.
+    """
+    done = deliver(message.key)
+    if done is None:
+        return None
+    if done.again_at and done.run.retry_at and done.run.retry_at > clock():
+        message.hide(done.run.retry_at - clock())
+        raise NotYet(
+            f"Run {run_id(done.run.key)} was refused {done.run.refusals} times "
+            f"({done.run.detail}); it is tried again at {done.run.retry_at}."
+        )
+    put_off(done, queue=resend_queue, clock=clock)
+    if is_exhausted(done.run):
+        if message.was_given_up:
+            return restart(done.run)
+        failed_runs.keep(message.key)
+    return done

@@ -1,0 +1,1 @@
+"""What the provider tells of an email: recorded, counted, and obeyed."""

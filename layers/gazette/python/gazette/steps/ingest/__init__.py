@@ -1,0 +1,1 @@
+"""What services say: decoded commands become rows."""

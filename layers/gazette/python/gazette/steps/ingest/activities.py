@@ -1,0 +1,113 @@
+"""What happens on an entity, on its way to every follower of it or of its parent."""
+
+from datetime import timedelta
+
+from gazette.domain.commands import ChangeFollow, RetractActivity
+from gazette.domain.errors import NotYet
+from gazette.domain.model import Retracted
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports.outside import FollowersQueue
+from gazette.domain.ports.stores import Activities
+from gazette.domain.stored import readable, require_readable
+from gazette.domain.subscribers.following import Activity, Follow
+from gazette.domain.subscribers.history import remember
+from gazette.domain.subscribers.subscriber import Erased
+from gazette.steps.context import Places
+from gazette.steps.ingest.erasure import forget_follow, forgotten_until
+from gazette.steps.ingest.followers import bring_to, set_out
+from gazette.steps.routing.route import rearrange
+
+LATE_FOLLOW = timedelta(days=1)
+"""How far back a follow that comes late is shown what happened before it came."""
+
+_CONFLICTS = 5
+
+
+def create_activity(
+    activity: Activity, *, activities: Activities, followers_queue: FollowersQueue, places: Places
+) -> Outcome:
+    """Store the activity and set out for its followers. Safe to repeat, in any order.
+
+    Also when it was there already, until the walk over its followers has ended: a crash between
+    the row and its followers must not lose them.
+    """
+    for _ in range(_CONFLICTS):
+        is_new, stored = activities.create(activity)
+        if isinstance(stored, Retracted) or stored.retracted:
+            outcome = Outcome.RETRACTED
+        elif is_new:
+            outcome = Outcome.STORED
+        elif activity.amends(stored):
+            amended = activity.in_place_of(stored)
+            if not activities.replace(stored, amended):
+                continue
+            stored, outcome = amended, Outcome.AMENDED
+        else:
+            outcome = Outcome.DUPLICATE
+        set_out(
+            stored,
+            activities=activities,
+            followers_queue=followers_queue,
+            places=places,
+            again=_outdated_sides(activity, stored),
+        )
+        return outcome
+    raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
+
+
+def _outdated_sides(said: Activity, stored: Activity | Retracted) -> tuple[str, ...]:
+    """Where somebody may have got what was said and is no longer so.
+
+    Its worker may have died between a follower's event and looking at the activity once more,
+    after the walk that brings what is so now had passed.
+    """
+    if isinstance(stored, Retracted) or said.says_like(stored):
+        return ()
+    return (*said.sides, *stored.sides, *sorted(stored.former))
+
+
+def retract_activity(
+    command: RetractActivity,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    places: Places,
+) -> Outcome:
+    """Withdraw the activity, also before it came, and from every follower who has it."""
+    stored = activities.retract(command.entity, command.id)
+    set_out(stored, activities=activities, followers_queue=followers_queue, places=places)
+    return Outcome.RETRACTED
+
+
+def change_follow(command: ChangeFollow, *, activities: Activities, places: Places) -> Outcome:
+    """Remember that a follow began, changed or ended at an instant. Safe to repeat, in any order.
+
+    What happened on the entity since, and came before this did, is brought to the reader or
+    taken back as if this had come first: up to a day back.
+    """
+    entity, user_id, at = command.entity, command.user_id, command.at
+    follow = remember_follow(command, places)
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Erased) or (reader and reader.erased_at and at <= reader.erased_at):
+        forget_follow(entity, user_id, forgotten_until(reader), places=places)
+        return Outcome.ERASED
+    found = list(activities.since(entity, max(at, places.clock() - LATE_FOLLOW)))
+    for activity in readable(found):
+        bring_to(activity, [follow], activities=activities, places=places)
+    if len(follow.changes) > 1:
+        rearrange(user_id, places=places)
+    require_readable(found)
+    return Outcome.CHANGED
+
+
+def remember_follow(command: ChangeFollow, places: Places) -> Follow:
+    """The follow as it is stored now: mostly it is a new one, so that is tried first."""
+    entity, user_id = command.entity, command.user_id
+    current: Follow | None = None
+    for _ in range(_CONFLICTS):
+        changes = current.changes if current else ()
+        follow = Follow(entity, user_id, remember(changes, command.at, command.state))
+        if follow == current or places.follows.put(follow, replacing=current):
+            return follow
+        current = places.follows.get(entity, user_id)
+    raise NotYet(f"What {user_id} follows kept changing. The message will be delivered again.")

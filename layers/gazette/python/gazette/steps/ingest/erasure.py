@@ -1,0 +1,75 @@
+"""A subscriber is erased."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from gazette.domain.delivery.run import Reason
+from gazette.domain.delivery.signals import Stop
+from gazette.domain.identity import address_hash, is_immediate
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports.stores import Suppressions
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.context import Places
+from gazette.steps.runs import apply, cancel
+from gazette.steps.subscribers.schedules import remove_schedules
+
+
+def erase_subscriber(
+    user_id: str, at: datetime, *, suppressions: Suppressions, places: Places
+) -> Outcome:
+    """Leave nothing of a subscriber but the instant, and that their address is suppressed.
+
+    Whoever has unsubscribed may have moved to another address since: it is suppressed too. That of
+    who was suppressed was so before they were, unless an operator has allowed it again.
+    First the stop, then the runs, then everything else: what is written meanwhile by somebody
+    who did not see the stop is taken back by them. Where they have come back already, only
+    what is dated up to `at` goes; runs that they may need are told to look again. Safe to repeat.
+    """
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
+        suppressions.add(address_hash(reader.email), Cause.UNSUBSCRIBED)
+    before = {
+        run.key
+        for run in readable(places.runs.of_user(user_id))
+        if not is_immediate(run.key.schedule)
+    }
+    erased = places.subscribers.erase(user_id, at)
+    if not erased and not _was_erased(places.subscribers.get(user_id), at):
+        return Outcome.OUTDATED
+    for run in readable(places.runs.of_user(user_id)):
+        if erased and run.key in before:
+            cancel(run, Reason.ERASED, runs=places.runs)
+        else:
+            apply(run, Stop(), runs=places.runs)
+    remove_schedules(user_id, at, places=places)
+    came_back = isinstance(places.subscribers.get(user_id), Subscriber)
+    until = at if came_back else None
+    for entity in places.follows.followed_by(user_id):
+        forget_follow(entity, user_id, until, places=places)
+    places.events.erase(user_id, until)
+    return Outcome.ERASED if erased else Outcome.OUTDATED
+
+
+def _was_erased(reader: Reader, at: datetime) -> bool:
+    """Erased then or later, and perhaps registered anew since: what broke off goes on."""
+    return reader is not None and reader.erased_at is not None and reader.erased_at >= at
+
+
+def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
+    """Up to when what is of an erased reader goes; None where they have not come back: all."""
+    return reader.erased_at if isinstance(reader, Subscriber) else None
+
+
+def forget_follow(entity: str, user_id: str, until: datetime | None, *, places: Places) -> None:
+    """Leave nothing of a follow, or only what came after an instant: of somebody's return."""
+    while follow := places.follows.get(entity, user_id):
+        later = tuple(change for change in follow.changes if until and change[0] > until)
+        kept = replace(follow, changes=later)
+        if kept == follow:
+            return
+        if later and places.follows.put(kept, replacing=follow):
+            return
+        if not later and places.follows.remove(follow):
+            return

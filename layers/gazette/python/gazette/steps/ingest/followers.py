@@ -1,0 +1,172 @@
+"""Bring an activity to every follower: few at once, many page by page through a queue."""
+
+from collections.abc import Iterable, Sequence
+
+from gazette.domain.errors import NotYet, UnreadableRow
+from gazette.domain.model import Retracted
+from gazette.domain.ports.outside import (
+    MESSAGES_A_CALL,
+    FollowerPage,
+    FollowersQueue,
+    TimeLeft,
+    Walk,
+)
+from gazette.domain.ports.stores import Activities, Follows
+from gazette.domain.stored import readable, require_readable
+from gazette.domain.subscribers.following import Activity, Follow
+from gazette.steps.context import Places
+from gazette.steps.routing.route import place, retract_event
+from gazette.steps.time_budget import require_time
+
+PAGE = 100
+"""Followers a message; a side of fewer is brought without one."""
+
+PAGES_A_WALK = 1000
+"""Pages that one message queues before it hands over to another."""
+
+_CONFLICTS = 5
+
+
+def set_out(
+    stored: Activity | Retracted,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    places: Places,
+    again: Iterable[str] = (),
+) -> None:
+    """Bring the activity to the followers of each side, or queue the walk over them.
+
+    Nothing is done for sides that were walked before, but for those to walk `again`.
+    """
+    if isinstance(stored, Retracted):
+        return
+    walks: list[Walk | FollowerPage] = []
+    unreadable: list[UnreadableRow] = []
+    for side in dict.fromkeys((*stored.to_walk, *again)):
+        followers = places.follows.page(side, after="", limit=PAGE)
+        if len(followers) == PAGE:
+            walks.append(Walk(stored.entity.key, stored.id, side))
+        else:
+            try:
+                bring_to(stored, followers, activities=activities, places=places, whole_side=side)
+            except UnreadableRow as row:
+                unreadable.append(row)
+    if walks:
+        followers_queue.send(walks)
+    require_readable(unreadable)
+
+
+def bring(
+    message: Walk | FollowerPage,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    places: Places,
+    time_left: TimeLeft,
+) -> int:
+    """Work one message off; returns how many followers it concerned. Safe to repeat.
+
+    A walk queues the pages of a side, ten a call, and a walk that goes on from there. A crash
+    anywhere repeats from the last message, and every follower has the activity once, because
+    its id is the event's. Raises NotYet where `time_left` of the invocation is too short to
+    begin.
+    """
+    require_time(time_left)
+    activity = activities.get(message.entity, message.activity_id)
+    if not isinstance(activity, Activity):
+        return 0
+    if isinstance(message, FollowerPage):
+        return _bring_page(message, activity, activities, places)
+    return _walk(message, activity, activities, followers_queue, places.follows)
+
+
+def bring_to(
+    activity: Activity,
+    followers: Sequence[Follow | UnreadableRow],
+    *,
+    activities: Activities,
+    places: Places,
+    whole_side: str = "",
+) -> None:
+    """Let each of these followers, but not the actor, have what the activity says at the end.
+
+    It is looked at again afterwards: what was amended or retracted meanwhile has either found
+    the events that were written here, or is found here. `whole_side`: these are all its followers.
+    Raises UnreadableRow at the end where some row of a follower cannot be read: all others have it
+    by then, and the message comes again, or waits among the dead letters until that is mended.
+    """
+    known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
+    users = [user for user in map(_user_of, followers) if user != activity.actor.id]
+    for _ in range(_CONFLICTS):
+        if activity.retracted:
+            _retract(activity, users, places)
+        else:
+            place((activity.event_for(user) for user in users), places=places, known=known)
+        if whole_side and activities.mark_walked(activity, whole_side):
+            return
+        latest = activities.get(activity.entity.key, activity.id)
+        if not isinstance(latest, Activity) or (
+            not whole_side and (activity.retracted or latest.says_like(activity))
+        ):
+            return
+        activity, known = latest, {}
+    raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
+
+
+def _retract(activity: Activity, users: Sequence[str], places: Places) -> None:
+    unreadable: list[UnreadableRow] = []
+    for user_id in users:
+        try:
+            retract_event(user_id, activity.id, places=places, early=False)
+        except UnreadableRow as row:
+            unreadable.append(row)
+    require_readable(unreadable)
+
+
+def _bring_page(
+    page: FollowerPage, activity: Activity, activities: Activities, places: Places
+) -> int:
+    """A page is what lies between two ids: who began to follow meanwhile makes it longer."""
+    after, brought = page.after, 0
+    while True:
+        some = places.follows.page(page.side, after=after, through=page.through, limit=PAGE)
+        bring_to(activity, some, activities=activities, places=places)
+        brought += len(some)
+        if len(some) < PAGE:
+            return brought
+        after = _user_of(some[-1])
+
+
+def _walk(
+    walk: Walk,
+    activity: Activity,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    follows: Follows,
+) -> int:
+    """Queue what follows `walk.after`: up to PAGES_A_WALK pages, read ten at a time."""
+    after, queued = walk.after, 0
+    for _ in range(PAGES_A_WALK // MESSAGES_A_CALL):
+        ten = follows.page(walk.side, after=after, limit=PAGE * MESSAGES_A_CALL)
+        if not ten:
+            break
+        messages: list[Walk | FollowerPage] = []
+        for start in range(0, len(ten), PAGE):
+            through = _user_of(ten[start : start + PAGE][-1])
+            messages.append(FollowerPage(walk.entity, walk.activity_id, walk.side, after, through))
+            after = through
+        followers_queue.send(messages)
+        queued += len(ten)
+        if len(ten) < PAGE * MESSAGES_A_CALL:
+            break
+    else:
+        followers_queue.send([Walk(walk.entity, walk.activity_id, walk.side, after)])
+        return queued
+    activities.mark_walked(activity, walk.side)
+    return queued
+
+
+def _user_of(follow: Follow | UnreadableRow) -> str:
+    """The key says whose it is, whatever the row does."""
+    return follow.key[-1] if isinstance(follow, UnreadableRow) else follow.user_id

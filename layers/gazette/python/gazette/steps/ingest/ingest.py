@@ -1,0 +1,101 @@
+"""Take one message from the bus: do what it says, or keep it in quarantine with the reason."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import assert_never
+
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    ChoosePreferences,
+    Command,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractActivity,
+    RetractEvent,
+    from_the_future,
+)
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports.outside import FollowersQueue, Quarantine, TimeLeft
+from gazette.domain.ports.stores import Activities, Suppressions
+from gazette.steps.context import Places
+from gazette.steps.ingest.activities import change_follow, create_activity, retract_activity
+from gazette.steps.ingest.choices import choose_preferences
+from gazette.steps.ingest.erasure import erase_subscriber
+from gazette.steps.ingest.profiles import change_subscriber
+from gazette.steps.routing.route import place, retract_event
+from gazette.steps.subscribers.sunset import mark_active
+from gazette.steps.time_budget import require_time
+
+
+def ingest(
+    body: str,
+    *,
+    decode: Callable[[str], Command],
+    activities: Activities,
+    suppressions: Suppressions,
+    followers_queue: FollowersQueue,
+    quarantine: Quarantine,
+    places: Places,
+    time_left: TimeLeft,
+) -> list[Outcome]:
+    """Apply one message; returns what became of it, one outcome per event of a list.
+
+    Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for what does not
+    fit the contract. Raises Unavailable where a port does, and NotYet where something kept
+    changing or `time_left` of the invocation is too short: the message must then be delivered
+    again.
+    """
+    require_time(time_left)
+    try:
+        command = _without_the_future(decode(body), places.clock())
+    except InvalidEvent as err:
+        quarantine.keep(body, str(err))
+        return [Outcome.QUARANTINED]
+    match command:
+        case CreateEvents(events, problems):
+            outcomes = place(events, places=places)
+            if problems:
+                quarantine.keep(body, problems)
+                outcomes.append(Outcome.QUARANTINED)
+            return outcomes
+        case CreateActivity(activity):
+            outcome = create_activity(
+                activity, activities=activities, followers_queue=followers_queue, places=places
+            )
+        case RetractEvent(user_id, event_id):
+            outcome = retract_event(user_id, event_id, places=places)
+        case RetractActivity():
+            outcome = retract_activity(
+                command, activities=activities, followers_queue=followers_queue, places=places
+            )
+        case ChangeSubscriber(subscriber):
+            outcome = change_subscriber(subscriber, suppressions=suppressions, places=places)
+        case ChoosePreferences():
+            outcome = choose_preferences(command, places=places)
+        case MarkActive(user_id, at):
+            outcome = mark_active(user_id, at, places=places)
+        case EraseSubscriber(user_id, at):
+            outcome = erase_subscriber(user_id, at, suppressions=suppressions, places=places)
+        case ChangeFollow():
+            outcome = change_follow(command, activities=activities, places=places)
+        case _:
+            assert_never(command)
+    return [outcome]
+
+
+def _without_the_future(command: Command, now: datetime) -> Command:
+    """Of a list, the events that are not dated ahead; of nothing else, nothing."""
+    reason = from_the_future(command, now)
+    if not reason:
+        return command
+    if isinstance(command, CreateEvents):
+        timely = tuple(
+            event for event in command.events if not from_the_future(CreateEvents((event,)), now)
+        )
+        if timely:
+            return CreateEvents(timely, f"{reason} {command.problems}".strip())
+    raise InvalidEvent(reason)

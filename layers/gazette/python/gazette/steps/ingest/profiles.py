@@ -1,0 +1,180 @@
+"""A subscriber registers or changes."""
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import date, datetime
+
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import address_hash
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.ports.stores import Suppressions
+from gazette.domain.scheduling.lifetime import is_rare
+from gazette.domain.stored import is_known
+from gazette.domain.subscribers.choices import Own, Preferences
+from gazette.domain.subscribers.history import History, remember, turns
+from gazette.domain.subscribers.subscriber import (
+    Early,
+    Erased,
+    Reader,
+    Subscriber,
+    SubscriberStatus,
+)
+from gazette.steps.context import Places
+from gazette.steps.routing.route import rearrange
+from gazette.steps.subscribers.schedules import set_schedules, withdraw_if_left
+from gazette.steps.subscribers.suppress import stop_if_suppressed
+from gazette.steps.time_budget import unhurried
+
+_CONFLICTS = 5
+
+
+def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: Places) -> Outcome:
+    """Profile first, then schedules, then what waits. Safe to repeat, in any order.
+
+    A crash between them is mended by the redelivery. Whoever changes the profile meanwhile, or
+    leaves, is looked for once more at the end: what must not be visited is not in the due index.
+    """
+    for number in range(_CONFLICTS):
+        current: Reader | Early = places.subscribers.get(given.user_id)
+        if current is None and number:  # a choice that came first is what stood in the way
+            current = places.subscribers.early(given.user_id)
+        suppressed = suppressions.holds(address_hash(given.email))
+        today = places.clock().date()
+        merged = _merged(current, given, suppressed=suppressed, today=today)
+        if merged is None:
+            return Outcome.ERASED
+        wakes = merged.status is SubscriberStatus.DORMANT and not _rests(merged, places)
+        if wakes:
+            merged = replace(merged.awake(places.clock()), revision=merged.revision + 1)
+        if merged != current and not places.subscribers.put(merged, replacing=current):
+            continue
+        is_new = current is None or isinstance(current, Early)
+        set_schedules(merged, places=places, is_new=is_new, wakes=wakes)
+        place_waiting(merged, places, only_arrived=is_new)
+        stop_if_suppressed(
+            merged,
+            suppressions=suppressions,
+            subscribers=places.subscribers,
+            schedules=places.schedules,
+            runs=places.runs,
+        )
+        if is_still(merged, places):
+            outdated = merged.changed_at > given.changed_at
+            return Outcome.OUTDATED if outdated else Outcome.CHANGED
+    raise NotYet(f"The profile of {given.user_id} kept changing. The message will come again.")
+
+
+def is_still(merged: Subscriber, places: Places) -> bool:
+    """Whether nobody has changed the profile, or left, since it was stored."""
+    latest = withdraw_if_left(merged.user_id, places=places)
+    return isinstance(latest, Subscriber) and latest.is_unchanged_since(merged)
+
+
+def latest_of(*dates: date | None) -> date | None:
+    """The latest date that there is."""
+    return max(filter(None, dates), default=None)
+
+
+def _merged(
+    current: Reader | Early, given: Subscriber, *, suppressed: bool, today: date
+) -> Subscriber | None:
+    """The profile that is to be stored; `current` itself where nothing changes.
+
+    None where the subscriber was erased later. Of two profiles with the same instant one wins,
+    always the same. The reader's own status stays; a suppressed address is not written to.
+    """
+    match current:
+        case Erased() | Early() | None:
+            erased_at = current.erased_at if isinstance(current, Erased) else None
+            if erased_at and given.changed_at <= erased_at:
+                return None
+            own = current.own if isinstance(current, Early) else Own()
+            status = _status(SubscriberStatus.ACTIVE, suppressed=suppressed)
+            return replace(
+                given,
+                status=status,
+                registered_on=today,
+                paused_last=latest_of(given.times.paused_until, own.paused_last),
+                erased_at=erased_at,
+            ).wanting(given.said_over_time, own)
+        case Subscriber():
+            if current.erased_at and given.changed_at <= current.erased_at:
+                return None
+    latest = max(current, given, key=_precedence)
+    kept_status = current.status is SubscriberStatus.UNSUBSCRIBED or latest is current
+    merged = replace(
+        latest,
+        status=current.status if kept_status else _status(current.status, suppressed=suppressed),
+        registered_on=current.registered_on,
+        paused_last=latest_of(current.paused_last, given.times.paused_until),
+        active_on=current.active_on,
+        awake_since=current.awake_since,
+        placed=current.placed,
+        revision=current.revision,
+        erased_at=current.erased_at,
+    ).wanting(_said(current, given), current.own)
+    return merged if merged == current else replace(merged, revision=current.revision + 1)
+
+
+def _said(current: Subscriber, given: Subscriber) -> History[Preferences]:
+    """What the producer said over time, `given` with it."""
+    said = current.said_over_time
+    for at, preferences in given.said_over_time:
+        said = remember(said, at, preferences)
+    return said
+
+
+def _rests(reader: Subscriber, places: Places) -> bool:
+    """Whether a dormant reader goes on resting: less is asked of them where the setting changed."""
+    return places.sunset is not None and reader.rests_at(places.sunset) <= places.clock()
+
+
+def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
+    """A profile that a service puts is no sign of life: who rests goes on to.
+
+    Nor does it change what only another version knows.
+    """
+    if suppressed:
+        return SubscriberStatus.SUPPRESSED
+    if not is_known(before):
+        return before
+    dormant = before is SubscriberStatus.DORMANT
+    return SubscriberStatus.DORMANT if dormant else SubscriberStatus.ACTIVE
+
+
+def _precedence(profile: Subscriber) -> tuple[datetime, str]:
+    content = (profile.email, profile.name, profile.locale)
+    return profile.changed_at, repr(content)
+
+
+def place_waiting(
+    subscriber: Subscriber,
+    places: Places,
+    *,
+    only_arrived: bool = False,
+    time_left: TimeLeft = unhurried,
+) -> None:
+    """Put what waits in its place.
+
+    Only where choices, pause or days that come rarely are others than those for which it was done
+    last. Raises NotYet where `time_left` is too short for it.
+    """
+    choices = _digest_of(subscriber)
+    if subscriber.placed == choices:
+        return
+    rearrange(subscriber.user_id, places=places, only_arrived=only_arrived, time_left=time_left)
+    places.subscribers.mark_placed(subscriber, choices)
+
+
+def _digest_of(subscriber: Subscriber) -> str:
+    """Names the choices, of however many, the pause, and days that come rarely: a short text."""
+    said: list[object] = [
+        [at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)
+    ]
+    if subscriber.pause:
+        said.append([subscriber.pause.until.isoformat(), subscriber.pause.time_zone])
+    if is_rare(days := subscriber.times.custom_on):
+        said.append([sorted(days.weekdays), days.every, days.phase, days.month_day])
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""How a run starts: the one occurrence of a schedule that is due."""

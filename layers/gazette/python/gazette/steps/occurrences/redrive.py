@@ -1,0 +1,142 @@
+"""Support's redrive of a run that was refused to the end: the schedule's next run, now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import address_hash, is_immediate, latest_run, run_id
+from gazette.domain.model import RunKey, Schedule
+from gazette.domain.ports.ledgers import Numbers, Runs
+from gazette.domain.ports.outside import Clock, QueuedRun, RunQueue
+from gazette.domain.ports.stores import Subscribers, Suppressions
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.occurrences.next_run import start_behind
+
+_CONFLICTS = 5
+
+_COLLECTED = timedelta(minutes=1)
+"""So long what goes out at once has for what is stored in the same second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarting:
+    """The tables, and the queue that the next run goes to. `check_after`: as in SweepLimits."""
+
+    runs: Runs
+    schedules: Numbers
+    subscribers: Subscribers
+    suppressions: Suppressions
+    queue: RunQueue
+    clock: Clock
+    check_after: timedelta
+
+
+def is_exhausted(run: Run) -> bool:
+    """Whether it failed because it was refused to the end, and nobody took its events over."""
+    return run.status is Status.FAILED and run.reason is Reason.ATTEMPTS_EXHAUSTED
+
+
+def restart(failed: Run, *, by: Restarting) -> Restarted:
+    """See that what `failed` would have sent has a run behind it (rule 22). Safe to repeat.
+
+    Its window begins behind the last one that was sent, so nothing comes twice. Row if absent,
+    then message, then the schedule's number, and nothing else of the schedule: the next occurrence
+    comes at its hour. The schedule is read before the runs: so a number that somebody else takes
+    meanwhile has a run that is found. Whoever comes again finds it too, and does what a crash left
+    undone. Raises NotYet where runs and schedule kept changing.
+    """
+    for _ in range(_CONFLICTS):
+        schedule = _schedule(failed.key, by)
+        chain = by.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
+        if carrier := _carrier(failed, chain, by):
+            _spend(chain[0], by)
+            return Restarted(failed, Restart.SENT_SINCE, carrier)
+        if later := _not_ended(failed, chain):
+            _go_on(later, by)
+            return Restarted(failed, Restart.GOES_WITH, later)
+        if instead := _why_not_started(failed, by):
+            return instead
+        if schedule is None and not is_immediate(failed.key.schedule):
+            return Restarted(failed, Restart.NO_SCHEDULE)
+        started = start_behind(
+            chain[0],
+            at_least=schedule.sequence if schedule else 0,
+            runs=by.runs,
+            clock=by.clock,
+            check_after=by.check_after,
+        )
+        if started.is_open:
+            _go_on(started, by)
+            return Restarted(failed, Restart.STARTED, started)
+    raise _kept_changing(failed)
+
+
+def _carrier(failed: Run, chain: Sequence[Run], by: Restarting) -> Run | None:
+    """The first run behind `failed` that was sent up to where that would have been."""
+    until = failed.window.until if failed.window else BEGINNING
+    found: Run | None = None
+    while chain:
+        for run in chain:
+            if run.key.sequence > failed.key.sequence and run.closes_a_window:
+                found = run if run.window and run.window.until >= until else found
+        oldest = chain[-1]
+        if oldest.key.sequence <= failed.key.sequence + 1 or not oldest.closes_a_window:
+            return found
+        chain = by.runs.chain(replace(oldest.key, sequence=oldest.key.sequence - 1))
+    return found
+
+
+def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
+    """The newest run behind `failed` on which somebody still acts: what is carried needs one."""
+    behind = (run for run in chain if run.key.sequence > failed.key.sequence)
+    return next((run for run in behind if run.is_open), None)
+
+
+def _why_not_started(failed: Run, by: Restarting) -> Restarted | None:
+    """Why nothing goes to the reader, or not yet; None where something does."""
+    reader = by.subscribers.get(failed.key.user_id)
+    if not isinstance(reader, Subscriber) or not reader.is_written_to:
+        return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=why_not_sent(reader))
+    if by.suppressions.holds(address_hash(reader.email)):
+        return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=Reason.SUPPRESSED)
+    if reader.pause and reader.pause.holds_at(by.clock()):
+        return Restarted(failed, Restart.PAUSED)
+    return None
+
+
+def _schedule(key: RunKey, by: Restarting) -> Schedule | None:
+    """What goes out at once has none."""
+    return None if is_immediate(key.schedule) else by.schedules.get(key.user_id, key.schedule)
+
+
+def _go_on(run: Run, by: Restarting) -> None:
+    """Its message before its number: until then, whoever comes again finds what is undone."""
+    delay = _COLLECTED if is_immediate(run.key.schedule) else timedelta(0)
+    by.queue.send([QueuedRun(run.key, delay)])
+    _spend(run, by)
+
+
+def _spend(run: Run, by: Restarting) -> None:
+    """See that the schedule goes on behind a number that a redrive has taken.
+
+    One that fan-out has taken is that of the next occurrence, and is left to it.
+    """
+    for _ in range(_CONFLICTS):
+        schedule = _schedule(run.key, by)
+        if schedule is None or schedule.sequence > run.key.sequence:
+            return
+        if schedule.next_due_at == run.due_at:
+            return
+        spent = replace(schedule, sequence=run.key.sequence + 1, revision=schedule.revision + 1)
+        if by.schedules.put(spent, replacing=schedule):
+            return
+    raise _kept_changing(run)
+
+
+def _kept_changing(run: Run) -> NotYet:
+    return NotYet(
+        f"The schedule of run {run_id(run.key)} kept changing. The message will come again."
+    )

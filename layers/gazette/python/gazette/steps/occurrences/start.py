@@ -1,0 +1,150 @@
+"""What becomes of one occurrence that is due: a run to send, or one that ends here, and why."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from gazette.domain.delivery.batch import Batch
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, settled_until
+from gazette.domain.identity import latest_run
+from gazette.domain.model import RunKey, Schedule, Window
+from gazette.domain.ports.ledgers import Batches, Runs, Schedules
+from gazette.domain.ports.outside import Clock, RunQueue
+from gazette.domain.ports.stores import EventReader, Subscribers
+from gazette.steps.subscribers.sunset import active_until
+
+_SOON = timedelta(days=8)
+"""What is put off to the next digest is in it by then: a week, and a day for clocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class FanoutLimits:
+    """`spread`: longest random delay of a message. `settle_lag`: as in deliver.
+
+    `check_after`: when the sweep looks at a run. `max_lateness`: what is due longer ago is not
+    started any more, and its events go with the next, if that comes within a week or so.
+    `sunset`: after how long without a sign of life a reader rests; None: never.
+    """
+
+    settle_lag: timedelta
+    max_lateness: timedelta
+    spread: timedelta
+    check_after: timedelta
+    sunset: timedelta | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departures:
+    """The tables and the queue by which due schedules become runs.
+
+    `random` returns a number from 0 to 1.
+    """
+
+    subscribers: Subscribers
+    schedules: Schedules
+    runs: Runs
+    events: EventReader
+    batches: Batches
+    generate_queue: RunQueue
+    clock: Clock
+    random: Callable[[], float]
+    limits: FanoutLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A schedule that is due, and when it is due next.
+
+    `is_missed`: the next one is due as well, so nobody wants this one any more.
+    """
+
+    schedule: Schedule
+    next_due_at: datetime
+    is_missed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The run of an occurrence as it is stored, and what was found out on the way.
+
+    `quiet_until`, `active_until`: as in Schedule. `not_visited`: the reader is not to be
+    visited any more. `is_taken`: its number has the run of another occurrence.
+    """
+
+    occurrence: Occurrence
+    run: Run
+    quiet_until: datetime | None = None
+    active_until: datetime | None = None
+    not_visited: bool = False
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the occurrence has still to get a number, and a run, of its own.
+
+        Of a schedule that was erased and made anew, or moved on, the due index may show for a
+        while what it was before; whoever goes by that starts a run of a number that is used again.
+        """
+        return self.run.due_at != self.occurrence.schedule.next_due_at
+
+
+def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> Started:
+    """See that the occurrence has its run. Safe to repeat: one that is there already stays."""
+    schedule, limits = occurrence.schedule, departures.limits
+    run = Run(
+        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
+        due_at=schedule.next_due_at,
+        check_at=departures.clock() + limits.spread + limits.check_after,
+    )
+    until = _active_until(schedule, departures)
+    if isinstance(until, Reason):
+        run = replace(run, status=Status.SKIPPED, reason=until)
+        return Started(occurrence, departures.runs.create(run), not_visited=True)
+    quiet_until = _quiet_until(schedule, departures)
+    if batch.cancelled_at:
+        run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)
+    elif quiet_until:
+        run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
+    elif _is_too_late(occurrence, departures):
+        run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
+    return Started(occurrence, departures.runs.create(run), quiet_until, until)
+
+
+def _active_until(schedule: Schedule, departures: Departures) -> datetime | Reason | None:
+    """Asked for only when the last answer has expired: the reader is not read at each digest."""
+    known = schedule.active_until
+    if known and departures.clock() < known:
+        return known
+    return active_until(
+        schedule.user_id,
+        subscribers=departures.subscribers,
+        sunset=departures.limits.sunset,
+        clock=departures.clock,
+    )
+
+
+def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
+    """Up to when nothing has still to be sent, where nothing waits now; else None.
+
+    Mostly nothing was stored since that was found last. Otherwise all runs must have ended, and
+    nothing may lie behind what was sent or given up.
+    """
+    user_id, name, events = schedule.user_id, schedule.name, departures.events
+    until = departures.clock() - departures.limits.settle_lag
+    since = schedule.quiet_until or BEGINNING
+    if events.holds(user_id, name, Window(since, until)):
+        chain = departures.runs.chain(latest_run(user_id, name))
+        if not all(run.status.is_final for run in chain):
+            return None
+        if events.holds(user_id, name, Window(max(since, settled_until(chain)), until)):
+            return None
+    return until
+
+
+def _is_too_late(occurrence: Occurrence, departures: Departures) -> bool:
+    """Not where the next one is far: events would have to wait for a second long interval."""
+    if occurrence.is_missed:
+        return True
+    now = departures.clock()
+    if now - occurrence.schedule.next_due_at <= departures.limits.max_lateness:
+        return False
+    return occurrence.next_due_at - now <= _SOON

@@ -1,0 +1,1 @@
+"""The preference page, and past emails in the browser."""

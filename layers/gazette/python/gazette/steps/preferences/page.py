@@ -1,0 +1,124 @@
+"""What a reader does on the preference page."""
+
+from collections.abc import Sequence
+
+from gazette.domain.commands import ChangeFollow, ChoosePreferences
+from gazette.domain.errors import NotYet, Unavailable, UnreadableRow
+from gazette.domain.ports.outside import Bus, TimeLeft
+from gazette.domain.ports.stores import Suppressions
+from gazette.domain.subscribers.choices import NOTHING, Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.overview import Overview, Told, next_digest
+from gazette.domain.subscribers.preference_form import Act, Asked
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.context import Places
+from gazette.steps.ingest.activities import remember_follow
+from gazette.steps.ingest.choices import choose_preferences
+from gazette.steps.routing.route import TO_ANSWER, rearrange
+from gazette.steps.subscribers.resubscribe import come_back
+from gazette.steps.subscribers.sunset import mark_active
+from gazette.steps.subscribers.unsubscribe import unsubscribe
+from gazette.steps.time_budget import require_time
+
+SHOWN = 100
+"""Follows on the page: one more would not make it easier to find the one."""
+
+
+def look(user_id: str, *, places: Places) -> Overview | None:
+    """The reader as they are stored now; None where nothing, or no longer anything, is known."""
+    reader = places.subscribers.get(user_id)
+    if not isinstance(reader, Subscriber):
+        return None
+    entities = set(places.follows.followed_by(user_id))
+    found = places.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    follows = sorted(
+        (follow for follow in found.values() if follow.latest.following),
+        key=lambda follow: (follow.title.casefold() or follow.entity, follow.entity),
+    )
+    return Overview(
+        subscriber=reader,
+        now=places.clock(),
+        defaults=places.defaults,
+        follows=tuple(follows[:SHOWN]),
+        follow_count=len(follows),
+        next_due_at=next_digest(
+            reader,
+            places.schedules.of_user(user_id),
+            follows,
+            defaults=places.defaults,
+            now=places.clock(),
+        ),
+    )
+
+
+def save(
+    user_id: str,
+    choice: Choice,
+    follows: Sequence[tuple[str, FollowState]],
+    *,
+    bus: Bus,
+    places: Places,
+    time_left: TimeLeft,
+) -> bool:
+    """Keep what a reader chose, and says of entities that they follow, by their keys.
+
+    First on the bus: what is there is done by ingest, whatever becomes of this process. Then here,
+    to the end, what waits included: who is told that it is saved gets nothing else any more
+    (rule 11). False: nothing was changed. Raises Unavailable, NotYet or UnreadableRow where it is
+    not done here, or nobody can tell: ingest does what the bus took. A visit is a sign of life in
+    any case.
+    """
+    now = places.clock()
+    chosen = [ChoosePreferences(user_id, choice, now)] if choice != NOTHING else []
+    followed = [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
+    if not chosen and not followed:
+        mark_active(user_id, now, places=places)
+        return True
+    if not bus.put([*chosen, *followed]):
+        return False
+    for change in followed:
+        require_time(time_left, least=TO_ANSWER)
+        remember_follow(change, places)
+    for command in chosen:
+        choose_preferences(command, places=places, time_left=time_left)
+    if followed:
+        rearrange(user_id, places=places, time_left=time_left)
+    return True
+
+
+def do(
+    user_id: str,
+    asked: Asked,
+    *,
+    bus: Bus,
+    suppressions: Suppressions,
+    places: Places,
+    time_left: TimeLeft,
+) -> Told:
+    """Press a button; what is wrong with a field is told and nothing else done.
+
+    What could not be finished within `time_left` of the invocation is not told as saved.
+    """
+    if asked.problems:
+        return Told.WRONG
+    if asked.act is Act.UNSUBSCRIBE:
+        unsubscribe(
+            user_id,
+            subscribers=places.subscribers,
+            suppressions=suppressions,
+            schedules=places.schedules,
+            runs=places.runs,
+        )
+        return Told.UNSUBSCRIBED
+    if asked.act is Act.START:
+        back = come_back(user_id, suppressions=suppressions, places=places)
+        return Told.STARTED if back else Told.NOT_STARTED
+    try:
+        saved = save(
+            user_id, asked.choice, asked.follows, bus=bus, places=places, time_left=time_left
+        )
+    except (NotYet, Unavailable, UnreadableRow):
+        return Told.UNSURE
+    if not saved:
+        return Told.NOT_SAVED
+    return Told.SAVED if asked.choice != NOTHING or asked.follows else Told.UNCHANGED

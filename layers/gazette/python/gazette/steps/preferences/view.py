@@ -1,0 +1,77 @@
+"""What went out with a run, in the browser: its email, or everything that it was made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gazette.domain.delivery.compose import compose
+from gazette.domain.delivery.run import Run
+from gazette.domain.model import Event, RunKey
+from gazette.domain.ports.ledgers import Runs
+from gazette.domain.ports.outside import Clock, LinkMaker, Pages, Renderer
+from gazette.domain.ports.stores import EventReader, Subscribers
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.delivery.edition import make_edition
+
+_Show = Callable[[Run, Sequence[Event], Subscriber], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewing:
+    """What a view reads, and what shows it. Nothing is written. `max_groups`: as in the email."""
+
+    runs: Runs
+    subscribers: Subscribers
+    events: EventReader
+    renderer: Renderer
+    link_maker: LinkMaker
+    pages: Pages
+    clock: Clock
+    max_groups: int
+
+
+def view_email(key: RunKey, *, by: Viewing) -> str | None:
+    """The email of a run, as HTML, of what its window holds now.
+
+    None: there is no such run, or its reader was erased. One who has left may look at what was
+    sent to them.
+    """
+
+    def show(run: Run, events: Sequence[Event], reader: Subscriber) -> str:
+        return make_edition(
+            key,
+            events,
+            reader,
+            by.link_maker.links(key),
+            variation=run.variant.variation,
+            renderer=by.renderer,
+            max_groups=by.max_groups,
+        ).html
+
+    return _view(key, show, by)
+
+
+def view_updates(key: RunKey, *, by: Viewing) -> str | None:
+    """The page of all that the window of a run holds now, no group left out. None: as above."""
+
+    def show(_: Run, events: Sequence[Event], reader: Subscriber) -> str:
+        return by.pages.updates(compose(events, max_groups=len(events)), reader)
+
+    return _view(key, show, by)
+
+
+def _view(key: RunKey, show: _Show, by: Viewing) -> str | None:
+    run = by.runs.get(key)
+    if run is None:
+        return None
+    reader = by.subscribers.get(key.user_id)
+    if not isinstance(reader, Subscriber):
+        return None
+    if run.window is None:
+        return by.pages.not_sent(reader)
+    now = by.clock()
+    events = [
+        placed.event
+        for placed in by.events.read(key.user_id, key.schedule, run.window)
+        if not placed.has_expired(now)
+    ]
+    return show(run, events, reader) if events else by.pages.nothing_left(reader)

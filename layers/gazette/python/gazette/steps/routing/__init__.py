@@ -1,0 +1,1 @@
+"""Where an event belongs: which schedule or immediate run sends it."""

@@ -1,0 +1,83 @@
+"""An event whose write took so long that a window may have been closed over it without it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from gazette.domain.delivery.run import Run
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import NOWHERE, is_immediate
+from gazette.domain.model import Placed, Schedule
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.steps.context import Places
+from gazette.steps.routing.immediate import start_next_collecting
+from gazette.steps.routing.move import claimable, holding, schedule_and_runs
+from gazette.steps.runs import make_known
+
+_CONFLICTS = 5
+_IN_TIME = timedelta(minutes=1)
+
+
+def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
+    """Stamp an event anew that lies behind a closed window and was not in its email (rule 14).
+
+    For whoever has written it, or finds it written when the message comes again: whoever wrote it
+    may have stood still between the stamp and the write, or died after it. Within the settle lag
+    nothing is closed, so nothing is read. Returns where it is now; None where it is no more.
+    Raises NotYet where its runs keep changing.
+    """
+    user_id, name = placed.event.user_id, placed.schedule
+    if name in NOWHERE or places.clock() - placed.stored_at <= places.write_bound:
+        return placed
+    is_told = False
+    for _ in range(_CONFLICTS):
+        schedule, chain = schedule_and_runs(user_id, name, places=places, since=placed.stored_at)
+        if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):
+            return placed
+        if not _is_passed_over(placed, chain, schedule):
+            if is_told or not _could_have_read(chain, schedule, places):
+                return placed
+            is_told = _tell(chain, schedule, places)
+            continue
+        if is_immediate(name) and not claimable(chain):
+            start_next_collecting(user_id, name, chain, places=places)
+            continue
+        moved = places.events.move(
+            placed, name, holding(user_id, name, schedule, chain, places=places)
+        )
+        if moved:
+            return moved
+        found = places.events.get(user_id, placed.event.id)
+        if not isinstance(found, Placed):
+            return None
+        placed = found
+    raise NotYet(f"The runs of event {placed.event.id} kept changing. The message will come again.")
+
+
+def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | None) -> bool:
+    """Whether a run has closed a window over it, or fan-out has found that nothing waits there."""
+    if any(run.has_passed_over(placed.event.id, placed.stored_at) for run in chain):
+        return True
+    quiet_until = schedule.quiet_until if schedule else None
+    return quiet_until is not None and placed.stored_at <= quiet_until
+
+
+def _could_have_read(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
+    """Whether somebody may have read its window before it was there, and close it now."""
+    return _is_due(schedule, places) or bool(claimable(chain))
+
+
+def _tell(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
+    """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
+    make_known(claimable(chain), runs=places.runs)
+    if schedule is None or not _is_due(schedule, places):
+        return True
+    touched = replace(schedule, revision=schedule.revision + 1)
+    return places.schedules.put(touched, replacing=schedule)
+
+
+def _is_due(schedule: Schedule | None, places: Places) -> bool:
+    """Whether fan-out may be looking at it, by a clock that is ahead of this one."""
+    if schedule is None:
+        return False
+    return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME

@@ -1,0 +1,197 @@
+"""Take an event from one schedule to another, or back, without any run taking it along."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from gazette.domain.delivery.run import Reason, Run, Status, may_have_gone_until
+from gazette.domain.delivery.signals import Cancel
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import GIVEN_UP, NOWHERE, is_immediate, latest_run
+from gazette.domain.model import Placed, RunKey, Schedule
+from gazette.domain.ports.stores import Guard
+from gazette.domain.scheduling.lifetime import needed_until
+from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.stored import is_known
+from gazette.steps.context import Places
+from gazette.steps.delivery.predecessors import is_unclaimed
+from gazette.steps.routing.immediate import collecting, queue_run, start_next_collecting
+from gazette.steps.runs import apply, make_known
+
+_CONFLICTS = 5
+
+_FEW = 10
+"""Runs nobody has claimed that stay open on each side of a move: each is an item of its
+transaction, which takes a hundred.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
+
+
+def move(placed: Placed, target: str, *, wanted: Cadence | None, places: Places) -> Placed | None:
+    """Move it unless it went out, or may have: then it stays with that run.
+
+    However late it is written, no run that it leaves has it, and the next one where it goes does
+    (rule 15). It lasts as long as it must where `target` is due as `wanted`. Returns where it is
+    now; None where it is no more. Raises NotYet where it keeps moving.
+    """
+    user_id, event_id = placed.event.user_id, placed.event.id
+    for _ in range(_CONFLICTS):
+        leaving = _leaving(placed, places)
+        if leaving is None:
+            return placed
+        arriving = _arriving(user_id, target, places)
+        moved = places.events.move(placed, target, leaving + arriving, wanted)
+        if moved:
+            return moved
+        found = places.events.get(user_id, event_id)
+        if not isinstance(found, Placed):
+            return None
+        if found.schedule == target:
+            return found
+        placed = found
+    raise NotYet(f"Event {event_id} of {user_id} kept moving. The message will come again.")
+
+
+def take_back(placed: Placed, *, places: Places) -> None:
+    """Remove an event that is no longer wanted, unless it went out, or may have.
+
+    Together with the epochs of the open runs: a worker that has read it fails at its claim.
+    Raises NotYet where it keeps moving.
+    """
+    for _ in range(_CONFLICTS):
+        guard = _leaving(placed, places)
+        if guard is None or places.events.remove(placed, guard):
+            return
+        found = places.events.get(placed.event.user_id, placed.event.id)
+        if not isinstance(found, Placed):
+            return
+        placed = found
+    raise NotYet(f"Event {placed.event.id} kept moving. The message will come again.")
+
+
+def extend(placed: Placed, wanted: Cadence | None, *, places: Places) -> None:
+    """Let it last as long as it needs to where it waits now (rule 21)."""
+    until = needed_until(wanted, places.clock())
+    if until and until > placed.lasts_until:
+        places.events.extend(placed, until)
+
+
+def make_known_under(schedule: str, user_id: str, *, places: Places) -> None:
+    """Make a change of an event known to the runs of its schedule: they may have read it before."""
+    if schedule not in NOWHERE:
+        make_known(places.runs.chain(latest_run(user_id, schedule)), runs=places.runs)
+
+
+def _leaving(placed: Placed, places: Places) -> Guard | None:
+    """What keeps every run from taking the event along; None where one has, or may have."""
+    user_id, name = placed.event.user_id, placed.schedule
+    if name == GIVEN_UP:
+        return None
+    if name in NOWHERE:
+        return Guard()
+    schedule, chain = schedule_and_runs(user_id, name, places=places)
+    if is_immediate(name) and placed.stored_at > may_have_gone_until(chain):
+        chain = _with_one_to_claim(user_id, name, chain, places=places)
+    if placed.stored_at <= may_have_gone_until(chain):
+        return None
+    return holding(user_id, name, schedule, chain, places=places)
+
+
+def _arriving(user_id: str, name: str, places: Places) -> Guard:
+    """What keeps every run from closing a window over the event before it is there."""
+    if name in NOWHERE:
+        return Guard()
+    schedule, chain = schedule_and_runs(user_id, name, places=places)
+    if not is_immediate(name):
+        return holding(user_id, name, schedule, chain, places=places)
+    now = places.clock()
+    chain = _with_one_to_claim(user_id, name, chain, collecting_at=now, places=places)
+    until = max(run.due_at for run in claimable(chain))
+    return replace(holding(user_id, name, None, chain, places=places), not_after=until)
+
+
+def _with_one_to_claim(
+    user_id: str,
+    name: str,
+    chain: Sequence[Run],
+    *,
+    collecting_at: datetime | None = None,
+    places: Places,
+) -> Sequence[Run]:
+    """The runs of a thread once one waits for its claim, and still collects at an instant.
+
+    Where none does, one is started. Raises NotYet where each ended at once.
+    """
+    for _ in range(_CONFLICTS):
+        waiting = claimable(chain)
+        if waiting and (collecting_at is None or collecting(waiting, collecting_at)):
+            return chain
+        start_next_collecting(user_id, name, chain, places=places)
+        chain = places.runs.chain(latest_run(user_id, name))
+    raise NotYet(f"The runs of {name} of {user_id} kept ending. The message will come again.")
+
+
+def schedule_and_runs(
+    user_id: str, name: str, *, places: Places, since: datetime | None = None
+) -> tuple[Schedule | None, Sequence[Run]]:
+    """The row of a schedule, None where there is none, and its newest runs.
+
+    Those reach back to `since`, as in Runs.chain.
+
+    In this order: whoever starts a run moves the schedule on afterwards. So either the run is
+    seen, or the schedule is found changed when it matters.
+    """
+    schedule = None if is_immediate(name) else places.schedules.get(user_id, name)
+    return schedule, places.runs.chain(latest_run(user_id, name), holding=since)
+
+
+def holding(
+    user_id: str,
+    name: str,
+    schedule: Schedule | None,
+    chain: Sequence[Run],
+    *,
+    places: Places,
+) -> Guard:
+    """What makes every claim fail whose window was read before, and every start of the next run.
+
+    Of an immediate schedule `chain` has to have a run that may be claimed: one that is started
+    later ends that first, or gives way to it (rule 16).
+    """
+    chain = _with_few_open(chain, places)
+    open_ = tuple(run for run in chain if not run.status.is_final)
+    if is_immediate(name):
+        return Guard(open_runs=open_)
+    number = max(schedule.sequence if schedule else 1, chain[0].key.sequence + 1 if chain else 1)
+    return Guard(
+        open_runs=open_,
+        schedules=(schedule,) if schedule else (),
+        not_started=(RunKey(user_id, name, number),),
+    )
+
+
+def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
+    """The chain as it is once few of its runs are open, so that one transaction holds them all.
+
+    Of more, the newest takes everything, as it would with its own delivery (rule 3). It is queued
+    before the others end: whatever breaks off then, somebody looks at what they leave. One that
+    somebody has claimed meanwhile stays as it was read: the transaction fails, and whoever moves
+    the event looks again.
+    """
+    unclaimed = [run for run in chain if is_unclaimed(run)]
+    if len(unclaimed) <= _FEW:
+        return chain
+    newest, *older = unclaimed
+    queue_run(newest, places=places)
+    superseded = Cancel(Reason.SUPERSEDED)
+    done = [apply(run, superseded, runs=places.runs) for run in older]
+    ended = {run.key: run for run in done if run.status is Status.CANCELLED}
+    return [ended.get(run.key, run) for run in chain]
+
+
+def claimable(chain: Iterable[Run]) -> list[Run]:
+    """Those that wait for a claim. One in a status that is not known may come to be claimed."""
+    return [
+        run
+        for run in chain
+        if run.status in {Status.PENDING, Status.RETRYING} or not is_known(run.status)
+    ]

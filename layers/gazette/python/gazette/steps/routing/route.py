@@ -1,0 +1,225 @@
+"""Put events where their readers want them: under a schedule, or nowhere.
+
+What is done depends on what is stored alone, never on the order in which it came: events, choices
+and follows may arrive in any order, and whoever writes one of them reads the others afterwards.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from itertools import islice
+from types import MappingProxyType
+
+from gazette.domain.delivery.run import BEGINNING, may_have_gone_until, sent_until
+from gazette.domain.errors import NotYet, UnreadableRow
+from gazette.domain.identity import WAITING, is_immediate, latest_run
+from gazette.domain.model import Event, Placed, Retracted
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.stored import readable, require_readable
+from gazette.domain.subscribers.following import Follow
+from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
+from gazette.domain.subscribers.subscriber import Erased, Subscriber
+from gazette.steps.context import Places
+from gazette.steps.ingest.erasure import forget_follow, forgotten_until
+from gazette.steps.routing.immediate import start_immediate
+from gazette.steps.routing.late_writes import see_that_it_comes
+from gazette.steps.routing.move import extend, make_known_under, move, take_back
+from gazette.steps.routing.target import Standing, standings_of, target_of
+from gazette.steps.subscribers.schedules import ensure_schedule
+from gazette.steps.time_budget import require_time, unhurried
+
+_CONFLICTS = 5
+_AT_ONCE = 100
+
+TO_ANSWER = timedelta(seconds=8)
+"""What is kept of an invocation for which somebody waits: for one change more, and the answer."""
+
+
+def place(
+    events: Iterable[Event],
+    *,
+    places: Places,
+    known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+) -> list[Outcome]:
+    """Put each event in its place, whether it is new, known or amended. Safe to repeat.
+
+    Profile and follows are read before and again after writing: what changed meanwhile has
+    either seen the event, or is seen here (rule 15). `known` are follows, by (entity key, user
+    id), that were just read. Raises NotYet where something keeps changing, and UnreadableRow where
+    some row of a reader cannot be read, once those of all others are in their places.
+    """
+    remaining = iter(events)
+    outcomes: list[Outcome] = []
+    unreadable: list[UnreadableRow] = []
+    while some := list(islice(remaining, _AT_ONCE)):
+        try:
+            outcomes += _place_some(some, known, places)
+        except UnreadableRow as row:
+            unreadable.append(row)
+            _place_each(some, known, places)
+    require_readable(unreadable)
+    return outcomes
+
+
+def rearrange(
+    user_id: str,
+    *,
+    places: Places,
+    only_arrived: bool = False,
+    time_left: TimeLeft = unhurried,
+) -> None:
+    """Put what waits for a reader where the choices and follows of now want it. Safe to repeat.
+
+    What stays where it is lasts the longer where its digest comes later than before (rule 21).
+    `only_arrived`: nothing was known of the reader before, so nothing is under a schedule yet.
+    Raises NotYet where the choices keep changing, or `time_left` is too short for what remains.
+    """
+    for _ in range(_CONFLICTS):
+        found = list(_waiting_for(user_id, places, only_arrived=only_arrived))
+        waiting = list(readable(found))
+        standings = standings_of([placed.event for placed in waiting], places)
+        for placed, standing in zip(waiting, standings, strict=True):
+            require_time(time_left, least=TO_ANSWER)
+            target = target_of(placed.event, standing, places)
+            if isinstance(target, Outcome):
+                take_back(placed, places=places)
+            elif placed.schedule != target or is_immediate(target):
+                _settle(placed, target, standing, places)
+            else:
+                extend(placed, standing.wants(target), places=places)
+        again = standings_of([placed.event for placed in waiting], places)
+        if all(map(Standing.decides_like, standings, again)):
+            require_readable(found)
+            return
+    raise NotYet(f"What {user_id} wants kept changing. The message will be delivered again.")
+
+
+def retract_event(user_id: str, event_id: str, *, places: Places, early: bool = True) -> Outcome:
+    """Withdraw an event for good; it is in no email that has not been claimed (rule 11).
+
+    `early`: also where it has not come yet, so that it is refused when it does. Nothing is kept
+    of somebody who was erased.
+    """
+    if early and isinstance(places.subscribers.get(user_id), Erased):
+        return Outcome.ERASED
+    trace = places.events.retract(user_id, event_id, early=early)
+    if trace and trace.schedule:
+        make_known_under(trace.schedule, user_id, places=places)
+    return Outcome.RETRACTED
+
+
+def _place_each(
+    events: Iterable[Event], known: Mapping[tuple[str, str], Follow], places: Places
+) -> None:
+    """One by one, because rows that are read together are not told apart."""
+    for event in events:
+        with suppress(UnreadableRow):
+            _place_some([event], known, places)
+
+
+def _place_some(
+    events: Sequence[Event], known: Mapping[tuple[str, str], Follow], places: Places
+) -> list[Outcome]:
+    outcomes = [Outcome.DUPLICATE] * len(events)
+    standings = standings_of(events, places, known)
+    unsettled = list(range(len(events)))
+    for _ in range(_CONFLICTS):
+        for number in unsettled:
+            outcome = _place_one(events[number], standings[number], places)
+            if outcome is not Outcome.DUPLICATE:
+                outcomes[number] = outcome
+        again = standings_of(events, places)
+        unsettled = [
+            number for number in unsettled if not standings[number].decides_like(again[number])
+        ]
+        if not unsettled:
+            return outcomes
+        standings = again
+    raise NotYet("What readers want kept changing. The message will be delivered again.")
+
+
+def _place_one(event: Event, standing: Standing, places: Places) -> Outcome:
+    """Put one event where it belongs; one that says less than what is stored changes nothing."""
+    target = target_of(event, standing, places)
+    if isinstance(target, Outcome):
+        found = places.events.get(event.user_id, event.id)
+        if isinstance(found, Placed) and (found.event == event or event.amends(found.event)):
+            take_back(found, places=places)
+        if target is Outcome.ERASED:
+            _forget_follows(event, standing, places)
+        return target
+    wanted = standing.wants(target)
+    stored, found = places.events.store(event, target, wanted)
+    for _ in range(_CONFLICTS):
+        if not isinstance(found, Placed) or not event.amends(found.event):
+            break
+        if places.events.amend(found, event):
+            make_known_under(found.schedule, event.user_id, places=places)
+            if there := see_that_it_comes(replace(found, event=event), places=places):
+                _settle(there, target, standing, places)
+            return Outcome.AMENDED
+        _, found = places.events.store(event, target, wanted)
+    if isinstance(found, Retracted):
+        return Outcome.RETRACTED
+    if found.event == event and event.amended_at and not stored:
+        make_known_under(found.schedule, event.user_id, places=places)
+    there = see_that_it_comes(found, places=places)
+    if there and there.event == event:
+        _settle(there, target, standing, places)
+    return Outcome.STORED if stored else Outcome.DUPLICATE
+
+
+def _forget_follows(event: Event, standing: Standing, places: Places) -> None:
+    """Those through which it came, of somebody who was erased.
+
+    The erasure finds follows by an index that may not have had them yet.
+    """
+    if standing.reader:
+        until = forgotten_until(standing.reader)
+        for entity in event.via:
+            forget_follow(entity, event.user_id, until, places=places)
+
+
+def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> None:
+    """Bring an event that is stored under `target`, and see that somebody sends it.
+
+    The schedule comes before the event, and an immediate run with it, so that a crash never
+    leaves an event where nobody looks. A schedule that only the installation's defaults or a
+    follow ask for may not be there yet: defaults change without a word from the reader. Where
+    a profile has just come, none is there yet.
+    """
+    if (
+        isinstance(standing.reader, Subscriber)
+        and target in set(DIGESTS)
+        and (placed.schedule != target or target not in digests_in([standing.reader.chosen]))
+    ):
+        ensure_schedule(standing.reader, Frequency(target), places=places)
+    there: Placed | None = placed
+    if placed.schedule != target:
+        there = move(placed, target, wanted=standing.wants(target), places=places)
+    if there and is_immediate(there.schedule):
+        start_immediate(there, places=places)
+
+
+def _waiting_for(
+    user_id: str, places: Places, *, only_arrived: bool
+) -> Iterable[Placed | UnreadableRow]:
+    """Everything of a reader that was not sent yet, as far as anybody knows, wherever it waits.
+
+    Also under a digest that has no schedule yet: whoever was to make it may have died. And what
+    may have gone out with one, which stays with its run, and may have to wait for the next.
+    """
+    yield from places.events.placed(user_id, WAITING, after=BEGINNING)
+    if only_arrived:
+        return
+    at_once = {
+        run.key.schedule
+        for run in readable(places.runs.of_user(user_id))
+        if is_immediate(run.key.schedule)
+    }
+    for name in (*DIGESTS, *sorted(at_once)):
+        chain = places.runs.chain(latest_run(user_id, name))
+        until = may_have_gone_until(chain) if is_immediate(name) else sent_until(chain)
+        yield from places.events.placed(user_id, name, after=until)

@@ -1,0 +1,191 @@
+"""Keep a subscriber's schedules as the profile wants them."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeGuard
+
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import latest_run
+from gazette.domain.model import Schedule
+from gazette.domain.ports.ledgers import Schedules
+from gazette.domain.ports.stores import Subscribers
+from gazette.domain.scheduling.calendar import (
+    last_instant_of_slot,
+    next_after_change,
+    next_occurrence,
+)
+from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.stored import is_known
+from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
+from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.steps.context import Places
+from gazette.steps.subscribers.reschedule import give_up, stop_pending
+
+_CONFLICTS = 5
+
+
+def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places) -> None:
+    """See that the subscriber has the schedule of `digest`, as the profile wants it.
+
+    A profile that changes meanwhile may not have seen the schedule: it is then set once more.
+    """
+    if places.schedules.get(subscriber.user_id, digest.value) is not None:
+        return
+    current: Schedule | None = None
+    for _ in range(_CONFLICTS):
+        set_schedule(subscriber, digest, places=places, current=current)
+        latest = withdraw_if_left(subscriber.user_id, places=places)
+        if not is_active(latest) or latest.is_unchanged_since(subscriber):
+            return
+        subscriber, current = latest, places.schedules.get(subscriber.user_id, digest.value)
+    raise NotYet(f"The profile of {subscriber.user_id} kept changing. The message will come again.")
+
+
+def withdraw_if_left(user_id: str, *, places: Places) -> Reader:
+    """Take the schedules of somebody who left, or was erased, out of the due index.
+
+    For whoever wrote one: the reader may have left meanwhile, without having seen it. Returns
+    what is known of the reader now.
+    """
+    reader = places.subscribers.get(user_id)
+    if isinstance(reader, Subscriber) and not is_active(reader):
+        reader = withdraw(user_id, subscribers=places.subscribers, schedules=places.schedules)
+    if isinstance(reader, Erased):
+        remove_schedules(user_id, reader.erased_at, places=places)
+    return reader
+
+
+def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) -> Reader:
+    """Take the schedules of a subscriber who left out of the due index.
+
+    Somebody who comes back meanwhile writes the profile before the schedules: so the schedules
+    are read before the profile, and withdrawn as they were read. Nobody is withdrawn under a
+    status that is not known: who knows it may visit them.
+    """
+    while True:
+        present = schedules.of_user(user_id)
+        reader = subscribers.get(user_id)
+        if not isinstance(reader, Subscriber) or is_active(reader) or not is_known(reader.status):
+            return reader
+        if all(schedules.withdraw(each) for each in present if each.listed):
+            return reader
+
+
+def is_active(reader: Reader) -> TypeGuard[Subscriber]:
+    """Whether a reader is there and visited."""
+    return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
+
+
+def remove_schedules(user_id: str, until: datetime, *, places: Places) -> None:
+    """Leave no schedule that was wanted up to an instant; later ones are of somebody's return."""
+    while [
+        schedule
+        for schedule in places.schedules.of_user(user_id)
+        if schedule.changed_at <= until and not places.schedules.remove(schedule)
+    ]:
+        continue
+
+
+def set_schedules(
+    subscriber: Subscriber, *, places: Places, is_new: bool = False, wakes: bool = False
+) -> None:
+    """Those that the choices need, and those that are there; of somebody new, none are.
+
+    One that only another version knows is left alone.
+    `wakes`: whoever lets the subscriber rest may be taking them out of the due index.
+    """
+    if not is_active(subscriber):
+        return
+    there = [] if is_new else places.schedules.of_user(subscriber.user_id)
+    present = {Frequency(each.name): each for each in there if each.name in DIGESTS}
+    for digest in sorted(present.keys() | digests_in((subscriber.chosen, places.defaults))):
+        current = present.get(digest)
+        set_schedule(subscriber, digest, places=places, current=current, is_new=is_new, wakes=wakes)
+
+
+def set_schedule(
+    subscriber: Subscriber,
+    digest: Frequency,
+    *,
+    places: Places,
+    current: Schedule | None,
+    is_new: bool = False,
+    wakes: bool = False,
+) -> None:
+    """Bring a schedule to the wanted days and hour; fan-out may move it at the same time.
+
+    `current` is the schedule as it was read last, None where there was none. A new one goes on
+    from the last run that there is: numbers are never used twice, not even by somebody who was
+    erased and came back. `is_new`: nothing was known of the subscriber, so there is no run.
+    `wakes`: written also where nothing changes, so that nobody takes it out as they read it.
+    A new occurrence takes a new number: fan-out may have started the run of the old one without
+    having advanced. Raises NotYet where it keeps changing.
+    """
+    wanted = subscriber.cadence(digest)
+
+    for _ in range(_CONFLICTS):
+        if current is None:
+            changed = _new(subscriber, digest, places=places, is_new=is_new)
+        elif current.changed_at > subscriber.changed_at:
+            return
+        else:
+            changed = _moved(current, wanted, subscriber.changed_at, places=places)
+            if wakes:
+                changed = replace(changed, revision=current.revision + 1)
+            if changed == current:
+                return
+        if places.schedules.put(changed, replacing=current):
+            return
+        current = places.schedules.get(subscriber.user_id, digest.value)
+    raise NotYet(
+        f"The schedule of {subscriber.user_id} kept changing. The message will be delivered again."
+    )
+
+
+def _new(subscriber: Subscriber, digest: Frequency, *, places: Places, is_new: bool) -> Schedule:
+    """Due in a slot after the open one, which fan-out may have read already."""
+    wanted = subscriber.cadence(digest)
+    chain = [] if is_new else places.runs.chain(latest_run(subscriber.user_id, digest.value))
+    return Schedule(
+        user_id=subscriber.user_id,
+        name=digest.value,
+        wanted=wanted,
+        next_due_at=next_occurrence(wanted, after=last_instant_of_slot(places.clock())),
+        sequence=chain[0].key.sequence + 1 if chain else 1,
+        revision=1,
+        changed_at=subscriber.changed_at,
+        active_until=subscriber.rests_at(places.sunset) if places.sunset else None,
+    )
+
+
+def _moved(current: Schedule, wanted: Cadence, changed_at: datetime, *, places: Places) -> Schedule:
+    """`current` as it is wanted now; equal to it where there is nothing to change.
+
+    What was due while it was out of the due index is not made up for. What is in it and overdue
+    is left to fan-out, which comes to it after any outage.
+    """
+    if current.wanted == wanted and current.listed:
+        return replace(current, changed_at=changed_at)
+
+    def change(given_up: Schedule) -> Schedule:
+        next_due_at = next_after_change(
+            wanted,
+            after=last_instant_of_slot(places.clock()),
+            last=given_up.last_due_at,
+            pending=current.next_due_at if current.listed else None,
+        )
+        return replace(
+            given_up,
+            wanted=wanted,
+            listed=True,
+            next_due_at=next_due_at,
+            sequence=given_up.sequence + (next_due_at != given_up.next_due_at),
+            revision=current.revision + 1,
+            changed_at=changed_at,
+        )
+
+    kept = current if current.wanted == wanted else stop_pending(current, places=places)
+    changed = change(kept)
+    if changed.sequence == current.sequence:
+        return changed
+    return change(give_up(kept, places=places))

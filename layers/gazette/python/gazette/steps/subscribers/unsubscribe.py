@@ -1,0 +1,77 @@
+"""A reader leaves: the stop is written, and then made known to whoever is about to send."""
+
+from contextlib import suppress
+
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.identity import address_hash
+from gazette.domain.model import RunKey
+from gazette.domain.ports.ledgers import Engagements, Runs, Schedules
+from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.stores import Subscribers, Suppressions
+from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.runs import make_known
+from gazette.steps.subscribers.schedules import withdraw
+
+
+def unsubscribe(
+    user_id: str,
+    *,
+    subscribers: Subscribers,
+    suppressions: Suppressions,
+    schedules: Schedules,
+    runs: Runs,
+) -> bool:
+    """Stop all email to `user_id`. Safe to repeat. False where there is no such subscriber.
+
+    Suppression of the address and status first, then what follows from them (rule 11).
+    """
+    reader = subscribers.get(user_id)
+    if not isinstance(reader, Subscriber):
+        return False
+    address = address_hash(reader.email)
+    suppressions.add(address, Cause.UNSUBSCRIBED)
+    if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
+        return False
+    put_out(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
+    settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
+    return True
+
+
+def put_out(user_id: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs) -> None:
+    """Once the status says that a reader is not written to: due index, then the open runs' epoch.
+
+    A worker that read the status before it changed fails at its claim (rule 11).
+    """
+    withdraw(user_id, subscribers=subscribers, schedules=schedules)
+    make_known(runs.of_user(user_id), runs=runs)
+
+
+def note_left_by(email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock) -> None:
+    """Remember that a reader left by a link of this email. None has to wait for that, or fail."""
+    with suppress(Unavailable):
+        run = runs.get(email)
+        if run:
+            engagements.note(run, EngagementEvent.UNSUBSCRIBED, clock())
+
+
+def settle_suppression(
+    user_id: str, address: str, *, subscribers: Subscribers, suppressions: Suppressions
+) -> Reader:
+    """See that the address is suppressed if the reader has unsubscribed, and not if not.
+
+    For who leaves and who comes back: whoever of the two writes last looks at the status again.
+    Returns what is known of the reader now.
+    """
+    reader = subscribers.get(user_id)
+    while isinstance(reader, Subscriber):
+        status = reader.status
+        if status is SubscriberStatus.UNSUBSCRIBED:
+            suppressions.add(address, Cause.UNSUBSCRIBED)
+        elif not reader.has_left:
+            suppressions.lift(address, Cause.UNSUBSCRIBED)
+        reader = subscribers.get(user_id)
+        if isinstance(reader, Subscriber) and reader.status is status:
+            break
+    return reader

@@ -1,0 +1,1 @@
+"""What support and operators ask for, from a shell."""

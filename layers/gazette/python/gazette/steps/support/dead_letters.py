@@ -1,0 +1,114 @@
+"""What a redrive of a dead letter will do, and why, for each that names a run."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.model import RunKey
+from gazette.steps.delivery.types import Awaited
+from gazette.steps.occurrences.redrive import is_exhausted
+from gazette.steps.support.dry_run import Rehearsed, Rehearsing, rehearse, rehearse_restart
+
+
+class Redrive(StrEnum):
+    """What a redrive will do.
+
+    Only `sends`, `waits`, `starts_next` and `goes_with` lead to an email; `too_late` and `paused`:
+    its events go with the next one.
+    """
+
+    SENDS = "sends"
+    WAITS = "waits"
+    ALREADY_SENT = "already_sent"
+    UNKNOWN = "unknown"
+    BEING_SENT = "being_sent"
+    NOT_WANTED = "not_wanted"
+    TOO_LATE = "too_late"
+    NO_SUCH_RUN = "no_such_run"
+    UNREADABLE = "unreadable"
+    STARTS_NEXT = "starts_next"
+    SENT_SINCE = "sent_since"
+    GOES_WITH = "goes_with"
+    NO_SCHEDULE = "no_schedule"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a redrive of one dead letter would do now.
+
+    `run`: as it would be then; None where there is none. Of one that failed, the run that sends
+    its events, or has sent them, where there is one. `awaited` and `again_at`: for one that waits,
+    what for, and when it is tried again. `reason`: why nothing is started for a reader who is not
+    written to.
+    """
+
+    redrive: Redrive
+    run: Run | None = None
+    awaited: Awaited | None = None
+    again_at: datetime | None = None
+    reason: Reason | None = None
+
+
+_BY_STATUS = {
+    Status.SENT: Redrive.ALREADY_SENT,
+    Status.UNKNOWN: Redrive.UNKNOWN,
+    Status.SENDING: Redrive.BEING_SENT,
+    Status.FAILED: Redrive.NOT_WANTED,
+    Status.SKIPPED: Redrive.NOT_WANTED,
+    Status.CANCELLED: Redrive.NOT_WANTED,
+    Status.PENDING: Redrive.WAITS,
+    Status.RETRYING: Redrive.WAITS,
+}
+
+
+def foresee(key: RunKey, *, given_up: bool = False, by: Rehearsing) -> Foreseen:
+    """What a redrive of a message with `key` would do now; `given_up`: of one from `failed`.
+
+    It is what the step would do, as far as that is in the tables: whether a template can
+    show the events and the provider takes the email is not foreseen. Each is looked at as if it
+    came back alone; of two of one run, the second finds it sent. Reads only.
+    """
+    try:
+        rehearsed = rehearse(key, by=by)
+        if rehearsed and given_up and is_exhausted(rehearsed.delivery.run):
+            return _restarted(*rehearse_restart(rehearsed.delivery.run, by=by))
+    except UnreadableRow:
+        return Foreseen(Redrive.UNREADABLE)
+    if rehearsed is None:
+        return Foreseen(Redrive.NO_SUCH_RUN)
+    return _delivered(rehearsed)
+
+
+_INSTEAD = {
+    Restart.SENT_SINCE: Redrive.SENT_SINCE,
+    Restart.GOES_WITH: Redrive.GOES_WITH,
+    Restart.NO_SCHEDULE: Redrive.NO_SCHEDULE,
+    Restart.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+    Restart.PAUSED: Redrive.PAUSED,
+}
+
+
+def _restarted(restarted: Restarted, started: Rehearsed | None) -> Foreseen:
+    """One that is started and ends without an email says why, as any other does."""
+    if started is None:
+        run = restarted.run or restarted.failed
+        return Foreseen(_INSTEAD[restarted.restart], run, reason=restarted.reason)
+    foreseen = _delivered(started)
+    if foreseen.redrive in {Redrive.SENDS, Redrive.WAITS}:
+        return replace(foreseen, redrive=Redrive.STARTS_NEXT)
+    return foreseen
+
+
+def _delivered(rehearsed: Rehearsed) -> Foreseen:
+    run, again_at = rehearsed.delivery.run, rehearsed.delivery.again_at
+    if rehearsed.would_send:
+        return Foreseen(Redrive.SENDS, run)
+    if again_at is not None:
+        return Foreseen(Redrive.WAITS, run, rehearsed.delivery.awaited, again_at)
+    if (run.status, run.reason) == (Status.SKIPPED, Reason.TOO_LATE):
+        return Foreseen(Redrive.TOO_LATE, run)
+    return Foreseen(_BY_STATUS.get(run.status, Redrive.UNREADABLE), run)

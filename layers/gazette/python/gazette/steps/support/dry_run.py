@@ -1,0 +1,271 @@
+"""What delivering a run would come to: the step itself, on ports that only pretend to write."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from gazette.domain.delivery.batch import Counted
+from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.domain.delivery.pace import NoTurn, Turn
+from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.signals import Accepted, SendOutcome
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.model import Edition, Event, Mail, Placed, RunKey, Schedule
+from gazette.domain.ports.ledgers import Batches, Numbers, Runs
+from gazette.domain.ports.outside import BrakedCategories, Clock, Links, PaceGauge, QueuedRun
+from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.delivery.deliver import deliver
+from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
+from gazette.steps.occurrences.redrive import Restarting, restart
+
+_AMPLE = timedelta(hours=1)
+"""A rehearsal takes no time, so none runs out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsing:
+    """What a rehearsal reads. Nothing of it is written."""
+
+    runs: Runs
+    schedules: Numbers
+    subscribers: Subscribers
+    suppressions: Suppressions
+    events: EventReader
+    braked: BrakedCategories
+    batches: Batches
+    gauges: Streams[PaceGauge]
+    clock: Clock
+    limits: DeliveryLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What `deliver` would return, and whether an email would go."""
+
+    delivery: Delivery
+    would_send: bool
+
+
+def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
+    """Deliver the run as a message would have it delivered now, and leave no trace.
+
+    None: there is no such run. No email is rendered: one that no template can show would come
+    back. The provider, if it came so far, would take it.
+    """
+    return _rehearse(key, _Runs(by.runs), by)
+
+
+def rehearse_restart(failed: Run, *, by: Rehearsing) -> tuple[Restarted, Rehearsed | None]:
+    """Restart a run that failed as a redrive would now, deliver what that starts; leave no trace.
+
+    None where nothing is started.
+    """
+    runs = _Runs(by.runs)
+    restarted = restart(
+        failed,
+        by=Restarting(
+            runs=runs,
+            schedules=_Numbers(by.schedules),
+            subscribers=by.subscribers,
+            suppressions=by.suppressions,
+            queue=_Queue(),
+            clock=by.clock,
+            check_after=_AMPLE,
+        ),
+    )
+    if restarted.run is None or restarted.restart is not Restart.STARTED:
+        return restarted, None
+    return restarted, _rehearse(restarted.run.key, runs, by)
+
+
+def _rehearse(key: RunKey, runs: "_Runs", by: Rehearsing) -> Rehearsed | None:
+    mailer = _Mailer()
+    pretending = Delivering(
+        runs=runs,
+        subscribers=by.subscribers,
+        suppressions=by.suppressions,
+        events=by.events,
+        braked=by.braked,
+        batches=by.batches,
+        desk=Desk(renderer=_Renderer(), experiment=_NoExperiment(), shelf=_Shelf(), max_groups=1),
+        link_maker=_Links(),
+        mailer=mailer,
+        pacing=Pacing(
+            lanes=Streams(digest=_lane(by.gauges.digest), immediate=_lane(by.gauges.immediate)),
+            clock=by.clock,
+            sleep=lambda _: None,
+            random=lambda: 0.0,
+        ),
+        clock=by.clock,
+        draw_nonce=lambda: "rehearsal",
+        random=lambda: 0.0,
+        list_id="",
+        installation="",
+        limits=by.limits,
+    )
+    done = deliver(key, by=pretending, time_left=lambda: _AMPLE)
+    return Rehearsed(done, mailer.called) if done else None
+
+
+@dataclass
+class _Runs:
+    """The port `Runs`: reads what is stored, and keeps to itself what is written over it."""
+
+    stored: Runs
+    written: dict[RunKey, Run] = field(default_factory=dict)
+
+    def create(self, run: Run) -> Run:
+        return self.get(run.key) or self._write(run)
+
+    def get(self, key: RunKey) -> Run | None:
+        return self.written.get(key) or self.stored.get(key)
+
+    def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
+        found = {run.key: run for run in self.stored.chain(key, holding=holding)}
+        for run in self.written.values():
+            if run.key in found or _is_behind(run.key, found, key):
+                found[run.key] = run
+        return sorted(found.values(), key=lambda run: run.key.sequence, reverse=True)
+
+    def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
+        return self.stored.of_user(user_id)
+
+    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
+        return self.stored.of_batch(slot)
+
+    def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
+        return self.stored.overdue(partition, at)
+
+    def oldest_due(self, partition: int) -> datetime | None:
+        return self.stored.oldest_due(partition)
+
+    def swap(self, before: Run, after: Run) -> Run:
+        return self._write(after)
+
+    def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
+        for _, after in pairs:
+            self._write(after)
+        return True
+
+    def _write(self, run: Run) -> Run:
+        self.written[run.key] = run
+        return run
+
+
+def _is_behind(key: RunKey, found: Iterable[RunKey], last: RunKey) -> bool:
+    """Whether it belongs in a chain that begins with `last`, where it was not stored."""
+    newest = max((each.sequence for each in found), default=0)
+    of_schedule = (key.user_id, key.schedule) == (last.user_id, last.schedule)
+    return of_schedule and newest < key.sequence <= last.sequence
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The port `Numbers`: reads what is stored, and spends none."""
+
+    stored: Numbers
+
+    def get(self, user_id: str, name: str) -> Schedule | None:
+        return self.stored.get(user_id, name)
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        return True
+
+
+class _Queue:
+    """The port `RunQueue`: nothing is queued."""
+
+    def send(self, runs: Sequence[QueuedRun]) -> None:
+        """Stays with the caller."""
+
+
+@dataclass
+class _Mailer:
+    """The port `Mailer`: takes everything, and sends nothing."""
+
+    called: bool = False
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        self.called = True
+        return Accepted(attempt, "rehearsal")
+
+
+@dataclass
+class _Pacer:
+    """The ports `Pacer` and `BrakeLever`: says what the real one would, and takes no turn."""
+
+    gauge: PaceGauge
+
+    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+        return self.gauge.foresee(now, latest)
+
+    def pull(self, why: str, now: datetime) -> Brake:
+        return self.pull_by_hand(why, now)
+
+    def pull_if_off(self, why: str, now: datetime) -> None:
+        """Stays as it is."""
+
+    def release(self) -> None:
+        """Stays as it is."""
+
+    def pull_by_hand(self, why: str, now: datetime) -> Brake:
+        return Brake(why=why, since=now, until=now, step=timedelta(0))
+
+    def release_by_hand(self) -> None:
+        """Stays as it is."""
+
+
+def _lane(gauge: PaceGauge) -> Lane:
+    pacer = _Pacer(gauge)
+    return Lane(pacer=pacer, lever=pacer)
+
+
+class _NoExperiment:
+    """The port `RunningExperiment`: whatever would be sent, it would be."""
+
+    def running(self) -> None:
+        return None
+
+
+class _Renderer:
+    """The port `Renderer`: nobody reads it."""
+
+    def ranking(self, variation: int) -> Ranking:
+        return Ranking.MOST_ACTIVE
+
+    def render(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
+    ) -> Edition:
+        return Edition("", "", "")
+
+
+class _Shelf:
+    """The port `EventShelf`: nothing is set aside, as everything can be shown, nor counted."""
+
+    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
+        return run
+
+    def expire(self, placed: Placed) -> bool:
+        return False
+
+    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+        return run
+
+
+class _Links:
+    """The port `LinkMaker`: nobody follows them."""
+
+    def links(self, key: RunKey) -> Links:
+        return Links(unsubscribe="", preferences="", email="", updates="")

@@ -1,0 +1,229 @@
+"""Why a reader got what they got, or nothing: everything that decides it, read and put together.
+
+Nothing is written, and no address or content of an event is in what comes out.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from gazette.domain.delivery.run import Run, is_given_up, settled_until
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.explanation import (
+    Choice,
+    Due,
+    EventHistory,
+    Explanation,
+    Outlook,
+    Override,
+    Story,
+    Waiting,
+)
+from gazette.domain.identity import ASIDE, GIVEN_UP, address_hash, is_immediate
+from gazette.domain.model import Placed, Schedule
+from gazette.domain.ports.ledgers import Runs, Schedules
+from gazette.domain.ports.outside import BrakedCategories, Clock
+from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
+from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, next_occurrence
+from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, frequency_for
+from gazette.domain.subscribers.subscriber import Reader, Subscriber
+from gazette.steps.subscribers.schedules import is_active
+
+LAST = 10
+"""Runs that are shown where no date is asked for, beside those that have not ended."""
+
+_AHEAD = 3
+
+
+def explain(
+    user_id: str,
+    on: date | None,
+    *,
+    subscribers: Subscribers,
+    suppressions: Suppressions,
+    follows: Follows,
+    schedules: Schedules,
+    runs: Runs,
+    events: EventHistory,
+    braked: BrakedCategories,
+    clock: Clock,
+    defaults: Frequencies,
+) -> Explanation:
+    """Look at everything about a reader. With `on`, what was due on that date of their calendar.
+
+    `defaults` are the installation's frequencies.
+    """
+    reader = subscribers.get(user_id)
+    profile = reader if isinstance(reader, Subscriber) else None
+    now = clock()
+    zone = zone_of(profile.time_zone if profile else "UTC")
+    present = schedules.of_user(user_id)
+    runs_read, events_read = list(runs.of_user(user_id)), list(events.of_user(user_id))
+    all_runs = list(readable(runs_read))
+    stored: dict[str, list[Placed]] = defaultdict(list)
+    for placed in readable(events_read):
+        stored[placed.schedule].append(placed)
+    unsent = _unsent(stored, all_runs)
+    waiting = _counted((each for each in unsent if not each.has_expired(now)), stored)
+    expired = (each for each in unsent if each.has_expired(now) and each.schedule != ASIDE)
+    followed, overrides = _followed(user_id, follows)
+    chosen = profile.chosen if profile else ()
+    return Explanation(
+        user_id=user_id,
+        now=now,
+        on=on,
+        zone=zone,
+        time_zone=profile.time_zone if profile else "",
+        status=profile.status if profile else None,
+        suppression=suppressions.get(address_hash(profile.email)) if profile else None,
+        erased_at=reader.erased_at if reader else None,
+        changed_at=profile.changed_at if profile else None,
+        chosen_at=profile.choices[-1][0] if profile and chosen else None,
+        registered_on=profile.registered_on if profile else None,
+        active_on=profile.active_on if profile else None,
+        paused_until=_paused_until(profile, now),
+        outlooks=tuple(_outlook(each, reader, on, now) for each in present),
+        choices=_choices(chosen, defaults, stored),
+        follows=followed,
+        overrides=overrides,
+        runs=tuple(
+            Story(run, _covered(run, stored), _about(run.key.schedule, stored))
+            for run in _shown(all_runs, on, zone)
+        ),
+        waiting=waiting,
+        given_up=_counted(_given_up(stored, all_runs), stored),
+        expired=_counted(expired, stored),
+        unreadable=tuple(
+            str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
+        ),
+        braked=tuple(sorted({each.category for each in waiting} & set(braked.names()))),
+    )
+
+
+def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:
+    """The first date on which email is wanted again; None where that has come."""
+    if profile is None or profile.pause is None or not profile.pause.holds_at(now):
+        return None
+    return profile.pause.until
+
+
+def _shown(runs: Iterable[Run], on: date | None, zone: ZoneInfo) -> list[Run]:
+    newest_first = sorted(
+        runs, key=lambda run: (run.due_at, run.key.schedule, run.key.sequence), reverse=True
+    )
+    if on is None:
+        return newest_first[:LAST] + [run for run in newest_first[LAST:] if not run.status.is_final]
+    return [run for run in newest_first if run.due_at.astimezone(zone).date() == on]
+
+
+def _outlook(schedule: Schedule, reader: Reader, on: date | None, now: datetime) -> Outlook:
+    due = _due(schedule, reader, now)
+    comes = due in {Due.PLANNED, Due.OVERDUE}
+    following: list[datetime] = [schedule.next_due_at] if comes else []
+    while 0 < len(following) < _AHEAD:
+        # As fan-out goes on from an occurrence.
+        after = last_instant_of_slot(max(following[-1], now))
+        following.append(next_occurrence(schedule.wanted, after=after))
+    return Outlook(schedule, due, tuple(following), _occurrence_on(on, schedule) if on else None)
+
+
+def _due(schedule: Schedule, reader: Reader, now: datetime) -> Due:
+    """Overdue is what two ticks should have seen."""
+    if not is_active(reader):
+        return Due.OFF
+    if not schedule.listed:
+        return Due.UNLISTED
+    overdue = now > last_instant_of_slot(schedule.next_due_at) + SLOT
+    return Due.OVERDUE if overdue else Due.PLANNED
+
+
+def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
+    zone = zone_of(schedule.wanted.time_zone)
+    midnight = datetime.combine(on, time(), zone).astimezone(UTC)
+    due = next_occurrence(schedule.wanted, after=midnight - timedelta(microseconds=1))
+    return due if due.astimezone(zone).date() == on else None
+
+
+def _choices(
+    chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[Placed]]
+) -> tuple[Choice, ...]:
+    """For each category that was chosen, has a default, or is that of an event of theirs.
+
+    First, where the reader chose that, everything that has no choice of its own.
+    """
+    own, given = dict(chosen), dict(defaults)
+    seen = {each.event.category for placed in stored.values() for each in placed}
+    return tuple(
+        Choice(
+            category,
+            frequency_for(category, chosen=chosen, defaults=defaults),
+            own.get(category) or own.get(EVERYTHING),
+            given.get(category),
+        )
+        for category in sorted(own.keys() | given.keys() | seen)
+    )
+
+
+def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]]:
+    """How many entities they follow, and the follows with a frequency of their own."""
+    entities = sorted(set(follows.followed_by(user_id)))
+    found = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    now = [follow for follow in found.values() if follow.changes[-1][1].following]
+    overrides = [
+        Override(follow.entity, state.frequency, since)
+        for follow in now
+        for since, state in follow.changes[-1:]
+        if state.frequency
+    ]
+    return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
+
+
+def _unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
+    """What no run has sent, nor given up."""
+    unsent: list[Placed] = []
+    for schedule, placed in stored.items():
+        if schedule == GIVEN_UP:
+            continue
+        until = settled_until(run for run in runs if run.key.schedule == schedule)
+        unsent += (each for each in placed if each.stored_at > until)
+    return unsent
+
+
+def _given_up(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
+    given_up = list(stored.get(GIVEN_UP, ()))
+    for schedule, placed in stored.items():
+        chain = [run for run in runs if run.key.schedule == schedule]
+        given_up += (each for each in placed if is_given_up(each.stored_at, chain))
+    return given_up
+
+
+def _counted(some: Iterable[Placed], stored: Mapping[str, Sequence[Placed]]) -> tuple[Waiting, ...]:
+    found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    for each in some:
+        found[each.schedule, each.event.category].append(each.stored_at)
+    return tuple(
+        Waiting(schedule, _about(schedule, stored), category, len(at), min(at), max(at))
+        for (schedule, category), at in sorted(found.items())
+    )
+
+
+def _covered(run: Run, stored: Mapping[str, Sequence[Placed]]) -> tuple[tuple[str, int], ...]:
+    window = run.window
+    if window is None:
+        return ()
+    counted = Counter(
+        placed.event.category
+        for placed in stored.get(run.key.schedule, ())
+        if window.since < placed.stored_at <= window.until
+    )
+    return tuple(sorted(counted.items()))
+
+
+def _about(schedule: str, stored: Mapping[str, Sequence[Placed]]) -> str:
+    """The key of the entity of an immediate schedule, as long as an event of it is stored."""
+    if not is_immediate(schedule):
+        return ""
+    return next((placed.event.entity.key for placed in stored.get(schedule, ())), "")

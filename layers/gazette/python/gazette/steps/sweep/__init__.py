@@ -1,0 +1,1 @@
+"""Automatic recovery: runs that were lost, left or stay unknown."""

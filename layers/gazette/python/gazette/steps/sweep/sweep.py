@@ -1,0 +1,125 @@
+"""What nobody goes on with any more: messages that were lost, and workers that died."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache, partial
+
+from gazette.domain.delivery.run import Run, Status
+from gazette.domain.errors import Unavailable, UnreadableRow
+from gazette.domain.model import RunKey
+from gazette.domain.ports.ledgers import Batches, Runs
+from gazette.domain.ports.outside import (
+    LONGEST_DELAY,
+    Clock,
+    QueuedRun,
+    RunQueue,
+    ShardQueue,
+    SweepQueue,
+    TimeLeft,
+)
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.stored import is_known
+from gazette.steps.delivery.predecessors import settle_if_overdue
+from gazette.steps.fanout.fanout import tick
+from gazette.steps.sweep.unknown import ProvenUntil, Sweeping, Swept, decide, proven_until
+
+_ENOUGH = timedelta(seconds=15)
+"""The longest that one run takes, and more."""
+
+_LATE = 3
+"""Slots: a tick comes each, and two that are lost are nothing to worry about."""
+
+_SPREAD = LONGEST_DELAY / 3
+
+
+def begin_sweep(
+    at: datetime,
+    *,
+    partitions: int,
+    sweep_queue: SweepQueue,
+    batches: Batches,
+    shard_queue: ShardQueue,
+    shards: int,
+    lookback: int,
+) -> int:
+    """Queue every partition. Returns how many shards had fallen behind, and were queued again.
+
+    A shard that was done with nothing for several slots lost its tick or its message: another
+    tick brings it on. `shards` 0: nobody ticks here, so none is late.
+    """
+    sweep_queue.send(range(partitions))
+    latest = slot_of(at) - SLOT * _LATE
+    late = sum(slot < latest for slot in batches.checkpoints().values()) if shards else 0
+    if late:
+        tick(at, batches=batches, shard_queue=shard_queue, shards=shards, lookback=lookback)
+    return late
+
+
+def sweep(
+    partition: int, *, by: Sweeping, time_left: TimeLeft
+) -> list[tuple[RunKey | UnreadableRow, Swept]]:
+    """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
+
+    Returns each with what was done, which may be two things. Safe to repeat, and to break off
+    anywhere: what is left, and what failed, is found again. So is what cannot be read, or is in a
+    status that this version does not know: it is left as it is (rule 20).
+    """
+    done: list[tuple[RunKey | UnreadableRow, Swept]] = []
+    proven = cache(partial(proven_until, by))
+    for run in by.runs.overdue(partition, by.clock()):
+        if time_left() < _ENOUGH:
+            break
+        if isinstance(run, UnreadableRow):
+            done.append((run, Swept.UNREADABLE))
+            continue
+        try:
+            done += [(run.key, each) for each in _look_at(run, proven, by)]
+        except UnreadableRow as unreadable:
+            done.append((unreadable, Swept.UNREADABLE))
+        except Unavailable:
+            done.append((run.key, Swept.FAILED))
+    return done
+
+
+def oldest_due_age(partition: int, *, runs: Runs, clock: Clock) -> timedelta:
+    """For how long the run has been due that nobody has ended and that was due first.
+
+    Nothing where there is none, or it is due only later in its slot.
+    """
+    due_at = runs.oldest_due(partition)
+    return max(clock() - due_at, timedelta(0)) if due_at else timedelta(0)
+
+
+def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
+    match run.status:
+        case Status.PENDING:
+            return [_queue_again(run, by.generate_queue, by)]
+        case Status.RETRYING if run.retry_at and run.retry_at > by.clock():
+            _look_again(run, run.retry_at + by.limits.check_after, by)
+            return [Swept.DUE_LATER]
+        case Status.RETRYING:
+            return [_queue_again(run, by.resend_queue, by)]
+        case Status.SENDING:
+            settled = settle_if_overdue(
+                run, runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+            )
+            return [Swept.LEFT_ALONE if settled == run else Swept.NOW_UNKNOWN]
+        case _ if not is_known(run.status):
+            key = (run.key.user_id, run.key.schedule, str(run.key.sequence))
+            raise UnreadableRow("runs", key, "its status is not known")
+        case _:
+            return decide(run, proven, by)
+
+
+def _queue_again(run: Run, queue: RunQueue, by: Sweeping) -> Swept:
+    """Its message may be lost, or only wait: the longer it has waited, the later the next look."""
+    queue.send([QueuedRun(run.key, _SPREAD * by.random())])
+    waited = by.clock() - run.due_at
+    _look_again(run, by.clock() + max(by.limits.check_after, waited), by)
+    return Swept.QUEUED
+
+
+def _look_again(run: Run, at: datetime, by: Sweeping) -> None:
+    """Where somebody else has moved the run meanwhile, the next sweep finds it again."""
+    by.runs.swap(run, replace(run, check_at=at))

@@ -1,0 +1,171 @@
+"""What becomes of a run of which nobody knows whether it went out: evidence, or the policy."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from gazette.domain.delivery.lifecycle import Ignored, transition
+from gazette.domain.delivery.run import Reason, Run, Status, given_up_until, settled_until
+from gazette.domain.delivery.signals import GiveUp, GraceOver, Policy
+from gazette.domain.errors import Unavailable
+from gazette.domain.identity import is_immediate, latest_run
+from gazette.domain.ports.ledgers import Runs
+from gazette.domain.ports.outside import (
+    Canary,
+    Clock,
+    EvidenceBacklog,
+    EvidenceLog,
+    QueuedRun,
+    RunQueue,
+)
+from gazette.steps.occurrences.next_run import start_behind
+
+_FRESH = timedelta(minutes=5)
+"""An email that was sent so lately need not have its report."""
+
+ProvenUntil = Callable[[], datetime | None]
+"""Says up to when emails have their reports, asked where it matters."""
+
+
+class Swept(StrEnum):
+    """What the sweep did with a run. `GIVEN_UP`: with events of it, or of those that it carries."""
+
+    QUEUED = "queued"
+    DUE_LATER = "due_later"
+    NOW_UNKNOWN = "now_unknown"
+    RESENT = "resent"
+    CARRIED = "carried"
+    GIVEN_UP = "given_up"
+    ASSUMED = "assumed"
+    WAITS_FOR_EVIDENCE = "waits_for_evidence"
+    LEFT_ALONE = "left_alone"
+    UNREADABLE = "unreadable"
+    FAILED = "failed"
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether the policy has spoken: what is in the email may come twice, or be lost."""
+        return self in {Swept.RESENT, Swept.CARRIED, Swept.GIVEN_UP, Swept.ASSUMED}
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLimits:
+    """`evidence_grace`: how long after a claim's deadline the provider's report may come.
+
+    `longest_doubt`: how long after it the policy `resend` waits for a proof that reports come in
+    at all. `check_after`: how long a run has until the sweep looks at it again.
+    """
+
+    evidence_grace: timedelta
+    longest_doubt: timedelta
+    check_after: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweeping:
+    """The runs, the queues that bring them back, and what tells whether evidence comes in.
+
+    `canary` is None where the provider reports nothing. `random` returns a number from 0 to 1.
+    """
+
+    runs: Runs
+    generate_queue: RunQueue
+    resend_queue: RunQueue
+    evidence_log: EvidenceLog
+    backlog: EvidenceBacklog
+    canary: Canary | None
+    policy: Policy
+    clock: Clock
+    random: Callable[[], float]
+    limits: SweepLimits
+
+
+def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
+    """No evidence came within the grace period: the policy decides (rule 9).
+
+    But `resend` only where a report has come of an email that was sent later; and whatever it
+    says, no event that was in two doubtful attempts is in a third.
+    """
+    gone_since = run.deadline or run.check_at
+    if by.clock() < gone_since + by.limits.evidence_grace:
+        return [Swept.LEFT_ALONE]
+    policy = by.policy
+    if policy is Policy.RESEND and not run.resent:
+        until = proven()
+        if until is None or until <= gone_since:
+            if by.clock() < gone_since + by.limits.longest_doubt:
+                return [Swept.WAITS_FOR_EVIDENCE]
+            policy = Policy.CARRY_OVER
+    older = by.runs.chain(run.key)[1:]
+    decided = transition(run, GraceOver(policy))
+    if _is_carried(decided) and _leaves_nothing(run, older):
+        decided = transition(run, GiveUp())
+    if isinstance(decided, Ignored):
+        return [Swept.LEFT_ALONE]
+    if _is_carried(decided) and is_immediate(run.key.schedule):
+        _start_successor(run, by)
+    decided = replace(decided, check_at=by.clock() + by.limits.check_after)
+    if by.runs.swap(run, decided) != decided:
+        return [Swept.LEFT_ALONE]
+    if decided.status is Status.RETRYING:
+        by.resend_queue.send([QueuedRun(run.key, timedelta(0))])
+    done = _DONE.get(decided.reason)
+    if decided.status is not Status.SENT and _gives_up(run, older):
+        return [Swept.GIVEN_UP, *([done] if done else [])]
+    return [done] if done else []
+
+
+_DONE = {
+    Reason.POLICY_RESEND: Swept.RESENT,
+    Reason.CARRIED: Swept.CARRIED,
+    Reason.ASSUMED: Swept.ASSUMED,
+}
+
+
+def _is_carried(decided: Run | Ignored) -> bool:
+    return isinstance(decided, Run) and decided.reason is Reason.CARRIED
+
+
+def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
+    """Whether each event of the run was in as many doubtful attempts as one may be in."""
+    return run.window is not None and run.window.until <= given_up_until((run, *older))
+
+
+def _gives_up(run: Run, older: Sequence[Run]) -> bool:
+    """Whether its last attempt was one too many for any event."""
+    before = replace(run, uncertain=run.uncertain - {run.attempt})
+    return given_up_until((run, *older)) > settled_until((before, *older))
+
+
+def _start_successor(run: Run, by: Sweeping) -> None:
+    """What is carried goes with the next run of its schedule, and nothing else may start one.
+
+    Before it is carried, because then the sweep no longer sees it: until then its successor
+    waits for it.
+    """
+    user_id, schedule = run.key.user_id, run.key.schedule
+    newest = by.runs.chain(latest_run(user_id, schedule))[0]
+    if newest.key == run.key or newest.status.is_final:
+        newest = start_behind(
+            newest, runs=by.runs, clock=by.clock, check_after=by.limits.check_after
+        )
+    by.generate_queue.send([QueuedRun(newest.key, timedelta(minutes=1))])
+
+
+def proven_until(by: Sweeping) -> datetime | None:
+    """Up to when emails that were sent have their reports; None where that cannot be told.
+
+    Where it is long ago, a canary is sent: the next sweep then has a report to go by.
+    """
+    if by.canary is None:
+        return None
+    try:
+        until = by.evidence_log.latest() if by.backlog.is_clear(by.limits.evidence_grace) else None
+    except Unavailable:
+        until = None
+    if until is None or until < by.clock() - _FRESH:
+        with suppress(Unavailable):
+            by.canary.send()
+    return until

@@ -1,0 +1,59 @@
+"""How often reports of experiments are right, over many of which the truth is known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from proofs.experiments.town import Run, Town
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Of `experiments`: in how many it was so."""
+
+    experiments: int
+    shown: int
+    covered: int
+
+    @property
+    def share(self) -> float:
+        """Of those in which a difference was shown."""
+        return self.shown / self.experiments
+
+
+def rates(town: Town, experiments: int) -> Rates:
+    """In how many a difference was shown, and how often the interval held the true one."""
+    shown = covered = 0
+    for number in range(experiments):
+        verdicts = town.run(number).verdicts()
+        shown += any(each.is_shown for each in verdicts)
+        covered += all(
+            each.low <= (town.difference if each.arm.variation == 2 else 0) <= each.high
+            for each in verdicts
+        )
+    return Rates(experiments, shown, covered)
+
+
+def share(town: Town, experiments: int, is_so: Callable[[Run], bool]) -> float:
+    """In which share of the experiments it is so."""
+    return sum(is_so(town.run(number)) for number in range(experiments)) / experiments
+
+
+def is_shown_by_emails(run: Run) -> bool:
+    """Whether counting emails would show a difference."""
+    return any(each.is_shown for each in run.naive_verdicts())
+
+
+def is_shown_on_any_day(run: Run) -> bool:
+    """Whether somebody who looks every day would once see a difference."""
+    return any(each.is_shown for day in range(1, run.town.days + 1) for each in run.verdicts(day))
+
+
+def power(town: Town) -> float:
+    """How often the effect must be found, by the normal approximation."""
+    from statsmodels.stats.proportion import power_proportions_2indep
+
+    half = town.readers / 2
+    found = power_proportions_2indep(
+        town.difference, town.share(0), half, ratio=1, alpha=0.05, return_results=False
+    )
+    return float(found)

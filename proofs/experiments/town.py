@@ -1,0 +1,136 @@
+"""Readers who click by a rule that is known, so that the true difference is too.
+
+Each reader has a rate of their own, drawn from a beta distribution: some click nearly always, most
+hardly ever, which is why the emails of one reader say less than as many readers. Where a variation
+has an effect, it wins each email a click with the probability `lift` beside that.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import prod
+from random import Random
+
+from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.experiment import Experiment, Variant, experiment, variant_of
+from gazette.domain.feedback.experiment_readers import Arm
+from gazette.domain.feedback.statistics import Dimension, Measure
+from gazette.domain.model import RunKey
+from gazette.steps.support.statistics import Report, report
+
+from cli.statistics.verdicts import Verdict, compare
+
+_BEGIN = datetime(2026, 11, 2, 7, 0, tzinfo=UTC)
+_DAY = timedelta(days=1)
+_ALIKE, _APART = 0.3, 2.7
+"""Of the beta distribution: a tenth of all emails are clicked, by readers who differ much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    """So many readers, each of whom gets an email on 1 to `days` days."""
+
+    readers: int = 240
+    days: int = 8
+    lift: float = 0.0
+    variations: int = 2
+
+    @property
+    def slots(self) -> list[datetime]:
+        """One a day."""
+        return [_BEGIN + day * _DAY for day in range(self.days)]
+
+    def share(self, lift: float) -> float:
+        """The true share of readers who click at least once."""
+        return (
+            1
+            - sum(
+                (1 - lift) ** emails
+                * prod((_APART + each) / (_ALIKE + _APART + each) for each in range(emails))
+                for emails in range(1, self.days + 1)
+            )
+            / self.days
+        )
+
+    @property
+    def difference(self) -> float:
+        """The true difference of variation 2 to variation 1."""
+        return self.share(self.lift) - self.share(0)
+
+    def run(self, number: int) -> "Run":
+        """The `number`-th experiment: the same readers, dealt anew, and their emails."""
+        running = experiment(
+            f"trial-{number}", dict.fromkeys(range(1, self.variations + 1), 1), _BEGIN
+        )
+        return Run(self, running, Emails(self, running, Random(number)))
+
+
+class Emails:
+    """The half of the port `Engagements` that a report reads."""
+
+    def __init__(self, town: Town, running: Experiment, random: Random) -> None:
+        self._by_slot: dict[datetime, list[Engagement]] = {slot: [] for slot in town.slots}
+        for number in range(town.readers):
+            reader = f"reader{number}"
+            variant = variant_of(reader, running)
+            rate = random.betavariate(_ALIKE, _APART)
+            lift = town.lift if variant.variation == 2 else 0.0
+            for slot in town.slots[: random.randint(1, town.days)]:
+                is_clicked = random.random() < rate or random.random() < lift
+                self._by_slot[slot].append(_email(reader, slot, variant, is_clicked))
+
+    def note(self, *_: object) -> bool:
+        """Nothing is written."""
+        raise AssertionError("a report writes nothing")
+
+    def of_slot(self, slot: datetime) -> Iterator[Engagement]:
+        """As the adapter tells them."""
+        return iter(self._by_slot[slot])
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One experiment that was run."""
+
+    town: Town
+    running: Experiment
+    emails: Emails
+
+    def report(self, days: int | None = None) -> Report:
+        """As the command makes it; after so many days."""
+        slots = self.town.slots[:days]
+        return report(slots, engagements=self.emails, experiment=self.running.name)
+
+    def verdicts(self, days: int | None = None) -> Sequence[Verdict]:
+        """Of what was clicked."""
+        return clicked(self.report(days).readers.arms())
+
+    def naive_verdicts(self) -> Sequence[Verdict]:
+        """The same, as if each email had a reader of its own."""
+        counts = self.report().counts
+
+        def number(variation: int, measure: Measure) -> int:
+            return counts[Dimension.VARIATION, f"{self.running.name} {variation}", measure]
+
+        return clicked(
+            [
+                Arm(
+                    variation,
+                    number(variation, Measure.SENT),
+                    {act: number(variation, act) for act in Measure},
+                )
+                for variation in range(1, self.town.variations + 1)
+            ]
+        )
+
+
+def clicked(arms: Sequence[Arm]) -> Sequence[Verdict]:
+    """Of clicks; none where nobody clicked."""
+    return compare(arms).get(Measure.CLICKED, ())
+
+
+def _email(reader: str, slot: datetime, variant: Variant, is_clicked: bool) -> Engagement:
+    event = EngagementEvent.CLICKED if is_clicked else EngagementEvent.DELIVERED
+    return Engagement(
+        RunKey(reader, "daily", slot.day), slot, "en", variant, ("comment",), {event: slot}
+    )

@@ -1,0 +1,57 @@
+"""`python -m proofs.fuzz`: many examples, and the last line says what became of them."""
+
+import argparse
+import logging
+import os
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from gazette.observability import logger
+from hypothesis import HealthCheck, Phase, given, settings
+
+from proofs.fuzz.details import bodies
+from proofs.fuzz.run import Fuzz, Tally
+from tests.world import World
+
+_MESSAGES_A_WORLD = 200
+
+
+def main() -> int:
+    """Exit status 0 only if nothing was lost and nothing raised."""
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser.add_argument("--examples", type=int, default=20_000)
+    examples = parser.parse_args().examples
+    logger().setLevel(logging.CRITICAL)
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # metrics go there
+        tally = run(examples)
+    print(tally)  # noqa: T201 -- what the command is for
+    return 1 if tally.lost or tally.raised or tally.examples < examples else 0
+
+
+def run(examples: int) -> Tally:
+    """Put so many messages, some hundred into one world after each other."""
+    tally = Tally()
+    world = World()
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(bodies())
+    def put(body: str) -> None:
+        nonlocal world
+        if tally.examples % _MESSAGES_A_WORLD == 0:
+            world = World()
+        Fuzz(world, tally).put(body)
+
+    while tally.examples < examples:
+        put()
+    return tally
+
+
+if __name__ == "__main__":
+    sys.exit(main())

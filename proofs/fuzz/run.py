@@ -1,0 +1,149 @@
+"""Each message through the real handler: it must be stored or quarantined, never lost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gazette.adapters.contract import decode
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    ChoosePreferences,
+    Command,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractActivity,
+    RetractEvent,
+)
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.model import Event, Retracted
+from gazette.domain.outcome import Outcome
+from gazette.domain.subscribers.following import wish_for
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Erased, Subscriber
+
+import functions.ingest.handler as handler
+from tests.functions.conftest import Context
+from tests.functions.messages import records
+from tests.world import World
+
+
+@dataclass
+class Tally:
+    """What became of the messages: each counts once, and a list that half fits as both."""
+
+    examples: int = 0
+    stored: int = 0
+    quarantined: int = 0
+    lost: int = 0
+    raised: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"fuzz: examples={self.examples} stored={self.stored} "
+            f"quarantined={self.quarantined} lost={self.lost} raised={self.raised}"
+        )
+
+
+@dataclass
+class Fuzz:
+    """The handler on a world that remembers everything that was put before."""
+
+    world: World
+    tally: Tally
+
+    def put(self, body: str) -> None:
+        """One message, as the queue would bring it."""
+        self.tally.examples += 1
+        kept = len(self.world.quarantine.kept)
+        if not self._handle(body):
+            self.tally.raised += 1
+            return
+        quarantined = [entry for entry, _ in self.world.quarantine.kept[kept:]] == [body]
+        stored = self._is_stored(body)
+        self.tally.quarantined += quarantined
+        self.tally.stored += stored and not quarantined
+        self.tally.lost += not (quarantined or stored)
+
+    def _handle(self, body: str) -> bool:
+        vars(handler)["build"] = self._build
+        try:
+            answer: Any = handler.lambda_handler(records(body), Context())
+        except Exception:  # noqa: BLE001 -- what is counted here
+            return False
+        return bool(answer == {"batchItemFailures": []})
+
+    def _build(self) -> Callable[[str, object], list[Outcome]]:
+        return lambda body, _: self.world.ingest(body, decode)
+
+    def _is_stored(self, body: str) -> bool:
+        try:
+            return is_accounted_for(self.world, decode(body))
+        except InvalidEvent:
+            return False
+
+
+def is_accounted_for(world: World, command: Command) -> bool:
+    """Whether the tables show the command, or the reason why they need not."""
+    match command:
+        case CreateEvents(events):
+            return all(_has(world, event) for event in events)
+        case CreateActivity(activity):
+            return world.activities.get(activity.entity.key, activity.id) is not None
+        case RetractActivity(entity, activity_id):
+            found = world.activities.get(entity, activity_id)
+            return isinstance(found, Retracted) or (found is not None and found.retracted)
+        case RetractEvent(user_id, event_id):
+            erased = isinstance(world.subscribers.get(user_id), Erased)
+            return erased or isinstance(world.events.get(user_id, event_id), Retracted)
+        case ChangeSubscriber(given):
+            reader = world.subscribers.get(given.user_id)
+            if isinstance(reader, Subscriber):
+                return reader.changed_at >= given.changed_at
+            return isinstance(reader, Erased) and reader.erased_at >= given.changed_at
+        case EraseSubscriber(user_id, at):
+            reader = world.subscribers.get(user_id)
+            if isinstance(reader, Subscriber):
+                return reader.changed_at > at
+            return isinstance(reader, Erased) and reader.erased_at >= at
+        case ChoosePreferences(user_id, choice, at):
+            reader = world.subscribers.get(user_id)
+            if (
+                reader
+                and reader.erased_at
+                and (isinstance(reader, Erased) or reader.erased_at >= at)
+            ):
+                return True
+            known = reader if isinstance(reader, Subscriber) else world.subscribers.early(user_id)
+            return known is not None and known.own == known.own.with_choice(at, choice)
+        case MarkActive(user_id, at):
+            reader = world.subscribers.get(user_id)
+            return isinstance(reader, Erased) or world.subscribers.active[user_id] >= at.date()
+        case ChangeFollow(user_id, entity, state, at):
+            if isinstance(world.subscribers.get(user_id), Erased):
+                return world.follows.get(entity, user_id) is None
+            follow = world.follows.get(entity, user_id)
+            reader = world.subscribers.get(user_id)
+            if isinstance(reader, Subscriber) and reader.erased_at and reader.erased_at >= at:
+                return True
+            if follow is None:
+                return False
+            return (
+                (at, state) in follow.changes
+                or at < follow.changes[0][0]
+                or len(follow.changes) > 1
+            )
+
+
+def _has(world: World, event: Event) -> bool:
+    if world.events.get(event.user_id, event.id):
+        return True
+    reader = world.subscribers.get(event.user_id)
+    if not isinstance(reader, Subscriber):
+        return isinstance(reader, Erased)
+    if reader.erased_at and event.occurred_at <= reader.erased_at:
+        return True
+    wish = wish_for(event, choices=reader.choices, follows=(), defaults=())
+    return wish is Frequency.NEVER

@@ -1,0 +1,93 @@
+"""`python -m proofs.model`: every policy within all bounds; the last line is the total."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from time import perf_counter
+
+from gazette.domain.delivery.signals import Policy
+
+from proofs.model.search import Found, search
+from proofs.model.state import Halt, Setup
+
+_QUIET = Setup(Policy.RESEND, deaths=0, losses=0, refusals=0, drops=0)
+
+
+def bounds(policy: Policy) -> Iterator[Setup]:
+    """What goes wrong together: each search has two events, and what is named here."""
+    quiet = _QUIET._replace(policy=policy)
+    yield quiet._replace(deaths=1, losses=1)
+    yield quiet._replace(deaths=2)
+    yield quiet._replace(losses=2)
+    yield quiet._replace(losses=1, refusals=1)
+    yield quiet._replace(deaths=1, refusals=1)
+    yield quiet._replace(deaths=1, drops=1)
+    yield quiet._replace(occurrences=3, deaths=1)
+    yield quiet._replace(occurrences=3, losses=1)
+    yield quiet._replace(occurrences=3, workers=1, losses=2, refusals=1)
+    yield quiet._replace(occurrences=3, workers=1, events=3, deaths=1, losses=1)
+    yield quiet._replace(halt=Halt.SUBSCRIBER, deaths=1)
+    yield quiet._replace(halt=Halt.SUBSCRIBER, refusals=1)
+    yield quiet._replace(halt=Halt.BATCH, losses=1)
+    yield quiet._replace(halt=Halt.BATCH, refusals=1)
+    yield quiet._replace(halt=Halt.EVENT, losses=1)
+    yield quiet._replace(halt=Halt.EVENT, refusals=1)
+
+
+def deep(policy: Policy) -> Setup:
+    """A death, a lost answer and a refusal in one search."""
+    return _QUIET._replace(policy=policy, deaths=1, losses=1, refusals=1)
+
+
+def main() -> int:
+    """Exit status 0 only if no promise was broken."""
+    parser = argparse.ArgumentParser(prog="make model", description=__doc__)
+    parser.add_argument("--policy", type=Policy, choices=list(Policy), action="append")
+    parser.add_argument("--each", action="store_true", help="print a line for each search")
+    parser.add_argument("--deep", action="store_true", help="three at once too; takes 1 GB")
+    given = parser.parse_args()
+    begun = perf_counter()
+    everything: list[Found] = []
+    for policy in given.policy or Policy:
+        started = perf_counter()
+        found: list[Found] = []
+        for setup in (*bounds(policy), *([deep(policy)] if given.deep else [])):
+            began = perf_counter()
+            found.append(search(setup))
+            if given.each:
+                print(f"  {_named(setup)}: {_figures(found[-1:], began)}")  # noqa: T201
+            if found[-1].violation:
+                _tell(setup, found[-1])
+        print(f"model {policy}: {_figures(found, started)}", flush=True)  # noqa: T201
+        everything += found
+    print(f"model: {_figures(everything, begun)}")  # noqa: T201 -- what the command is for
+    return 1 if any(found.violation for found in everything) else 0
+
+
+def _figures(found: list[Found], since: float) -> str:
+    return (
+        f"states={sum(each.states for each in found)}"
+        f" transitions={sum(each.transitions for each in found)}"
+        f" violations={sum(each.violation is not None for each in found)}"
+        f" seconds={perf_counter() - since:.1f}"
+    )
+
+
+def _named(setup: Setup) -> str:
+    """What differs from a day on which nothing goes wrong."""
+    quiet = _QUIET._asdict()
+    return " ".join(
+        f"{name}={value}"
+        for name, value in setup._asdict().items()
+        if value != quiet[name] and name != "policy"
+    )
+
+
+def _tell(setup: Setup, found: Found) -> None:
+    print(f"{setup.policy}, {_named(setup)}: {found.violation}")  # noqa: T201
+    for number, line in enumerate(found.trace, start=1):
+        print(f"  {number}. {line}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,251 @@
+"""A worker of steps/delivery, a call of a port at a time: what it reads and settles.
+
+Before the claim a worker that dies, waits or is overtaken leaves nothing behind but its message,
+which stays queued until a worker has ended the run: so it comes as often and as late as it likes.
+"""
+
+from collections.abc import Iterator
+
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.delivery.signals import Cancel, DeadlinePassed, GiveUp, Signal, Skip
+
+from proofs.model.numbered import (
+    applied,
+    claimed_up_to,
+    events_in,
+    given_up_to,
+    is_carried,
+    is_final,
+    is_to_be_carried,
+    run_of,
+    sent_up_to,
+    since_of,
+    until_of,
+)
+from proofs.model.state import (
+    BATCH,
+    BEFORE_CLAIM,
+    CLAIMED,
+    IDLE,
+    At,
+    Halt,
+    Rule,
+    Setup,
+    State,
+    Worker,
+    replaced,
+    retracted,
+)
+
+Step = tuple[tuple[object, ...], State]
+"""What happens, as a template and what to fill in, and the state after it."""
+
+_ENDS: dict[str, Signal] = {
+    "empty": Skip(Reason.EMPTY),
+    "unsubscribed": Skip(Reason.UNSUBSCRIBED),
+    "batch_cancelled": Cancel(Reason.BATCH_CANCELLED),
+}
+
+
+def before_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
+    """Every next step of worker `w` up to its claim."""
+    worker = state.workers[w]
+    if worker.at is At.IDLE:
+        for index in range(len(state.runs)):
+            if state.queued >> index & 1:
+                yield from _begin(state, w, index, setup)
+        return
+    if worker.at not in BEFORE_CLAIM:
+        return
+    yield ("worker {} dies or gives up before its claim of run {}", w, worker.run), idle(state, w)
+    match worker.at:
+        case At.SETTLE:
+            yield from _settle(state, w, setup)
+        case At.READ:
+            yield _read(state, w, setup)
+        case At.STOPS:
+            yield _look_for_stops(state, w, setup)
+        case At.END:
+            yield _end(state, w)
+
+
+def with_worker(state: State, w: int, worker: Worker) -> State:
+    """With worker `w` where it is now."""
+    return state._replace(workers=replaced(state.workers, w, worker))
+
+
+def idle(state: State, w: int) -> State:
+    """With worker `w` ready for another message."""
+    return state._replace(workers=replaced(state.workers, w, IDLE))
+
+
+def unqueued(state: State, index: int) -> State:
+    """Without the message of a run."""
+    return state._replace(queued=state.queued & ~(1 << index))
+
+
+def is_expired(state: State, index: int, attempt: int) -> bool:
+    """Whether the deadline of a claim may have passed: no claimant is alive before it."""
+    return not any(
+        worker.at in CLAIMED
+        and worker.run == index
+        and not worker.is_late
+        and run_of(worker.chain[0]).attempt == attempt
+        for worker in state.workers
+    )
+
+
+def _begin(state: State, w: int, index: int, setup: Setup) -> Iterator[Step]:
+    """Take the message and read the chain, consistently, back to the last sent run before it."""
+    own = state.runs[index]
+    status, attempt = run_of(own).status, run_of(own).attempt
+    is_overdue = status is Status.SENDING and is_expired(state, index, attempt)
+    if status not in {Status.PENDING, Status.RETRYING} and not is_overdue:
+        label = (f"worker {{}} finds run {{}} {status}, and deletes its message", w, index)
+        yield label, unqueued(state, index)
+        return
+    first = index
+    while first and (first == index or run_of(state.runs[first]).status is not Status.SENT):
+        first -= 1
+    worker = Worker(At.SETTLE, index, state.runs[first : index + 1])
+    label = ("worker {} reads run {} and those before it", w, index)
+    yield label, _go_on(state, w, worker, setup)
+
+
+def _next_to_settle(worker: Worker, setup: Setup) -> tuple[int, Signal | None] | None:
+    """Rule 3: the newest run of the chain to be settled, by None where it has to be waited for."""
+    chain = worker.chain
+    last = len(chain) - 1
+    if run_of(chain[last]).status is Status.SENDING:
+        return last, DeadlinePassed(run_of(chain[last]).attempt)
+    for position in range(last - 1, -1, -1):
+        run = run_of(chain[position])
+        if run.status is Status.PENDING or (run.status is Status.RETRYING and not run.uncertain):
+            if setup.holds(Rule.SUPERSEDE):
+                return position, Cancel(Reason.SUPERSEDED)
+            continue
+        if not setup.holds(Rule.WAIT_FOR_PREDECESSOR):
+            continue
+        if run.status is Status.SENDING:
+            return position, DeadlinePassed(run.attempt)
+        if run.status is Status.UNKNOWN and not is_carried(chain[position]):
+            return position, None
+    for position in range(last - 1, -1, -1):
+        until = until_of(chain[position]) or 0
+        since = max(sent_up_to(chain[:last]), _given_up_to(worker, setup))
+        if is_carried(chain[position]) and until <= since:
+            return position, GiveUp()
+    return None
+
+
+def _go_on(state: State, w: int, worker: Worker, setup: Setup) -> State:
+    """The state with the worker where it has something to settle, or to read, or has to wait."""
+    own = run_of(worker.chain[-1])
+    if own.status not in {Status.PENDING, Status.RETRYING, Status.SENDING}:
+        return unqueued(idle(state, w), worker.run)
+    match _next_to_settle(worker, setup):
+        case None:
+            return with_worker(state, w, worker._replace(at=At.READ))
+        case (_, None):
+            return idle(state, w)
+        case _:
+            return with_worker(state, w, worker._replace(at=At.SETTLE))
+
+
+def _settle(state: State, w: int, setup: Setup) -> Iterator[Step]:
+    worker = state.workers[w]
+    found = _next_to_settle(worker, setup)
+    assert found is not None
+    position, signal = found
+    assert signal is not None
+    index = worker.run - len(worker.chain) + 1 + position
+    read = worker.chain[position]
+    is_overdue = isinstance(signal, DeadlinePassed)
+    if is_overdue and not is_expired(state, index, run_of(read).attempt):
+        return
+    if is_overdue and not setup.holds(Rule.OVERDUE_ATTEMPT) and not is_final(state.runs[index]):
+        read = state.runs[index]
+        signal = DeadlinePassed(run_of(read).attempt)
+    stored, told = applied(read, state.runs[index], signal)
+    after = state._replace(runs=replaced(state.runs, index, stored))
+    worker = worker._replace(chain=replaced(worker.chain, position, told))
+    words = "finds run {} overdue" if is_overdue else "cancels run {} as superseded"
+    if isinstance(signal, GiveUp):
+        words = "gives run {} up"
+    yield (f"worker {{}} {words}", w, index), _go_on(after, w, worker, setup)
+
+
+def _read(state: State, w: int, setup: Setup) -> Step:
+    """Choose `until`, compute `since`, read the events: one step, as nothing lands behind `until`.
+
+    Events are stamped up to `stored`; without the lag one that is still being written may be
+    stamped before `until` as well.
+    """
+    worker = state.workers[w]
+    older, own = worker.chain[:-1], worker.chain[-1]
+    since = sent_up_to(older)
+    if not setup.holds(Rule.WINDOW_FROM_SENT_RUNS):
+        since = claimed_up_to(older)
+    if not setup.holds(Rule.SINCE_AT_EACH_ATTEMPT):
+        first = since_of(own)
+        since = since if first is None else first
+    since = max(since, _given_up_to(worker, setup))
+    until = until_of(own)
+    if until is None:
+        lag = 0 if setup.holds(Rule.SETTLE_LAG) or state.stored == setup.events else 1
+        until = max(since, state.stored + lag)
+    stored = events_in(0, state.stored) & ~retracted(state, setup)
+    events = events_in(since, until) & stored
+    at, outcome = (At.STOPS, "") if events else (At.END, "empty")
+    worker = worker._replace(at=at, since=since, until=until, events=events, outcome=outcome)
+    label = (
+        "worker {} reads the events of run {} in ({}, {}]",
+        w,
+        worker.run,
+        since - 1,
+        until - 1,
+    )
+    after = with_worker(state, w, worker)
+    if at is At.STOPS and setup.halt is Halt.NOTHING:
+        _, after = _look_for_stops(after, w, setup)
+    return label, after
+
+
+def _given_up_to(worker: Worker, setup: Setup) -> int:
+    """Rule 9: of what was in two doubtful attempts, its own with them, there is no third."""
+    return given_up_to(worker.chain) if setup.holds(Rule.TWO_DOUBTS) else 0
+
+
+def _look_for_stops(state: State, w: int, setup: Setup) -> Step:
+    worker = state.workers[w]
+    outcome = ""
+    if state.stop:
+        if setup.halt is Halt.SUBSCRIBER:
+            outcome = "unsubscribed"
+        elif setup.halt is Halt.BATCH and worker.run == BATCH:
+            outcome = "batch_cancelled"
+    if outcome:
+        worker = worker._replace(at=At.END, outcome=outcome)
+    elif setup.holds(Rule.ONE_TRANSACTION) or not any(
+        is_to_be_carried(read, worker.since) for read in worker.chain[:-1]
+    ):
+        worker = worker._replace(at=At.CLAIM)
+    else:
+        worker = worker._replace(at=At.CLOSE)
+    return ("worker {} looks for stops before run {}", w, worker.run), with_worker(state, w, worker)
+
+
+def _end(state: State, w: int) -> Step:
+    worker = state.workers[w]
+    index = worker.run
+    runs = list(state.runs)
+    first = index - len(worker.chain) + 1
+    if worker.outcome == "empty":
+        for position, read in enumerate(worker.chain[:-1]):
+            if is_to_be_carried(read, worker.since):
+                runs[first + position], _ = applied(read, runs[first + position], GiveUp())
+    runs[index], told = applied(worker.chain[-1], runs[index], _ENDS[worker.outcome])
+    after = idle(state, w)._replace(runs=tuple(runs))
+    if is_final(told):
+        after = unqueued(after, index)
+    return (f"worker {{}} ends run {{}} as {worker.outcome}", w, index), after

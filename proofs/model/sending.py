@@ -1,0 +1,134 @@
+"""A worker from its claim on: the call of the provider, and what is said of it afterwards."""
+
+from collections.abc import Iterator
+
+from gazette.domain.delivery.run import MOST_DOUBTS, Status
+from gazette.domain.delivery.signals import (
+    Accepted,
+    NotAttempted,
+    Policy,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    Signal,
+    Uncertain,
+)
+
+from proofs.model.numbered import applied, run_of
+from proofs.model.reading import Step, unqueued
+from proofs.model.state import CLAIMED, IDLE, At, Email, Rule, Setup, State, Worker, replaced
+
+_REFUSALS = ("refused for now", "refused for good", "refused account")
+
+
+def after_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
+    """Every next step of worker `w` that has claimed a run, its death and delay among them."""
+    worker = state.workers[w]
+    if worker.at not in CLAIMED:
+        return
+    if state.deaths:
+        doubtful = _doubtful(state, worker, setup)._replace(deaths=state.deaths - 1)
+        dead = _queued(doubtful, worker.run)
+        dead = dead._replace(workers=replaced(state.workers, w, IDLE))
+        yield ("worker {} dies with its claim of run {}", w, worker.run), dead
+        if not worker.is_late:
+            late = worker._replace(is_late=True)
+            after = doubtful._replace(workers=replaced(state.workers, w, late))
+            yield ("the deadline of worker {} on run {} passes", w, worker.run), after
+    match worker.at:
+        case At.CALL:
+            yield from _call(state, w, setup)
+        case At.COMMIT:
+            yield _commit(state, w)
+
+
+def _queued(state: State, index: int) -> State:
+    """With its message: it comes again, or a new one was queued."""
+    return state._replace(queued=state.queued | 1 << index)
+
+
+def _doubtful(state: State, worker: Worker, setup: Setup) -> State:
+    """Only `assume_sent` has to excuse itself: it may lose what nobody can know about."""
+    if setup.policy is not Policy.ASSUME_SENT:
+        return state
+    return state._replace(gone=state.gone | 1 << worker.run)
+
+
+def _call(state: State, w: int, setup: Setup) -> Iterator[Step]:
+    """Rule 6: the deadline, then the provider, which may take it, refuse it, or not be heard."""
+    worker = state.workers[w]
+
+    def after(outcome: str, changed: State = state) -> State:
+        told = worker._replace(at=At.COMMIT, outcome=outcome, events=0, doubted=0)
+        told = told._replace(is_after_stop=False)
+        return changed._replace(workers=replaced(changed.workers, w, told))
+
+    if worker.is_late and setup.holds(Rule.DEADLINE_BEFORE_CALL):
+        label = ("worker {} sees that its deadline on run {} has passed", w, worker.run)
+        yield label, after("not attempted")
+        return
+    taken = state._replace(emails=(*state.emails, _email(state, worker, setup)))
+    yield (
+        ("the provider takes the email of worker {} for run {}", w, worker.run),
+        after("accepted", taken),
+    )
+    if state.losses:
+        lost = _doubtful(state, worker, setup)._replace(losses=state.losses - 1)
+        words = "the provider does not get the email of worker {} for run {}; no answer"
+        yield (words, w, worker.run), after("uncertain", lost)
+        words = "the provider takes the email of worker {} for run {}; its answer is lost"
+        yield (words, w, worker.run), after("uncertain", lost._replace(emails=taken.emails))
+    if state.refusals:
+        fewer = state._replace(refusals=state.refusals - 1)
+        for refusal in _REFUSALS:
+            words = f"the provider says to worker {{}} on run {{}}: {refusal}"
+            yield (words, w, worker.run), after(refusal, fewer)
+
+
+def _email(state: State, worker: Worker, setup: Setup) -> Email:
+    """What the provider takes, and what is wrong with it by G2 or by a stop."""
+    fault, run = "", worker.run + 1
+    if worker.is_after_stop:
+        fault = f"stop: run {run} was claimed after the stop was acknowledged, and sent"
+    earlier = [email for email in state.emails if email.run == worker.run]
+    if len(earlier) >= (2 if setup.policy is Policy.RESEND else 1):
+        fault = f"G2: one email too many for run {run}, whatever the policy"
+    for number, email in enumerate(state.emails):
+        is_repetition = email.run == worker.run or email.events & worker.events
+        if is_repetition and not worker.doubted >> number & 1:
+            fault = f"G2: an email of run {run} repeats one of run {email.run + 1}, not given up"
+    for event in range(worker.events.bit_length()):
+        copies = sum(email.events >> event & 1 for email in state.emails)
+        if worker.events >> event & 1 and copies >= MOST_DOUBTS:
+            fault = f"G2: event {event + 1} is in a third email"
+    return Email(worker.run, run_of(worker.chain[0]).attempt, worker.events, fault)
+
+
+def _commit(state: State, w: int) -> Step:
+    worker = state.workers[w]
+    index = worker.run
+    claimed = worker.chain[0]
+    signal = _said(worker.outcome, run_of(claimed).attempt)
+    stored, told = applied(claimed, state.runs[index], signal)
+    after = state._replace(
+        runs=replaced(state.runs, index, stored), workers=replaced(state.workers, w, IDLE)
+    )
+    is_to_be_retried = run_of(told).status is Status.RETRYING
+    after = _queued(after, index) if is_to_be_retried else unqueued(after, index)
+    return (f"worker {{}} commits run {{}}: {worker.outcome}", w, index), after
+
+
+def _said(outcome: str, attempt: int) -> Signal:
+    match outcome:
+        case "accepted":
+            return Accepted(attempt, "m")
+        case "uncertain":
+            return Uncertain(attempt)
+        case "not attempted":
+            return NotAttempted(attempt)
+        case "refused for now":
+            return RefusedForNow(attempt)
+        case "refused for good":
+            return RefusedForGood(attempt)
+        case _:
+            return RefusedAccount(attempt)

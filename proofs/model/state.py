@@ -1,0 +1,187 @@
+"""What the search looks at: one schedule, its runs and events, and whoever works on them."""
+
+from enum import StrEnum
+from typing import NamedTuple, TypeVar
+
+from gazette.domain.delivery.signals import Policy
+
+from proofs.model.numbered import due
+
+T = TypeVar("T")
+
+
+class Rule(StrEnum):
+    """A rule of docs/protocol.md that the model can do without, to show what it prevents."""
+
+    SUPERSEDE = "supersede"
+    WAIT_FOR_PREDECESSOR = "wait_for_predecessor"
+    ONE_TRANSACTION = "one_transaction"
+    CARRIED_IS_CHECKED = "carried_is_checked"
+    SINCE_AT_EACH_ATTEMPT = "since_at_each_attempt"
+    EVIDENCE_MOVES_ANY_STATUS = "evidence_moves_any_status"
+    RESEND_ONCE = "resend_once"
+    POLICY_SPEAKS = "policy_speaks"
+    OPEN_INDEX_HOLDS_PENDING = "open_index_holds_pending"
+    NONCE = "nonce"
+    NONCE_ALONE = "nonce_alone"
+    OVERDUE_ATTEMPT = "overdue_attempt"
+    UNTIL_BEFORE_READ = "until_before_read"
+    SETTLE_LAG = "settle_lag"
+    DEADLINE_BEFORE_CALL = "deadline_before_call"
+    STOP_RAISES_EPOCH = "stop_raises_epoch"
+    CLAIM_CONDITION = "claim_condition"
+    WINDOW_FROM_SENT_RUNS = "window_from_sent_runs"
+    TWO_DOUBTS = "two_doubts"
+
+
+class Halt(StrEnum):
+    """What somebody may stop, once."""
+
+    NOTHING = "nothing"
+    SUBSCRIBER = "subscriber"
+    BATCH = "batch"
+    EVENT = "event"
+
+
+class Setup(NamedTuple):
+    """What is searched, and how far.
+
+    `deaths`: claimants that die after their claim, or outlive its deadline. `losses`: answers of
+    the provider or of a claim that get lost. `refusals`: answers by which the provider refuses.
+    `drops`: messages that end in a dead-letter queue. `without`: the rules that are taken out.
+    """
+
+    policy: Policy
+    occurrences: int = 2
+    events: int = 2
+    workers: int = 2
+    halt: Halt = Halt.NOTHING
+    deaths: int = 1
+    losses: int = 1
+    refusals: int = 1
+    drops: int = 1
+    without: frozenset[Rule] = frozenset()
+
+    def holds(self, rule: Rule) -> bool:
+        """Whether the rule is followed."""
+        return rule not in self.without
+
+
+class At(StrEnum):
+    """Which call a worker makes next."""
+
+    IDLE = "idle"
+    SETTLE = "settle"
+    READ = "read"
+    STOPS = "stops"
+    END = "end"
+    CLOSE = "close"
+    CLAIM = "claim"
+    RECLAIM = "reclaim"
+    CALL = "call"
+    COMMIT = "commit"
+
+
+BEFORE_CLAIM = frozenset({At.SETTLE, At.READ, At.STOPS, At.END, At.CLOSE, At.CLAIM})
+CLAIMED = frozenset({At.RECLAIM, At.CALL, At.COMMIT})
+
+
+class Worker(NamedTuple):
+    """One invocation: what it does next, and what it has read.
+
+    `chain`: its run and those before it, oldest first, as read and settled; after the claim its
+    own run as claimed. `events`: bits, as read. `outcome`: what it will say of its run.
+    `is_late`: the claim's deadline has passed. `doubted`: the emails, as bits, that this claim
+    may repeat. `is_after_stop`: it claimed after a stop that forbids it was acknowledged.
+    """
+
+    at: At = At.IDLE
+    run: int = -1
+    chain: tuple[int, ...] = ()
+    since: int = 0
+    until: int = 0
+    events: int = 0
+    outcome: str = ""
+    is_late: bool = False
+    doubted: int = 0
+    is_after_stop: bool = False
+
+
+IDLE = Worker()
+
+
+class Email(NamedTuple):
+    """What the provider accepted. `events` are bits; `fault`: the promise that it broke.
+
+    `is_doubted`: the policy spoke before any evidence came. `is_told`: evidence arrived.
+    """
+
+    run: int
+    attempt: int
+    events: int
+    fault: str = ""
+    is_doubted: bool = False
+    is_told: bool = False
+
+
+class State(NamedTuple):
+    """All that is: `runs` by number, oldest first; `stored` events; `queued` runs as bits.
+
+    `stop`: 0 none, 1 written, then one more for each run that knows it; ACKNOWLEDGED. `gone`:
+    runs, as bits, whose claimant died, was late or got no answer.
+    """
+
+    runs: tuple[int, ...]
+    stored: int
+    queued: int
+    workers: tuple[Worker, ...]
+    emails: tuple[Email, ...]
+    stop: int
+    gone: int
+    deaths: int
+    losses: int
+    refusals: int
+    drops: int
+
+
+ACKNOWLEDGED = 9
+BATCH = 0
+"""The run whose batch is cancelled."""
+
+RETRACTED = 1
+"""The event that is retracted, as bits."""
+
+
+def beginning(setup: Setup) -> State:
+    """One event is stored, one run is due and queued."""
+    return State(
+        runs=(due(0),),
+        stored=1,
+        queued=1,
+        workers=(IDLE,) * setup.workers,
+        emails=(),
+        stop=0,
+        gone=0,
+        deaths=setup.deaths,
+        losses=setup.losses,
+        refusals=setup.refusals,
+        drops=setup.drops,
+    )
+
+
+def canonical(state: State) -> State:
+    """Workers have no names: two states that differ by their order alone are one."""
+    workers = state.workers
+    if len(workers) == 2 and workers[1] < workers[0]:
+        return state._replace(workers=(workers[1], workers[0]))
+    return state
+
+
+def retracted(state: State, setup: Setup) -> int:
+    """The events that a read no longer finds, as bits."""
+    return RETRACTED if setup.halt is Halt.EVENT and state.stop else 0
+
+
+def replaced(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """The values with another one at `index`."""
+    return (*values[:index], value, *values[index + 1 :])

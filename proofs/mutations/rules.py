@@ -1,0 +1,136 @@
+"""What everything rests on, taken out: the claim, the deadline, the one attempt, the order."""
+
+from typing import Final
+
+from proofs.mutations.mutation import Mutation
+
+_SWAP_HOLDS = "tests/contract/dynamodb/test_runs.py::test_a_swap_holds_only_on_what_was_read"
+_NOT_ACKNOWLEDGED = (
+    "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
+)
+
+RULES: Final = (
+    Mutation(
+        "a claim holds only on what was read",
+        "adapters/dynamodb/runs.py",
+        "put_or_current(run_row(after, retention=self._retention), run_as_read(before))",
+        "put_or_current(\n"
+        "            run_row(after, retention=self._retention), RunRow.user_id.exists()\n"
+        "        )",
+        "tests/contract/dynamodb/test_runs.py::test_a_swap_that_lost_returns_what_won",
+    ),
+    Mutation(
+        "a claim holds only on the attempt that was read",
+        "adapters/dynamodb/runs.py",
+        "        & (RunRow.attempt == run.attempt)\n",
+        "",
+        _SWAP_HOLDS,
+    ),
+    Mutation(
+        "a claim holds only on the epoch that was read",
+        "adapters/dynamodb/runs.py",
+        "        & (RunRow.epoch == run.epoch)\n",
+        "",
+        _SWAP_HOLDS,
+    ),
+    Mutation(
+        "a joint claim holds only on what was read",
+        "adapters/dynamodb/runs.py",
+        "                        writes.save(row, run_as_read(before))\n",
+        "                        writes.save(row)\n",
+        "tests/contract/dynamodb/test_runs_together.py::test_where_one_has_moved_none_is_stored",
+    ),
+    Mutation(
+        "a joint claim looks at what stays as it is",
+        "adapters/dynamodb/runs.py",
+        "                            condition=run_as_read(before),\n",
+        "                            condition=RunRow.user_id.exists(),\n",
+        "tests/contract/dynamodb/test_runs_together.py"
+        "::test_one_that_was_only_to_be_looked_at_and_has_moved_stops_all",
+    ),
+    Mutation(
+        "who finds another's claim does not send",
+        "steps/delivery/claim.py",
+        "            return stored if stored.is_claimed_like(claimed) else None\n",
+        "            return stored\n",
+        "tests/unit/delivery/test_deliver.py::test_a_claim_made_by_another_between_read_and_claim_wins",
+    ),
+    Mutation(
+        "time and deadline are looked at right before the call",
+        "steps/delivery/deliver.py",
+        "    if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:\n",
+        "    if not claimed:\n",
+        "tests/unit/delivery/test_deliver.py"
+        "::test_trace_i_a_worker_without_time_after_its_claim_does_not_send",
+    ),
+    Mutation(
+        "what is put off because of a brake is not claimed by who had read it before",
+        "adapters/dynamodb/deferred_events.py",
+        "                    raise_epoch(run, writes)\n",
+        "",
+        "tests/contract/dynamodb/test_deferred_events.py"
+        "::test_what_is_put_off_lies_behind_the_window_and_who_had_read_it_does_not_claim",
+    ),
+    Mutation(
+        "what may have gone out is not put off",
+        "steps/delivery/category_hold.py",
+        " and placed.stored_at > until:\n",
+        ":\n",
+        "tests/unit/delivery/test_category_hold.py"
+        "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",
+    ),
+    Mutation(
+        "an immediate email waits as a whole",
+        "steps/delivery/category_hold.py",
+        "    if is_immediate(run.key.schedule):\n",
+        "    if is_immediate(run.key.schedule) and not due.sent:\n",
+        "tests/unit/delivery/test_category_hold.py"
+        "::test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release",
+    ),
+    Mutation(
+        "the client of SES makes one attempt",
+        "adapters/mail/ses.py",
+        '            retries={"total_max_attempts": 1, "mode": "standard"},\n',
+        '            retries={"total_max_attempts": 3, "mode": "standard"},\n',
+        "tests/contract/outside/test_ses_outcomes.py"
+        "::test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request",
+    ),
+    Mutation(
+        "a message is acknowledged only after its commit",
+        "steps/delivery/deliver.py",
+        "    finally:\n        heed(outcome, claimed, turn, pacing=by.pacing)\n",
+        "    except Exception:\n"
+        "        run = claimed\n"
+        "    finally:\n"
+        "        heed(outcome, claimed, turn, pacing=by.pacing)\n",
+        _NOT_ACKNOWLEDGED,
+    ),
+    Mutation(
+        "a message that failed is given back",
+        "observability.py",
+        '            logger().exception("message failed", message_id=record.message_id)\n'
+        "            raise\n",
+        '            logger().exception("message failed", message_id=record.message_id)\n',
+        _NOT_ACKNOWLEDGED,
+    ),
+    Mutation(
+        "a message that waits is given back",
+        "observability.py",
+        '            logger().warning("message kept for later", why=str(why), '
+        "message_id=record.message_id)\n"
+        "            raise\n",
+        '            logger().warning("message kept for later", why=str(why), '
+        "message_id=record.message_id)\n",
+        "tests/functions/delivery/test_outcomes.py"
+        "::test_what_is_refused_for_now_goes_to_resend_which_hides_it",
+    ),
+    Mutation(
+        "a report counts as proof only once its run is settled",
+        "steps/feedback/feedback.py",
+        "    run = runs.get(report.run) if report.run else None\n",
+        "    evidence_log.note(report.sent_at)\n"
+        "    run = runs.get(report.run) if report.run else None\n",
+        "tests/unit/feedback/test_feedback.py"
+        "::test_that_a_report_came_is_noted_only_once_its_run_is_settled",
+    ),
+)

@@ -1,0 +1,60 @@
+"""Every trace has its test, every rule is where it is said to be; a few are taken out."""
+
+import re
+
+import pytest
+
+from proofs.mutations.copy import PACKAGE, ROOT, Copy, without
+from proofs.mutations.mutation import Mutation
+from proofs.mutations.rules import RULES
+from proofs.mutations.traces import PREVENTED, TRACES, table
+
+_NAMED = re.compile(r"^def test_trace_([a-z]{1,2})_", re.MULTILINE)
+_QUICK = (
+    "time and deadline are looked at right before the call",
+    "who finds another's claim does not send",
+    "closing the predecessor and claiming are one write",
+)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """Of the project, in which rules may be taken out."""
+    return Copy(tmp_path_factory.mktemp("mutations"))
+
+
+def test_every_trace_has_a_test_of_the_code_that_is_named_after_it() -> None:
+    """Those of the model are named after them as well, and say nothing of the code."""
+    paths = [
+        path
+        for top in ("tests", "proofs")
+        for path in (ROOT / top).rglob("test_*.py")
+        if path.parent.name != "model"
+    ]
+    named = {letter for path in paths for letter in _NAMED.findall(path.read_text())}
+    assert named == set(TRACES)
+
+
+def test_every_trace_has_a_rule_that_is_taken_out_before_the_test_with_its_name() -> None:
+    assert {mutation.trace for mutation in PREVENTED} == set(TRACES)
+    for mutation in PREVENTED:
+        assert f"::test_trace_{mutation.trace}_" in mutation.test
+
+
+@pytest.mark.parametrize("mutation", [*RULES, *PREVENTED], ids=lambda each: each.rule)
+def test_every_rule_is_where_it_is_taken_out(mutation: Mutation) -> None:
+    path = ROOT / PACKAGE / "gazette" / mutation.path
+    compile(without(mutation, path.read_text()), path, "exec")
+
+
+def test_the_documentation_has_the_table() -> None:
+    """Where not: `python -m proofs.mutations --table`."""
+    assert table() in (ROOT / "docs" / "protocol.md").read_text()
+
+
+def test_without_a_rule_its_test_fails(copy: Copy) -> None:
+    some = [mutation for mutation in (*RULES, *PREVENTED) if mutation.rule in _QUICK]
+    assert len(some) == len(_QUICK)
+    assert not copy.passes([mutation.test for mutation in some])
+    for mutation in some:
+        assert copy.kills(mutation) == mutation.test.rpartition("::")[2]

@@ -1,0 +1,822 @@
+"""The rule that prevents each trace of docs/protocol.md, taken out."""
+
+from itertools import groupby
+from typing import Final
+
+from proofs.mutations.mutation import Mutation
+
+TRACES: Final = {
+    "a": "The next run is claimed while its predecessor is sending or unknown: the same events "
+    "twice, under every policy",
+    "b": "The predecessor's evidence comes between closing it and claiming the successor",
+    "c": "`since` fixed at the first claim, refused, then the predecessor's evidence: repeated",
+    "d": "Evidence for a run that was moved to retrying, failed or cancelled: a second email",
+    "e": "A second unknown after `resend`: no end",
+    "f": "A pending run whose message was dead-lettered: never seen again",
+    "g": "A lost answer to the claim: the worker loses against itself",
+    "h": "`until` taken at the claim: events between read and claim lost",
+    "i": "A worker that stalled past its deadline, and then sent",
+    "j": "A message skipped because the row existed; a row without message after a change of "
+    "preferences",
+    "k": "A schedule advanced into the slot that was open: orphaned",
+    "l": "An earlier stamp becomes visible after the window was read",
+    "m": "A producer's retry after a change of preferences: a second row",
+    "n": "A moved event lands behind the closed window of where it goes, is moved out of an "
+    "unknown run or one that is started meanwhile, or stays under a stale preference",
+    "o": "A stop is acknowledged between the look for it and the claim",
+    "p": "The same date twice, a date that is missing, a cancelled run that swallows the new hour "
+    "of the same day",
+    "q": "A poison event; a brake that drains a queue into its dead letters; an immediate message "
+    "that is never queued",
+    "r": "An attempt in doubt is carried, its successor ends in doubt too, and so on: copies "
+    "without bound, until a transaction is too large and the reader is locked",
+    "t": "Evidence for a run that nobody claimed makes it sent with no window: the chain stops "
+    "there, and the next digest repeats every event that is kept",
+    "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
+    "s": "What is refused at once for its stream's sake takes each probe of a brake that digests "
+    "share: they are too late",
+    "u": "One row that cannot be read, or says what only a newer version knows, stops everybody "
+    "behind it",
+    "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
+    "expire and the run says that nothing waited; a pause in which they expire",
+    "y": "Erased and back within the lag of the due index: a number is used twice, and an "
+    "occurrence is swallowed; a complaint of one of two readers of an address raises no epoch "
+    "of the other's runs; what is set aside has no condition on its run",
+    "w": "A hundred runs of one thread wait, and what is muted cannot leave them; the page says "
+    "saved, and an email that is claimed afterwards shows what was muted",
+    "x": "The settle lag trusts the time-out of a request: a worker stands still between the stamp "
+    "and the write, and the event lies behind a closed window, stored and never sent",
+    "aa": "A run that was refused to the end is redriven, and nobody gets anything; or two "
+    "workers, a crash and fan-out start it twice",
+    "ab": "A worker stands still between an event and its immediate run; the next event of the "
+    "thread has a run that sends both, and then the earlier number sends both again",
+}
+"""What broke an earlier version of the design, by letter."""
+
+_WINDOW = "    window = window_of(run, older.since,"
+_LOCAL_DATE = (
+    "int(schedule.next_due_at.astimezone("
+    '__import__("zoneinfo").ZoneInfo(schedule.wanted.time_zone)'
+    ').strftime("%Y%m%d"))'
+)
+
+PREVENTED: Final = (
+    Mutation(
+        "an older run that may have gone out is waited for",
+        "steps/delivery/prepare.py",
+        "    if older.unsettled:\n",
+        "    if older.unsettled and not older.unsettled:\n",
+        "tests/unit/delivery/test_predecessors.py::test_trace_a_a_run_waits_while_its_predecessor_may_have_gone",
+        "a",
+    ),
+    Mutation(
+        "closing the predecessor and claiming are one write",
+        "steps/delivery/claim.py",
+        "                return claimed if runs.swap_together(pairs) else None\n",
+        "                for before, after in reversed(pairs):\n"
+        "                    runs.swap(before, after)\n"
+        "                return claimed\n",
+        "tests/unit/delivery/test_predecessors.py"
+        "::test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail",
+        "b",
+    ),
+    Mutation(
+        "`since` is computed anew at each attempt",
+        "steps/delivery/predecessors.py",
+        "        return Window(since, run.window.until)\n",
+        "        return run.window\n",
+        "tests/unit/delivery/test_predecessors.py"
+        "::test_trace_c_what_a_run_covers_is_computed_anew_at_each_attempt",
+        "c",
+    ),
+    Mutation(
+        "evidence moves any status to sent",
+        "domain/delivery/lifecycle.py",
+        "    if run.status is Status.SENT:\n",
+        "    if run.status not in {Status.SENDING, Status.UNKNOWN}:\n",
+        "tests/unit/feedback/test_feedback.py"
+        "::test_trace_d_every_report_proves_acceptance_whatever_the_status",
+        "d",
+    ),
+    Mutation(
+        "`resend` speaks once only",
+        "domain/delivery/lifecycle.py",
+        "        case Policy.RESEND if not run.resent:\n",
+        "        case Policy.RESEND if True:\n",
+        "tests/unit/sweep/test_sweep.py::test_trace_e_a_second_doubt_after_resend_is_given_up",
+        "e",
+    ),
+    Mutation(
+        "the sweep queues pending runs again",
+        "steps/sweep/sweep.py",
+        "            return [_queue_again(run, by.generate_queue, by)]\n",
+        "            return [Swept.LEFT_ALONE]\n",
+        "tests/unit/sweep/test_sweep.py"
+        "::test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again",
+        "f",
+    ),
+    Mutation(
+        "a nonce tells a worker that the claim is its own",
+        "steps/delivery/claim.py",
+        "            return stored if stored.is_claimed_like(claimed) else None\n",
+        "            return stored if not attempt and stored.is_claimed_like(claimed) else None\n",
+        "tests/unit/delivery/test_deliver.py::test_trace_g_a_claim_that_nobody_answered_is_asked_for_again",
+        "g",
+    ),
+    Mutation(
+        "a window ends before its events are read",
+        "steps/delivery/deliver.py",
+        "            prepared.window,\n",
+        "            replace(prepared.window, until=by.clock() - by.limits.settle_lag),\n",
+        "tests/unit/delivery/test_deliver.py"
+        "::test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest",
+        "h",
+    ),
+    Mutation(
+        "the deadline is looked at right before the call",
+        "steps/delivery/deliver.py",
+        " or by.clock() + by.limits.send_timeout > deadline:\n",
+        ":\n",
+        "tests/unit/delivery/test_deliver.py"
+        "::test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send",
+        "i",
+    ),
+    Mutation(
+        "a run that was there already gets its message",
+        "steps/occurrences/start.py",
+        "    return Started(occurrence, departures.runs.create(run), quiet_until, until)\n",
+        "    found = departures.runs.create(run)\n"
+        "    gone = replace(found, status=Status.SKIPPED)\n"
+        "    return Started(occurrence, run if found is run else gone, quiet_until, until)\n",
+        "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
+        "j",
+    ),
+    Mutation(
+        "a schedule advances after its message is queued",
+        "steps/fanout/fanout.py",
+        "            _queue(started, departures)\n"
+        "            advanced = list(_advanced(started, behind, departures))\n",
+        "            advanced = list(_advanced(started, behind, departures))\n"
+        "            _queue(started, departures)\n",
+        "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
+        "j",
+    ),
+    Mutation(
+        "a change of the hour spends a number",
+        "steps/subscribers/schedules.py",
+        "            sequence=given_up.sequence + (next_due_at != given_up.next_due_at),\n",
+        "            sequence=given_up.sequence,\n",
+        "tests/unit/fanout/test_fanout.py"
+        "::test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_digest",
+        "j",
+    ),
+    Mutation(
+        "fan-out goes on over what was missed, behind the open slot",
+        "steps/fanout/fanout.py",
+        "            due = [each for each in advanced if each"
+        " and slot_of(each.next_due_at) <= open_slot]\n",
+        "            due = []\n",
+        "tests/unit/fanout/test_fanout.py::test_trace_k_a_schedule_never_advances_into_the_open_slot",
+        "k",
+    ),
+    Mutation(
+        "a new schedule is due after the open slot",
+        "steps/subscribers/schedules.py",
+        "        next_due_at=next_occurrence(wanted, "
+        "after=last_instant_of_slot(places.clock())),\n",
+        "        next_due_at=next_occurrence(wanted, after=places.clock()),\n",
+        "tests/unit/subscribers/test_schedules.py::test_trace_k_the_open_slot_is_never_chosen",
+        "k",
+    ),
+    Mutation(
+        "a window ends a settle lag before now",
+        "steps/delivery/prepare.py",
+        f"{_WINDOW} until=by.clock() - by.limits.settle_lag)\n",
+        f"{_WINDOW} until=by.clock())\n",
+        "tests/unit/delivery/test_deliver.py"
+        "::test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest",
+        "l",
+    ),
+    Mutation(
+        "each attempt to write takes a stamp of its own",
+        "adapters/dynamodb/events.py",
+        "        current = put_or_current(row, absent(now), repeat=False)\n",
+        "        current = put_or_current(row, absent(now))\n",
+        "tests/contract/dynamodb/test_events.py"
+        "::test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own",
+        "l",
+    ),
+    Mutation(
+        "windows are read strongly consistent",
+        "adapters/dynamodb/events.py",
+        "        consistent_read=True,\n        limit=limit,\n",
+        "        limit=limit,\n",
+        "tests/contract/dynamodb/test_windows.py"
+        "::test_trace_l_a_window_is_read_strongly_consistent_from_an_index_of_the_table_itself",
+        "l",
+    ),
+    Mutation(
+        "the producer's id is the key, whatever the schedule",
+        "adapters/dynamodb/events.py",
+        "            event_id=event.id,\n            stored=stored_key(schedule, now),\n",
+        '            event_id=f"{schedule}#{event.id}",\n'
+        "            stored=stored_key(schedule, now),\n",
+        "tests/contract/dynamodb/test_windows.py::test_trace_m_an_event_id_counts_once_whatever_its_schedule",
+        "m",
+    ),
+    Mutation(
+        "a moved event takes a new stamp",
+        "adapters/dynamodb/events.py",
+        "        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]\n",
+        "        stored = stored_key(schedule, placed.stored_at)\n"
+        "        actions: list[Action] = [EventRow.stored.set(stored)]\n",
+        "tests/contract/dynamodb/test_windows.py::test_trace_n_a_moved_event_lies_in_the_window_of_its_move",
+        "n",
+    ),
+    Mutation(
+        "what may have gone out is not moved",
+        "domain/delivery/run.py",
+        "            if run.window and (run.status not in _NOT_SENT or run.uncertain)\n",
+        "            if run.window and run.status in {Status.SENT, Status.SENDING}\n",
+        "tests/unit/routing/test_route.py::test_trace_n_an_event_is_not_moved_out_of_an_unknown_run",
+        "n",
+    ),
+    Mutation(
+        "a move holds the runs of where it goes",
+        "steps/routing/move.py",
+        "        moved = places.events.move(placed, target, leaving + arriving, wanted)\n",
+        "        moved = places.events.move(placed, target, leaving, wanted)\n",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
+        "n",
+    ),
+    Mutation(
+        "a move raises the revision of the schedules",
+        "adapters/dynamodb/schedules.py",
+        "        actions=[ScheduleRow.revision.add(1)],\n",
+        "        actions=[ScheduleRow.revision.add(0)],\n",
+        "tests/contract/dynamodb/test_leaving.py"
+        "::test_trace_n_fan_out_that_has_read_a_schedule_before_does_not_move_it_on",
+        "n",
+    ),
+    Mutation(
+        "what comes to a digest that is just being made sees that it is",
+        "steps/routing/route.py",
+        "        and (placed.schedule != target or target not in",
+        "        and (target not in",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_by_no_run",
+        "n",
+    ),
+    Mutation(
+        "a run that is claimed while others end is held as it was read",
+        "steps/routing/move.py",
+        " for run in done if run.status is Status.CANCELLED}\n",
+        " for run in done}\n",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_n_a_run_that_is_claimed_while_others_are_superseded_keeps_what_it_sends",
+        "n",
+    ),
+    Mutation(
+        "what leaves a thread leaves an open run behind",
+        "steps/routing/move.py",
+        "        if waiting and (collecting_at is None or",
+        "        if chain and (collecting_at is None or",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_redrive_too",
+        "n",
+    ),
+    Mutation(
+        "the profile is read again after the write",
+        "steps/routing/route.py",
+        "        if not unsettled:\n",
+        "        if True:\n",
+        "tests/unit/routing/test_route.py::test_trace_n_nothing_stays_stored_under_a_stale_preference",
+        "n",
+    ),
+    Mutation(
+        "who leaves raises the epoch of the open runs",
+        "steps/subscribers/unsubscribe.py",
+        "    make_known(runs.of_user(user_id), runs=runs)\n",
+        "    make_known([], runs=runs)\n",
+        "tests/unit/subscribers/test_unsubscribe.py"
+        "::test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged",
+        "o",
+    ),
+    Mutation(
+        "who cancels a batch walks its runs",
+        "steps/support/batches.py",
+        "        for run in readable(runs.of_batch(slot))\n",
+        "        for run in list(readable(runs.of_batch(slot)))[:0]\n",
+        "tests/unit/support/test_batches.py"
+        "::test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged",
+        "o",
+    ),
+    Mutation(
+        "runs are numbered, not dated",
+        "steps/occurrences/start.py",
+        "        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),\n",
+        f"        key=RunKey(schedule.user_id, schedule.name, {_LOCAL_DATE}),\n",
+        "tests/unit/subscribers/test_reschedule.py"
+        "::test_trace_p_from_auckland_to_honolulu_the_same_date_has_a_digest_under_each_clock",
+        "p",
+    ),
+    Mutation(
+        "a date that does not exist is passed over",
+        "domain/scheduling/calendar.py",
+        "    if midnight.astimezone(zone).date() != day:\n        return None\n",
+        "",
+        "tests/unit/calendar/test_calendar.py::test_trace_p_a_date_that_does_not_exist_is_passed_over",
+        "p",
+    ),
+    Mutation(
+        "the date of a run that was given up has had no digest",
+        "steps/subscribers/reschedule.py",
+        "    return replace(schedule, last_due_at=max(started, default=None))\n",
+        "    return schedule if list(started) else schedule\n",
+        "tests/unit/subscribers/test_reschedule.py"
+        "::test_trace_p_a_run_that_is_long_due_and_unclaimed_comes_at_the_new_hour",
+        "p",
+    ),
+    Mutation(
+        "what no email can show is set aside",
+        "steps/delivery/edition.py",
+        "                since = desk.shelf.set_aside(\n"
+        "                    event, done.run, str(why), for_good=event.id in in_doubt\n"
+        "                )\n",
+        "                raise RenderingFailed(str(why)) from why\n",
+        "tests/unit/delivery/test_edition.py"
+        "::test_trace_q_a_poison_event_is_set_aside_and_the_rest_goes_out",
+        "q",
+    ),
+    Mutation(
+        "what the brake holds up gets a message of its own",
+        "steps/delivery/generate.py",
+        "        queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])\n",
+        '        raise TimeoutError(f"{delay}: {min(delay, LONGEST_DELAY)}")\n',
+        "tests/unit/pacing/test_circuit_breaker_runs.py"
+        "::test_trace_q_while_it_holds_a_digest_is_put_off_by_a_message_of_its_own",
+        "q",
+    ),
+    Mutation(
+        "an immediate run is queued also when its event was there",
+        "steps/routing/route.py",
+        "        _settle(there, target, standing, places)\n    return Outcome.STORED",
+        "        if stored:\n"
+        "            _settle(there, target, standing, places)\n"
+        "    return Outcome.STORED",
+        "tests/unit/routing/test_immediate.py"
+        "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
+        "q",
+    ),
+    Mutation(
+        "what was in two doubtful attempts is in no third",
+        "steps/delivery/predecessors.py",
+        "    since = settled_until((run, *ended))\n",
+        "    since = sent_until((run, *ended))\n",
+        "tests/unit/delivery/test_copies.py::test_trace_r_an_event_is_in_two_digests_at_most",
+        "r",
+    ),
+    Mutation(
+        "a run of which nothing is left has no successor",
+        "steps/sweep/unknown.py",
+        "    if _is_carried(decided) and _leaves_nothing(run, older):\n",
+        "    if _is_carried(decided) and not _leaves_nothing(run, older):\n",
+        "tests/unit/delivery/test_copies.py::test_trace_r_an_immediate_event_goes_out_twice_at_most",
+        "r",
+    ),
+    Mutation(
+        "what may have gone out is set aside for good",
+        "steps/delivery/edition.py",
+        "for_good=event.id in in_doubt",
+        "for_good=event.id in in_doubt and not in_doubt",
+        "tests/unit/delivery/test_copies.py"
+        "::test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not",
+        "r",
+    ),
+    Mutation(
+        "evidence is of an attempt that the row knows",
+        "domain/delivery/lifecycle.py",
+        "    if not run.knows(signal.attempt):\n",
+        "    if not signal:\n",
+        "tests/unit/delivery/test_lifecycle.py"
+        "::test_trace_t_evidence_of_an_attempt_that_nobody_claimed_settles_nothing",
+        "t",
+    ),
+    Mutation(
+        "what nobody claimed is kept with its reason",
+        "steps/feedback/feedback.py",
+        "    if run and not run.knows(report.attempt):\n",
+        "    if run and not run:\n",
+        "tests/unit/feedback/test_stray_delivery_events.py"
+        "::test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing",
+        "t",
+    ),
+    Mutation(
+        "a refusal by policy is of the message",
+        "adapters/mail/ses_faults.py",
+        "        if by_policy:\n            fault = Fault.OF_MESSAGE\n",
+        "",
+        "tests/unit/feedback/test_policy_refusals.py"
+        "::test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody",
+        "z",
+    ),
+    Mutation(
+        "each stream has a brake of its own",
+        "domain/delivery/streams.py",
+        "        return self.immediate if is_immediate(schedule) else self.digest\n",
+        "        return self.digest\n",
+        "tests/unit/pacing/test_circuit_breaker_runs.py::test_trace_s_what_is_refused_at_once_holds_up_no_digest",
+        "s",
+    ),
+    Mutation(
+        "a refusal of a stream stops no other",
+        "steps/delivery/pacing.py",
+        "        if outcome.every_stream:\n",
+        "        if True:\n",
+        "tests/unit/pacing/test_circuit_breaker_runs.py"
+        "::test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other",
+        "s",
+    ),
+    Mutation(
+        "a refusal of the account stops every stream",
+        "steps/delivery/pacing.py",
+        "        if outcome.every_stream:\n",
+        "        if outcome.every_stream and not outcome.every_stream:\n",
+        "tests/unit/pacing/test_circuit_breaker_runs.py"
+        "::test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both",
+        "s",
+    ),
+    Mutation(
+        "what another stream finds out doubles no brake that is on",
+        "steps/delivery/pacing.py",
+        ".lever.pull_if_off(outcome.detail, now)\n",
+        ".lever.pull(outcome.detail, now)\n",
+        "tests/unit/pacing/test_circuit_breaker_runs.py"
+        "::test_trace_s_a_brake_of_the_other_stream_that_is_on_stays_as_it_is",
+        "s",
+    ),
+    Mutation(
+        "a value that is not known is read as such",
+        "domain/stored.py",
+        "    except ValueError:\n        unknown",
+        "    except ZeroDivisionError:\n        unknown",
+        "tests/contract/dynamodb/test_newer_rows.py"
+        "::test_trace_u_a_row_of_a_newer_version_is_read_as_such_and_kept",
+        "u",
+    ),
+    Mutation(
+        "fan-out goes on past what it cannot read",
+        "steps/fanout/fanout.py",
+        "        except UnreadableRow as unreadable:\n            behind.leave(slot, unreadable)\n",
+        "        except ZeroDivisionError:\n            behind.rows.clear()\n",
+        "tests/unit/ingest/test_unreadable.py"
+        "::test_trace_u_a_run_that_cannot_be_read_leaves_its_schedule_behind_alone",
+        "u",
+    ),
+    Mutation(
+        "what was left behind is looked at with each tick",
+        "steps/fanout/fanout.py",
+        "            self.batches.leave_behind(self.shard, slot)\n",
+        "            pass\n",
+        "tests/unit/ingest/test_unreadable.py"
+        "::test_trace_u_what_was_left_behind_is_found_once_it_can_be_read",
+        "u",
+    ),
+    Mutation(
+        "the sweep goes on past what it cannot read",
+        "steps/sweep/sweep.py",
+        "            done.append((run, Swept.UNREADABLE))\n            continue\n",
+        "            raise run\n",
+        "tests/unit/ingest/test_unreadable.py::test_trace_u_the_sweep_goes_past_what_it_cannot_read",
+        "u",
+    ),
+    Mutation(
+        "a run waits whose window has an event that cannot be read",
+        "adapters/dynamodb/events.py",
+        "                found = decoded(row, found_in)\n",
+        "                try:\n"
+        "                    found = decoded(row, found_in)\n"
+        "                except UnreadableRow:\n"
+        "                    continue\n",
+        "tests/contract/dynamodb/test_newer_rows.py"
+        "::test_trace_u_an_event_that_cannot_be_read_is_never_left_out_of_its_window",
+        "u",
+    ),
+    Mutation(
+        "what comes more rarely than daily waits for the next day",
+        "steps/delivery/pacing.py",
+        "    if why is NoTurn.DAILY_CAP and run.key.schedule == DAILY:\n",
+        "    if why is NoTurn.DAILY_CAP and not at_once:\n",
+        "tests/unit/calendar/test_lifetime.py"
+        "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
+        "v",
+    ),
+    Mutation(
+        "what comes more rarely than daily is never too late in a queue",
+        "steps/delivery/prepare.py",
+        "    is_daily = run.key.schedule == DAILY\n",
+        '    is_daily = run.key.schedule != "custom"\n',
+        "tests/unit/calendar/test_lifetime.py"
+        "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
+        "v",
+    ),
+    Mutation(
+        "what expired is the reason of a run that has nothing else",
+        "steps/delivery/prepare.py",
+        "Reason.EXPIRED if due.expired else Reason.EMPTY",
+        "Reason.EMPTY",
+        "tests/unit/calendar/test_lifetime.py"
+        "::test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason",
+        "v",
+    ),
+    Mutation(
+        "an event lasts until the occurrence after the next one",
+        "domain/scheduling/lifetime.py",
+        "next_occurrence(wanted, after=next_occurrence(wanted, after=now)) + MARGIN",
+        "now + MARGIN",
+        "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
+        "v",
+    ),
+    Mutation(
+        "a pause that begins later makes it last longer",
+        "steps/routing/route.py",
+        "                extend(placed, standing.wants(target), places=places)\n",
+        "                extend(placed, None, places=places)\n",
+        "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
+        "v",
+    ),
+    Mutation(
+        "an event is counted as expired only where it still is in its place and has expired",
+        "adapters/dynamodb/deferred_events.py",
+        "            condition=in_place(placed) & expired(now),\n",
+        "            condition=in_place(placed),\n",
+        "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_what_lasts_is_not_counted_as_expired",
+        "v",
+    ),
+    Mutation(
+        "a number whose run is of another occurrence is passed over",
+        "steps/fanout/fanout.py",
+        "    if started.is_taken:\n",
+        "    if started.is_taken and not started:\n",
+        "tests/unit/routing/test_numbers.py"
+        "::test_trace_y_who_is_erased_and_back_within_the_lag_of_the_index_misses_no_digest",
+        "y",
+    ),
+    Mutation(
+        "whether an address is suppressed is asked after the claim",
+        "steps/delivery/deliver.py",
+        "    if _is_suppressed(claimed, prepared, by):\n",
+        "    if by.suppressions is None:\n",
+        "tests/unit/subscribers/test_suppress.py"
+        "::test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too",
+        "y",
+    ),
+    Mutation(
+        "what is set aside is so with the epoch of its run",
+        "adapters/dynamodb/deferred_events.py",
+        "            with transaction(EventRow) as writes:\n"
+        "                raise_epoch(run, writes)\n",
+        "            with transaction(EventRow) as writes:\n",
+        "tests/contract/dynamodb/test_deferred_events.py"
+        "::test_trace_y_what_somebody_else_has_claimed_is_not_set_aside",
+        "y",
+    ),
+    Mutation(
+        "of many open runs the newest takes everything before an event leaves",
+        "steps/routing/move.py",
+        "    if len(unclaimed) <= _FEW:\n",
+        "    if unclaimed is not None:\n",
+        "tests/unit/routing/test_many_at_once.py"
+        "::test_trace_w_what_leaves_may_leave_however_many_runs_wait",
+        "w",
+    ),
+    Mutation(
+        "the page moves what waits before it says saved",
+        "steps/ingest/profiles.py",
+        "    if subscriber.placed == choices:\n",
+        "    if subscriber.placed == choices or time_left is not unhurried:\n",
+        "tests/unit/preferences/test_page.py"
+        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "w",
+    ),
+    Mutation(
+        "the page takes back what waits of a follow before it says saved",
+        "steps/preferences/page.py",
+        "        rearrange(user_id, places=places, time_left=time_left)\n",
+        "        pass\n",
+        "tests/unit/preferences/test_page.py"
+        "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
+        "w",
+    ),
+    Mutation(
+        "what the page did not finish it does not tell as saved",
+        "steps/preferences/page.py",
+        "        return Told.UNSURE\n",
+        "        return Told.SAVED\n",
+        "tests/unit/preferences/test_page.py"
+        "::test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it",
+        "w",
+    ),
+    Mutation(
+        "what was passed over is stamped anew",
+        "steps/routing/late_writes.py",
+        "        if not _is_passed_over(placed, chain, schedule):\n",
+        "        if chain or not chain:\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_a_write_that_comes_late_lies_in_the_next_window",
+        "x",
+    ),
+    Mutation(
+        "a message that comes again looks at the old stamp too",
+        "steps/routing/route.py",
+        "    there = see_that_it_comes(found, places=places)\n",
+        "    there = see_that_it_comes(found, places=places) if stored else found\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
+        "x",
+    ),
+    Mutation(
+        "an amendment looks as well",
+        "steps/routing/route.py",
+        "            if there := see_that_it_comes(replace(found, event=event), places=places):\n",
+        "            if there := replace(found, event=event):\n",
+        "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
+        "x",
+    ),
+    Mutation(
+        "fan-out's clock may be ahead",
+        "steps/routing/late_writes.py",
+        "    return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME\n",
+        "    return slot_of(schedule.next_due_at) <= places.clock()\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing",
+        "x",
+    ),
+    Mutation(
+        "what was in the email is not stamped anew",
+        "steps/routing/late_writes.py",
+        "        if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):\n",
+        "        if not chain and chain:\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message",
+        "x",
+    ),
+    Mutation(
+        "an attempt shows nothing that an earlier one in doubt had not",
+        "steps/delivery/category_hold.py",
+        "        elif any(each.has_passed_over(placed.event.id, placed.stored_at) "
+        "for each in doubtful):\n",
+        "        elif not doubtful and doubtful:\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not",
+        "x",
+    ),
+    Mutation(
+        "a run names what it has left out",
+        "steps/delivery/category_hold.py",
+        "            left_out.append(name_of(placed.event.id))\n",
+        "            continue\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_what_the_run_that_carries_a_doubt_leaves_out_it_has_not_shown",
+        "x",
+    ),
+    Mutation(
+        "what is stamped anew in a thread leaves an open run behind",
+        "steps/routing/late_writes.py",
+        "        if is_immediate(name) and not claimable(chain):\n",
+        "        if is_immediate(name) and not chain:\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again",
+        "x",
+    ),
+    Mutation(
+        "a redrive of what failed starts the next run",
+        "steps/delivery/resend.py",
+        "            return restart(done.run)\n",
+        "            return done\n",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited",
+        "aa",
+    ),
+    Mutation(
+        "a redrive spends a number of the schedule",
+        "steps/occurrences/redrive.py",
+        "    by.queue.send([QueuedRun(run.key, delay)])\n    _spend(run, by)\n",
+        "    by.queue.send([QueuedRun(run.key, delay)])\n",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_the_next_digest_comes_at_its_hour_and_repeats_nothing",
+        "aa",
+    ),
+    Mutation(
+        "what a later digest carried is not started again",
+        "steps/occurrences/redrive.py",
+        "        if carrier := _carrier(failed, chain, by):\n",
+        "        if (carrier := _carrier(failed, chain, by)) and not carrier:\n",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited",
+        "aa",
+    ),
+    Mutation(
+        "a run that goes on is not started twice",
+        "steps/occurrences/redrive.py",
+        "        if later := _not_ended(failed, chain):\n",
+        "        if (later := _not_ended(failed, chain)) and not later:\n",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
+        "aa",
+    ),
+    Mutation(
+        "the schedule is read before its runs",
+        "steps/occurrences/redrive.py",
+        "            at_least=schedule.sequence if schedule else 0,\n",
+        "            at_least=now.sequence if (now := _schedule(failed.key, by)) else 0,\n",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
+        "aa",
+    ),
+    Mutation(
+        "a crash leaves a number that whoever comes again spends",
+        "steps/occurrences/redrive.py",
+        "            _spend(chain[0], by)\n            return",
+        "            return",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence",
+        "aa",
+    ),
+    Mutation(
+        "the number of the next occurrence is left to fan-out",
+        "steps/occurrences/redrive.py",
+        "        if schedule.next_due_at == run.due_at:\n            return\n",
+        "",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run",
+        "aa",
+    ),
+    Mutation(
+        "a change of the hour tells the run of a redrive from an occurrence",
+        "steps/subscribers/reschedule.py",
+        "found.due_at == spent.due_at and found",
+        "found",
+        "tests/unit/delivery/test_redrive.py::test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest",
+        "aa",
+    ),
+    Mutation(
+        "an immediate run gives way to a later one that was sent",
+        "steps/delivery/prepare.py",
+        "    if is_unclaimed(run) and gives_way(chain.newer, runs=by.runs):\n",
+        "    if is_unclaimed(run) and gives_way((), runs=by.runs):\n",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
+        "ab",
+    ),
+    Mutation(
+        "an immediate run gives way to a later one in doubt",
+        "steps/delivery/predecessors.py",
+        "        or bool(each.uncertain)\n",
+        "",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evidence",
+        "ab",
+    ),
+    Mutation(
+        "an immediate run waits until those that it ends have collected",
+        "steps/delivery/prepare.py",
+        "        collecting = (run, *filter(is_unclaimed, older))\n",
+        "        collecting = (run,)\n",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect",
+        "ab",
+    ),
+    Mutation(
+        "a run that is due at once is not that of the rest of its second",
+        "steps/routing/immediate.py",
+        "        if run.due_at < placed.stored_at or run.reason",
+        "        if run.reason",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second",
+        "ab",
+    ),
+    Mutation(
+        "a run whose window is fixed ends none that collects beyond it",
+        "steps/delivery/predecessors.py",
+        "Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)\n",
+        "Cancel(Reason.SUPERSEDED)\n",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longer",
+        "ab",
+    ),
+    Mutation(
+        "a later run that has read before an earlier one was stored reads again",
+        "steps/delivery/predecessors.py",
+        "    told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)\n",
+        "    told = [each for each in newer if is_unclaimed(each)]\n",
+        "tests/unit/routing/test_move.py"
+        "::test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends",
+        "ab",
+    ),
+)
+
+
+def table() -> str:
+    """What docs/protocol.md says of the traces."""
+    lines = ["| trace | what happens | without this rule | this test fails |", "| --- " * 4 + "|"]
+    for trace, all_of_it in groupby(PREVENTED, key=lambda one: one.trace):
+        begins = f"| {trace} | {TRACES[trace]} |"
+        for one in all_of_it:
+            lines.append(f"{begins} {one.rule} | `{one.test.rpartition('::')[2]}` |")
+            begins = "| | |"
+    return "\n".join(lines)

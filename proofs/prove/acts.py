@@ -1,0 +1,301 @@
+"""What somebody does: a service, a reader, an operator, or SQS itself."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    RetractEvent,
+)
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.stored import as_stored
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.subscribers.suppress import heed
+from gazette.steps.subscribers.unsubscribe import unsubscribe
+from gazette.steps.support.batches import cancel_batch
+
+from proofs.prove.land import Register
+from proofs.prove.life import FIRST_DUE, Life
+from proofs.prove.scenario import Act, Overtake
+from proofs.prove.strikes import Worker
+from tests.builders import a_complaint, a_subscriber, an_activity, an_event
+from tests.fake_stores import FakePacer
+from tests.world import Watched
+
+CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
+"""What is acknowledged, and holds from then on for every claim."""
+
+
+def register(user_id: str, frequency: Frequency) -> Act:
+    """A reader who wants comments this often; of everything else, a digest every day."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(
+            user_id,
+            changed_at=life.clock(),
+            email=f"{user_id}@example.com",
+            comment=frequency,
+        )
+        life.say(ChangeSubscriber(subscriber))
+
+    return act
+
+
+def put(
+    event_id: str, user_id: str = "ann", *, category: str = "comment", on: str | None = None
+) -> Act:
+    """An event on an entity, of its own where none is said; its actor has its name."""
+
+    def act(life: Life) -> None:
+        life.events.append((user_id, event_id))
+        event = an_event(
+            event_id,
+            user_id=user_id,
+            category=category,
+            entity_id=on or event_id,
+            actor=event_id,
+            occurred_at=life.clock(),
+        )
+        life.say(CreateEvents((event,)))
+
+    return act
+
+
+def put_again(event_id: str, user_id: str = "ann") -> Act:
+    """The producer puts it once more, as it was."""
+
+    def act(life: Life) -> None:
+        found = life.onlooker.events.get(user_id, event_id)
+        if isinstance(found, Placed):
+            life.say(CreateEvents((found.event,)))
+
+    return act
+
+
+def change_template(*cannot_show: str) -> Act:
+    """From now on no email can show these events; every other one it can."""
+
+    def act(life: Life) -> None:
+        renderer = life.world.renderer
+        assert isinstance(renderer, Register)
+        renderer.cannot_show = set(cannot_show)
+
+    return act
+
+
+def follow(entity_id: str, user_id: str = "ann") -> Act:
+    """The reader follows an entity from now on."""
+
+    def act(life: Life) -> None:
+        life.say(ChangeFollow(user_id, f"post#{entity_id}", FollowState(True, None), life.clock()))
+
+    return act
+
+
+def happen(entity_id: str, *user_ids: str) -> Act:
+    """An activity on an entity: an event with its id for each of its followers."""
+
+    def act(life: Life) -> None:
+        life.events += [(user_id, entity_id) for user_id in user_ids]
+        activity = an_activity(
+            entity_id, entity_id=entity_id, actor=entity_id, occurred_at=life.clock()
+        )
+        life.say(CreateActivity(activity))
+
+    return act
+
+
+def choose(frequency: Frequency, user_id: str = "ann") -> Act:
+    """The reader wants comments this often from now on."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(
+            user_id,
+            changed_at=life.clock(),
+            email=f"{user_id}@example.com",
+            comment=frequency,
+        )
+        done = (MUTED, user_id) if frequency is Frequency.NEVER else None
+        life.say(ChangeSubscriber(subscriber), done)
+
+    return act
+
+
+def move_hour(hour: int, user_id: str = "ann") -> Act:
+    """The reader wants digests at another hour from now on."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(
+            user_id,
+            changed_at=life.clock(),
+            email=f"{user_id}@example.com",
+            times=DigestTimes(hour=hour, minute=0),
+            comment=Frequency.DAILY,
+        )
+        life.say(ChangeSubscriber(subscriber))
+
+    return act
+
+
+def retract(event_id: str, user_id: str = "ann") -> Act:
+    """A service withdraws an event."""
+
+    def act(life: Life) -> None:
+        life.say(RetractEvent(user_id, event_id), (RETRACTED, event_id))
+
+    return act
+
+
+def erase(life: Life) -> None:
+    """The reader is erased."""
+    life.say(EraseSubscriber("ann", life.clock()), (ERASED, "ann"))
+
+
+def leave(life: Life) -> None:
+    """The reader's one click."""
+    world = life.world
+    life.persist(
+        "unsubscribe",
+        lambda: unsubscribe(
+            "ann",
+            subscribers=world.subscribers,
+            suppressions=world.suppressions,
+            schedules=world.schedules,
+            runs=world.runs,
+        ),
+        (LEFT, "ann"),
+    )
+
+
+def share_address(user_id: str = "bo", of: str = "ann") -> Act:
+    """The reader gives the address of another one, for digests."""
+
+    def act(life: Life) -> None:
+        subscriber = a_subscriber(user_id, changed_at=life.clock(), email=f"{of}@example.com")
+        life.say(ChangeSubscriber(subscriber))
+
+    return act
+
+
+def complain(life: Life) -> None:
+    """One of two readers of an address complains: nothing goes to either any more."""
+    world = life.world
+
+    def act() -> None:
+        heed(a_complaint(), by=world.suppressing())
+        life.acknowledged.setdefault((LEFT, "bo"), life.calls.count)
+
+    life.persist("complain", act, (LEFT, "ann"))
+
+
+def stray_report(sequence: int, attempt: int = 1) -> Act:
+    """SES reports of an email of these ids that was sent before the tables were what they are."""
+
+    def act(life: Life) -> None:
+        key = RunKey("ann", DAILY, sequence)
+        sent_at = life.clock() - timedelta(days=30)
+        report = MailReport(MailEvent.CLICKED, key, attempt, "stray", sent_at, life.clock())
+        life.queues["feedback"].put(report)
+
+    return act
+
+
+def cancel(life: Life) -> None:
+    """An operator stops the batch of the first slot."""
+    world, slot = life.world, slot_of(FIRST_DUE)
+
+    def act() -> list[Run]:
+        return list(cancel_batch(slot, batches=world.batches, runs=world.runs))
+
+    life.persist("cancel", act, (CANCELLED, slot.isoformat()))
+
+
+def brake(category: str) -> Act:
+    """Too many complain of a category; every worker knows of it at once."""
+
+    def act(life: Life) -> None:
+        life.brakes.pull(category_brake(category, "too many complaints", life.clock()))
+
+    return act
+
+
+def release(category: str) -> Act:
+    """An operator lets a category go."""
+
+    def act(life: Life) -> None:
+        life.brakes.release(category)
+
+    return act
+
+
+def cap(daily: int) -> Act:
+    """From today on, so many emails may go out on the first day, and twice as many on the next."""
+
+    def act(life: Life) -> None:
+        plan = PacePlan(rate=500, warmup_from=life.clock().date(), warmup_daily=daily)
+        pacer = FakePacer(plan)
+        life.world.pacer = Watched("pacer", pacer, life.calls.around)  # type: ignore[assignment]
+
+    return act
+
+
+def lose_messages(life: Life) -> None:
+    """What is queued for generate is gone: deleted by a worker that then died, or by a purge."""
+    life.queues["generate"].messages.clear()
+
+
+def bury_messages(life: Life) -> None:
+    """What is queued for generate becomes dead letters, as after five workers that died."""
+    queue = life.queues["generate"]
+    while queue.messages:
+        queue.bury(queue.messages.pop())
+
+
+def old_message(sequence: int = 1) -> Act:
+    """A message that had been a dead letter is redriven."""
+    return lambda life: life.queues["generate"].put(RunKey("ann", DAILY, sequence))
+
+
+def copy(life: Life, worker: Worker) -> None:
+    """Another worker gets the same message."""
+    life.work_copy(worker)
+
+
+def roll_back(user_id: str) -> Act:
+    """A newer version was here: it left a run with a reason, and one in a status, of its own."""
+
+    def act(life: Life) -> None:
+        now = life.clock()
+        for name, status in ((DAILY, Status.RETRYING), ("weekly", as_stored(Status, "parked"))):
+            key = RunKey(user_id, name, 1)
+            run = Run(key, due_at=now, check_at=now, status=status)
+            life.world.runs.create(replace(run, reason=as_stored(Reason, "foreseen")))
+
+    return act
+
+
+def during(*acts: Act) -> Overtake:
+    """Somebody acts, and everything that this queues for ingest is worked off."""
+
+    def overtake(life: Life, _: Worker) -> None:
+        for act in acts:
+            act(life)
+        life.work_off("ingest")
+
+    return overtake
+
+
+def at(act: Act, **after: float) -> tuple[timedelta, Act]:
+    """So long after the first digest is due."""
+    return timedelta(**after), act

@@ -1,0 +1,199 @@
+"""Where a life takes place: every port, as its workers have it and as an onlooker reads it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from gazette.domain.delivery.compose import Digest
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.signals import Policy, SendOutcome
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.explanation import EventHistory
+from gazette.domain.identity import shard_of
+from gazette.domain.model import Edition, Mail
+from gazette.domain.ports.ledgers import Batches, Runs, Schedules
+from gazette.domain.ports.outside import Links
+from gazette.domain.ports.stores import Events, Subscribers
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.context import Places
+
+from proofs.prove import without
+from proofs.prove.provider import Answer, Provider
+from proofs.prove.queues import (
+    FollowerMessages,
+    GivenUp,
+    Queue,
+    RunMessages,
+    ShardMessages,
+    SweepMessages,
+)
+from proofs.prove.strikes import Calls, unavailable
+from tests.fake_stores import PARTITIONS, FakePacer
+from tests.fakes import FakeBacklog, FakeCanary, FakeMailer, FakeRenderer
+from tests.world import PORTS, Watched, World
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What a land is made of, and whom it tells of calls and emails."""
+
+    clock: Any
+    policy: Policy
+    readers: tuple[str, ...]
+    queues: Mapping[str, Queue]
+    provider: Provider
+    calls: Calls
+
+
+@dataclass(frozen=True)
+class Onlooker:
+    """The tables, read without anybody noticing."""
+
+    subscribers: Subscribers
+    schedules: Schedules
+    runs: Runs
+    events: Events
+    batches: Batches
+    history: EventHistory
+
+
+@dataclass(frozen=True)
+class Land:
+    """`world` has the ports of the workers; `sweep_queue` is the one that it lacks."""
+
+    world: World
+    onlooker: Onlooker
+    sweep_queue: Any
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What ports are made of: our fakes, or the real adapters.
+
+    `answerless(provider, name, call, done)` is what a call comes to whose answer is lost.
+    `claims` are the calls that may be a claim.
+    """
+
+    make: Callable[[Wiring], Land]
+    answerless: Callable[[Provider, str, Callable[[], object], bool], object]
+    claims: frozenset[str]
+
+
+class ProvidedMailer(FakeMailer):
+    """The port `Mailer`, before a provider with a will of its own."""
+
+    def __init__(self, provider: Provider) -> None:
+        super().__init__()
+        self._provider = provider
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        return self._provider.take(dict(mail.tags)["run"], attempt, mail.edition.text)
+
+
+@dataclass
+class Register(FakeRenderer):
+    """The port `Renderer`: names the events that it shows, each by its actor, who has its id.
+
+    It fails where it should show one that it `cannot_show`, as a template does that was changed.
+    """
+
+    cannot_show: set[str] = field(default_factory=set)
+
+    def render(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
+    ) -> Edition:
+        events = [actor.id for group in digest.groups for actor in group.actors]
+        if odd := self.cannot_show.intersection(events):
+            raise RenderingFailed(f"cannot show {sorted(odd)}")
+        text = "\n".join([subscriber.name, *events, schedule, links.unsubscribe])
+        return Edition("", "", text, digest.categories)
+
+
+class ReportedCanary(FakeCanary):
+    """The port `Canary`."""
+
+    def __init__(self, provider: Provider) -> None:
+        super().__init__()
+        self._provider = provider
+
+    def send(self) -> None:
+        self._provider.take_canary()
+
+
+class QueuedReports(FakeBacklog):
+    """The port `EvidenceBacklog`: the feedback queue."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+
+    def is_clear(self, grace: Any) -> bool:
+        now = self._queue.clock()
+        return not self._queue.dead and all(
+            now - message.sent_at <= grace for message in self._queue.messages
+        )
+
+
+def on_fakes(wiring: Wiring) -> Land:
+    """Every port as our fake."""
+    queues, calls = wiring.queues, wiring.calls
+    inhabited = frozenset(shard_of(reader, PARTITIONS) for reader in wiring.readers)
+    pacer = FakePacer(PacePlan(rate=500))
+    world = World(
+        clock=wiring.clock,
+        pacer=pacer,
+        immediate_pacer=pacer if without.ONE_BRAKE else FakePacer(PacePlan(rate=500)),
+        policy=wiring.policy,
+        renderer=Register(),
+        generate_queue=RunMessages(queues["generate"]),
+        resend_queue=RunMessages(queues["resend"]),
+        failed_runs=GivenUp(queues["resend"]),
+        followers_queue=FollowerMessages(queues["followers"]),
+        shard_queue=ShardMessages(queues["fanout"]),
+        mailer=ProvidedMailer(wiring.provider),
+        canary=ReportedCanary(wiring.provider),
+        backlog=QueuedReports(queues["feedback"]),
+    )
+    onlooker = Onlooker(
+        world.subscribers,
+        world.schedules,
+        world.runs,
+        world.events,
+        world.batches,
+        history=world.events,
+    )
+    world.events.around = calls.around
+    watch(world, calls)
+    sweep_queue = Watched("sweep_queue", SweepMessages(queues["sweep"], inhabited), calls.around)
+    return Land(world, onlooker, sweep_queue)
+
+
+def watch(world: World, calls: Calls) -> None:
+    """Let every call of a port go through `calls`, for good."""
+    ports: dict[str, Any] = {
+        name: Watched(name, getattr(world, name), calls.around) for name in PORTS
+    }
+    placed = {one.name for one in fields(Places)}
+    world.places = replace(
+        world.places, **{name: port for name, port in ports.items() if name in placed}
+    )
+    for name, port in ports.items():
+        setattr(world, name, port)
+
+
+def _answerless(provider: Provider, name: str, call: Callable[[], object], done: bool) -> object:
+    """A fake whose answer is lost: the port `Mailer` says so, every other is unavailable."""
+    if name != "mailer.send":
+        return unavailable(name, call, done)
+    provider.forced = Answer.LOST if done else Answer.NEITHER
+    return call()
+
+
+FAKES = Ground(on_fakes, _answerless, frozenset({"runs.swap", "runs.swap_together"}))
+"""In memory."""

@@ -1,0 +1,343 @@
+"""One world from the first event until nothing moves any more, as AWS lets time pass."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import count
+from typing import NamedTuple
+
+from gazette.domain.commands import Command
+from gazette.domain.delivery.run import Run, Status, settled_until
+from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.feedback.delivery_events import MailReport
+from gazette.domain.identity import latest_run
+from gazette.domain.model import Placed, RunKey, Schedule
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.stored import readable
+
+from infra.topology import STEPS, VISIBILITY_FACTOR
+from proofs.prove.land import FAKES, Ground, Wiring
+from proofs.prove.provider import Provider
+from proofs.prove.queues import Message, Queue
+from proofs.prove.scenario import Scenario
+from proofs.prove.strikes import Calls, Killed, Plan, Worker, WorkersClock
+from proofs.prove.workers import Workers
+from tests.builders import NOW, SettableClock
+from tests.fake_stores import FakeCategoryBrakes
+
+FIRST_DUE = datetime(2026, 11, 23, 7, 0, tzinfo=NOW.tzinfo)
+"""Eight in the morning in Berlin, the day after the readers registered."""
+
+_STEPS = {step.name: step for step in STEPS}
+_QUEUES = ("ingest", "followers", "fanout", "generate", "resend", "feedback", "sweep")
+_EVERY = timedelta(minutes=5)
+_DAY = timedelta(days=1)
+_SETTLING = 8
+"""So many days more than a scenario asks for, and everything must have settled."""
+
+_MOMENTS = 4000
+_AGAIN = timedelta(minutes=1)
+_AT_A_DESK = timedelta(hours=1)
+
+
+class Restless(AssertionError):
+    """Something still moves, or waits, although it had all the time that it needs."""
+
+
+class Said(NamedTuple):
+    """A command on its way to ingest, and what is acknowledged once it was taken."""
+
+    command: Command
+    done: tuple[str, str] | None
+
+
+class Moment(NamedTuple):
+    """What happens next, and when; of two at once, the one with the lower number."""
+
+    at: datetime
+    number: int
+    act: Callable[[], object]
+
+
+class Life:
+    """Queues, provider, workers and clock of one world, struck as the plan says."""
+
+    def __init__(self, scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> None:
+        self.scenario = scenario
+        self.clock = SettableClock()
+        self.queues = {
+            name: Queue(
+                self.clock,
+                timedelta(seconds=_STEPS[name].timeout * VISIBILITY_FACTOR),
+                _STEPS[name].max_receives,
+                scenario.copies if name in {"generate", "resend"} else 1,
+            )
+            for name in _QUEUES
+        }
+        refused_for = scenario.refused_at_once
+        self.provider = Provider(
+            self.clock,
+            list(scenario.answers),
+            scenario.evidence,
+            later=self._report_later,
+            now=self._report_now,
+            where=lambda: (self.calls.count - 1, self._claim_call()),
+            refused_at_once=None if refused_for is None else FIRST_DUE + refused_for,
+        )
+        self.calls = Calls(
+            self.clock,
+            dict(plan),
+            answerless=lambda name, call, done: ground.answerless(self.provider, name, call, done),
+            others=self._let_others,
+            overtake=lambda worker: scenario.meanwhile and scenario.meanwhile(self, worker),
+            claims=ground.claims,
+        )
+        workers_clock = WorkersClock(self.clock, scenario.skews)
+        workers_clock.calls = self.calls
+        self.land = ground.make(
+            Wiring(
+                workers_clock,
+                scenario.policy,
+                scenario.readers,
+                self.queues,
+                self.provider,
+                self.calls,
+            )
+        )
+        self.workers = Workers(
+            self.land, self.calls, lateness=scenario.lateness, spread=scenario.spread
+        )
+        self.world = self.land.world
+        self.onlooker = self.land.onlooker
+        self.brakes = FakeCategoryBrakes()
+        self.world.braked = self.brakes
+        self.events: list[tuple[str, str]] = []
+        self.acknowledged: dict[tuple[str, str], int] = {}
+        self.settled: dict[RunKey, int] = {}
+        self.reported: dict[tuple[RunKey, int], datetime] = {}
+        self._seen: tuple[list[Schedule], list[Run]] | None = None
+        self._later: list[Moment] = []
+        self._numbers = count()
+        self._counts_from = FIRST_DUE + scenario.counted_from
+        self._swept_at = self._ticked_at = self.clock()
+        self._deliveries = 0
+        self._until = FIRST_DUE + _DAY * (scenario.days + _SETTLING)
+
+    # What others ask for.
+
+    def at(self, when: datetime, act: Callable[[], object]) -> None:
+        """Let something happen then, or now where that has passed."""
+        self._later.append(Moment(max(when, self.clock()), next(self._numbers), act))
+
+    def say(self, command: Command, done: tuple[str, str] | None = None) -> None:
+        """A service puts a message on the bus; `done`: what is acknowledged once it is taken."""
+        self.queues["ingest"].put(Said(command, done))
+
+    def persist(self, name: str, act: Callable[[], object], done: tuple[str, str]) -> None:
+        """Somebody at a desk, or a mailbox provider, does it again until it was answered."""
+        if self._invoke(name, act, _AT_A_DESK):
+            self.acknowledged.setdefault(done, self.calls.count)
+        else:
+            self.at(self.clock() + _AGAIN, lambda: self.persist(name, act, done))
+
+    def work_copy(self, worker: Worker) -> None:
+        """Another worker gets the same message at the same time, and works it off."""
+        self._invoke(f"{worker.name} (copy)", worker.work, self.time_of(worker.name))
+
+    def work_off(self, name: str) -> None:
+        """What is on a queue now, once."""
+        for _ in range(len(self.queues[name].messages)):
+            self._work(name)
+
+    @staticmethod
+    def time_of(name: str) -> timedelta:
+        """The time-out of a function."""
+        return timedelta(seconds=_STEPS[name].timeout) if name in _STEPS else _AT_A_DESK
+
+    # Time.
+
+    def live(self) -> None:
+        """Until nothing moves. Raises Restless where that takes too long."""
+        self._let_others(None)
+
+    def _let_others(self, until: datetime | None) -> None:
+        worker, self.calls.worker = self.calls.worker, None
+        self._seen = None
+        try:
+            for _ in range(_MOMENTS):
+                moment = self._next()
+                if moment is None or (until and moment.at > until):
+                    break
+                if moment in self._later:
+                    self._later.remove(moment)
+                self.clock.now = max(self.clock.now, moment.at)
+                moment.act()
+            else:
+                raise Restless("it never ended")
+        finally:
+            self.calls.worker = worker
+            self.clock.now = max(self.clock.now, until or self.clock.now)
+
+    def _next(self) -> Moment | None:
+        """The first of everything that is to happen; None where nothing is left to wait for."""
+        moments = list(self._later)
+        for number, (name, queue) in enumerate(self.queues.items(), start=-20):
+            if at := queue.next_at():
+                moments.append(Moment(at, number, partial(self._work, name)))
+            if queue.dead:
+                died = min(message.died_at or self.clock() for message in queue.dead)
+                moments.append(
+                    Moment(died + self.scenario.redriven_after, number - 20, queue.redrive)
+                )
+        if at := self._sweep_at():
+            moments.append(Moment(at, -2, self._begin_sweep))
+        first = min(moments, key=lambda moment: moment[:2], default=None)
+        at = self._tick_at()
+        if at and (not first or at < first.at) and (moments or self._must_go_on()):
+            return Moment(max(at, self.clock()), -1, self._tick)
+        return first
+
+    def _must_go_on(self) -> bool:
+        """Whether another day has to come although nothing else moves."""
+        if self.clock() < FIRST_DUE + _DAY * (self.scenario.days - 1) + SLOT:
+            return True
+        owed = self.owed()
+        if owed and self.clock() > self._until:
+            raise Restless(f"{', '.join(sorted(owed))} still wait to be sent")
+        return bool(owed)
+
+    def owed(self) -> set[str]:
+        """Events that wait under a schedule that comes due for a reader who is there."""
+        return {
+            f"{event_id} of {user_id}"
+            for user_id, event_id in self.events
+            if self._is_owed(self.onlooker.events.get(user_id, event_id))
+        }
+
+    def _is_owed(self, placed: object) -> bool:
+        if not isinstance(placed, Placed):
+            return False
+        schedule = self.onlooker.schedules.get(placed.event.user_id, placed.schedule)
+        if schedule is None or not schedule.listed:
+            return False
+        chain = self.onlooker.runs.chain(latest_run(schedule.user_id, schedule.name))
+        return placed.stored_at > settled_until(chain)
+
+    # Ticks of the clock.
+
+    def schedules(self) -> list[Schedule]:
+        """Those that come due."""
+        return [schedule for schedule in self._look()[0] if schedule.listed]
+
+    def runs(self) -> list[Run]:
+        """All of them."""
+        return self._look()[1]
+
+    def _look(self) -> tuple[list[Schedule], list[Run]]:
+        """Schedules and runs, read once after each invocation."""
+        if self._seen is None:
+            onlooker, readers = self.onlooker, self.scenario.readers
+            self._seen = (
+                [schedule for each in readers for schedule in onlooker.schedules.of_user(each)],
+                [run for each in readers for run in readable(onlooker.runs.of_user(each))],
+            )
+        return self._seen
+
+    def _due_slot(self) -> datetime | None:
+        return min((slot_of(each.next_due_at) for each in self.schedules()), default=None)
+
+    def _tick_at(self) -> datetime | None:
+        """Ticks at which nothing is due change nothing, and are left out."""
+        due = self._due_slot()
+        if due is None:
+            return None
+        if due > slot_of(self._ticked_at):
+            return max(due, slot_of(self._ticked_at) + SLOT)
+        return slot_of(max(self.clock(), self._ticked_at)) + SLOT
+
+    def _tick(self) -> None:
+        self._ticked_at = self.clock()
+        self._leave_out_ticks()
+        at = self.clock()
+        self._invoke("tick", lambda: self.workers.tick(at), self.time_of("fanout"))
+
+    def _leave_out_ticks(self) -> None:
+        """The checkpoint is where the ticks would have brought it that were left out."""
+        due, shard_queue = self._due_slot(), self.queues["fanout"]
+        if due and not (shard_queue.messages or shard_queue.dead):
+            before = min(slot_of(self.clock()), due) - SLOT
+            self.onlooker.batches.save_checkpoint(0, before)
+
+    def _sweep_at(self) -> datetime | None:
+        """Sweeps in which nothing is overdue change nothing, and are left out."""
+        checks = [run.check_at for run in self.runs() if run.is_open]
+        if not checks or self.queues["sweep"].messages:
+            return None
+        since = max(min(checks), self._swept_at, FIRST_DUE + self.scenario.sweeps_from)
+        return since + _EVERY - (since - NOW) % _EVERY
+
+    def _begin_sweep(self) -> None:
+        self._swept_at = at = self.clock()
+        self._leave_out_ticks()
+        self._invoke("begin sweep", lambda: self.workers.begin_sweep(at), self.time_of("sweep"))
+
+    # Workers.
+
+    def _invoke(self, name: str, act: Callable[[], object], time: timedelta) -> bool:
+        """One invocation; whether it came to its end. What was killed says nothing."""
+        before = self.calls.worker
+        counted = self.clock() >= self._counts_from
+        self.calls.worker = Worker(name, self.clock() + time, act) if counted else None
+        try:
+            act()
+        except (Killed, NotYet, Unavailable):
+            return False
+        finally:
+            self.calls.worker = before
+            self._seen = None
+        return True
+
+    def _work(self, name: str) -> None:
+        """Lambda takes a message, and deletes it once its worker is done."""
+        queue = self.queues[name]
+        message = queue.receive()
+        if message is None:
+            return
+
+        def act() -> None:
+            self._handle(name, message)
+            self.calls.around("message.delete", lambda: queue.delete(message))
+
+        self._invoke(name, act, self.time_of(name))
+
+    def _handle(self, name: str, message: Message) -> None:
+        done: tuple[str, str] | None = None
+        if name == "ingest":
+            said = message.body
+            assert isinstance(said, Said)
+            done, message = said.done, replace(message, body=said.command)
+        run: Run | None = getattr(self.workers, name)(message)
+        if run and (run.status is Status.SENT or name == "feedback"):
+            self.settled.setdefault(run.key, self.calls.count)
+        if done:
+            self.acknowledged.setdefault(done, self.calls.count)
+
+    def _claim_call(self) -> int:
+        return self.calls.worker.claim_call if self.calls.worker else -1
+
+    # Reports.
+
+    def _report_later(self, delay: timedelta, report: MailReport) -> None:
+        self.at(self.clock() + delay, lambda: self._queue_report(report))
+
+    def _queue_report(self, report: MailReport) -> None:
+        if report.run and report.attempt:
+            self.reported.setdefault((report.run, report.attempt), self.clock())
+        self.queues["feedback"].put(report)
+
+    def _report_now(self, report: MailReport) -> None:
+        self._queue_report(report)
+        with suppress(Restless):
+            self._work("feedback")

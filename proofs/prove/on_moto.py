@@ -1,0 +1,279 @@
+"""The same life on the real adapters: moto answers, and each of botocore's requests is a call.
+
+moto answers in botocore's `before-send` event, by its stubber: that is wrapped, so that a request
+can be lost before moto has applied it, or its answer after. botocore repeats what it repeats in
+AWS; each repetition is a call of its own. What goes on a queue, and to SES, is read from the
+request. Time is ours, so the delays of messages are as well.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ReadTimeoutError
+from gazette.adapters.aws.queues import (
+    SqsFailedRuns,
+    SqsFollowersQueue,
+    SqsQuarantine,
+    SqsRunQueue,
+    SqsShardQueue,
+    SqsSweepQueue,
+    decode_followers,
+    decode_partition,
+    decode_run_key,
+    decode_shard,
+)
+from gazette.adapters.aws.report_backlog import DynamoEvidenceLog
+from gazette.adapters.dynamodb.activities import DynamoActivities
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
+from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.mail.canary import SesCanary
+from gazette.adapters.mail.ses import SesMailer, ses_client
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.signals import Accepted, RefusedAccount, SendOutcome, Uncertain
+from gazette.domain.identity import shard_of
+from gazette.domain.ports.outside import Clock
+from moto import mock_aws
+from moto.backends import get_backend
+from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
+from moto.core.models import DEFAULT_ACCOUNT_ID
+
+from proofs.prove.land import Ground, Land, Onlooker, QueuedReports, Register, Wiring
+from proofs.prove.provider import Answer, Provider
+from proofs.prove.queues import Message
+from proofs.prove.strikes import unavailable
+from tests.builders import SettableClock
+from tests.fake_stores import PARTITIONS
+from tests.moto_tables import create_tables
+from tests.world import World
+
+_REGION = "us-east-1"
+_ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_DEFAULT_REGION": _REGION,
+    "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
+}
+_SENDER = "Gazette <digest@example.com>"
+_RETENTION = timedelta(days=35)
+_RUN_RETENTION = timedelta(days=200)
+_REFUSALS = {
+    "RefusedForNow": (429, "TooManyRequestsException"),
+    "RefusedForGood": (400, "MessageRejected"),
+    "RefusedAccount": (400, "SendingPausedException"),
+}
+_DECODE: dict[str, Callable[[str], object]] = {
+    "generate": decode_run_key,
+    "resend": decode_run_key,
+    "fanout": decode_shard,
+    "sweep": decode_partition,
+    "followers": decode_followers,
+}
+
+
+class _Events(DynamoEvents):
+    """What ingest writes and workers read, as one."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(
+            "events",
+            retention=_RETENTION,
+            timeout=5,
+            clock=clock,
+        )
+        reader = DynamoEventReader("events", clock=clock)
+        self.read, self.holds, self.of_user = reader.read, reader.holds, reader.of_user
+
+
+class _Account:
+    """An account on moto, used by one world after the other; adapters are made once."""
+
+    def __init__(self) -> None:
+        create_tables()
+        sqs: Any = boto3.client("sqs")
+        ses = ses_client(timedelta(seconds=10))
+        names = (*_DECODE, "quarantine", "resend-dead")
+        urls = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in names}
+        ses.create_email_identity(EmailIdentity="digest@example.com")
+        self._wiring: Wiring | None = None
+        self._clock = SettableClock()
+        self._tokens: set[str] = set()
+        self._inhabited: frozenset[int] = frozenset()
+        self._sweep_queue = SqsSweepQueue(sqs, urls["sweep"])
+        clock = self._now
+        self._ports: dict[str, Any] = {
+            "subscribers": DynamoSubscribers("subscribers"),
+            "schedules": DynamoSchedules("schedules", shards=1),
+            "follows": DynamoFollows("follows", retention=_RETENTION, clock=clock),
+            "activities": DynamoActivities("activities", retention=_RETENTION, clock=clock),
+            "suppressions": DynamoSuppressions("suppressions", clock=clock),
+            "runs": DynamoRuns("runs", retention=_RUN_RETENTION),
+            "evidence_log": DynamoEvidenceLog("batches"),
+            "quarantine": SqsQuarantine(sqs, urls["quarantine"]),
+            "generate_queue": SqsRunQueue(sqs, urls["generate"]),
+            "resend_queue": SqsRunQueue(sqs, urls["resend"]),
+            "failed_runs": SqsFailedRuns(sqs, urls["resend-dead"]),
+            "followers_queue": SqsFollowersQueue(sqs, urls["followers"]),
+            "shard_queue": SqsShardQueue(sqs, urls["fanout"]),
+            "mailer": SesMailer(ses, sender=_SENDER, configuration_set="digest"),
+            "canary": SesCanary(
+                ses, sender=_SENDER, configuration_set="digest", installation="here"
+            ),
+        }
+        self._more: dict[str, Any] = {
+            "events": _Events(clock),
+            "shelf": DynamoEventShelf("events", clock=clock),
+            "batches": DynamoBatches("batches", retention=_RUN_RETENTION, clock=clock),
+        }
+
+    def _now(self) -> datetime:
+        return self._clock()
+
+    def make(self, wiring: Wiring) -> Land:
+        """The real adapters, on tables that are empty."""
+        for table in get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][_REGION].tables.values():
+            table.items.clear()
+        self._tokens.clear()
+        self._wiring, self._clock = wiring, wiring.clock
+        self._inhabited = frozenset(shard_of(reader, PARTITIONS) for reader in wiring.readers)
+        world = World(
+            clock=wiring.clock,
+            policy=wiring.policy,
+            renderer=Register(),
+            **self._ports,
+            **_remembering(wiring),
+        )
+        for name, port in self._more.items():
+            setattr(world, name, port)
+        world.places = replace(world.places, events=self._more["events"])
+        onlooker = Onlooker(
+            world.subscribers,
+            world.schedules,
+            world.runs,
+            world.events,
+            world.batches,
+            history=world.events,
+        )
+        return Land(world, onlooker, self._sweep_queue)
+
+    def request(self, name: str, request: Any, send: Callable[[], Any]) -> Any:
+        """One request of botocore's, by whoever works now."""
+        if self._wiring is None:
+            return send()
+        call = {
+            "sesv2.SendEmail": lambda: self._send_email(request, send),
+            "sqs.SendMessageBatch": lambda: self._queue(request, send),
+            "sqs.SendMessage": lambda: self._bury(request, send),
+            "dynamodb.TransactWriteItems": lambda: self._transact(request, send),
+        }.get(name, send)
+        return self._wiring.calls.around(name, call)
+
+    def _send_email(self, request: Any, send: Callable[[], Any]) -> Any:
+        assert self._wiring
+        asked, provider = json.loads(request.body), self._wiring.provider
+        tags = {tag["Name"]: tag["Value"] for tag in asked["EmailTags"]}
+        if tags["run"] == "canary":
+            provider.take_canary()
+            return send()
+        text = asked["Content"]["Simple"]["Body"]["Text"]["Data"]
+        outcome = provider.take(tags["run"], int(tags["attempt"]), text)
+        return send() if isinstance(outcome, Accepted) else _refused(outcome, request)
+
+    def _queue(self, request: Any, send: Callable[[], Any]) -> Any:
+        assert self._wiring
+        answer, asked = send(), json.loads(request.body)
+        name = asked["QueueUrl"].rpartition("/")[2]
+        for entry in asked["Entries"]:
+            body = _DECODE[name](entry["MessageBody"])
+            if name != "sweep" or body in self._inhabited:
+                delay = timedelta(seconds=entry.get("DelaySeconds", 0))
+                self._wiring.queues[name].put(body, delay)
+        return answer
+
+    def _bury(self, request: Any, send: Callable[[], Any]) -> Any:
+        assert self._wiring
+        answer, asked, now = send(), json.loads(request.body), self._wiring.clock()
+        if asked["QueueUrl"].endswith("/resend-dead"):
+            key = decode_run_key(asked["MessageBody"])
+            self._wiring.queues["resend"].bury(Message(key, now, now, given_up=True))
+        return answer
+
+    def _transact(self, request: Any, send: Callable[[], Any]) -> Any:
+        """With a token that was used before, nothing is done again, which moto does not know.
+
+        https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+        """
+        token = json.loads(request.body).get("ClientRequestToken", "")
+        if token in self._tokens:
+            return AWSResponse(request.url, 200, {}, MockRawResponse("{}"))  # type: ignore[arg-type]
+        answer = send()
+        if answer.status_code == 200 and token:
+            self._tokens.add(token)
+        return answer
+
+
+def _remembering(wiring: Wiring) -> dict[str, Any]:
+    """What belongs to one world: the pacers remember, and the backlog is the queue itself."""
+    return {
+        "pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest),
+        "immediate_pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.immediate),
+        "backlog": QueuedReports(wiring.queues["feedback"]),
+    }
+
+
+def _refused(outcome: SendOutcome, request: Any) -> AWSResponse:
+    if isinstance(outcome, Uncertain):
+        raise ReadTimeoutError(endpoint_url=request.url)
+    status, code = _REFUSALS[type(outcome).__name__]
+    if isinstance(outcome, RefusedAccount) and not outcome.every_stream:
+        status, code = 404, "NotFoundException"
+    body = json.dumps({"__type": code, "message": "Refused."})
+    headers = {"x-amzn-ErrorType": code, "content-type": "application/json"}
+    return AWSResponse(request.url, status, headers, MockRawResponse(body))  # type: ignore[arg-type]
+
+
+def _answerless(provider: Provider, name: str, call: Callable[[], object], done: bool) -> object:
+    """A request whose answer does not come."""
+    if name == "sesv2.SendEmail":
+        provider.forced = Answer.LOST if done else Answer.NEITHER
+        return call()
+    if not name.startswith(("dynamodb.", "sqs.", "sesv2.")):
+        return unavailable(name, call, done)
+    if done:
+        call()
+    raise ReadTimeoutError(endpoint_url=name)
+
+
+@contextmanager
+def moto_ground() -> Iterator[Ground]:
+    """moto, with tables, queues and an identity; nobody waits in earnest before a repetition."""
+    with patch.dict("os.environ", _ENVIRONMENT), mock_aws(), patch("time.sleep"):
+        account = _Account()
+        original = BotocoreStubber.__call__
+
+        def stub(stubber: Any, event_name: str, request: Any, **named: Any) -> Any:
+            return account.request(
+                event_name.removeprefix("before-send."),
+                request,
+                lambda: original(stubber, event_name, request, **named),
+            )
+
+        with patch.object(BotocoreStubber, "__call__", stub):
+            yield Ground(
+                account.make,
+                _answerless,
+                frozenset({"dynamodb.PutItem", "dynamodb.TransactWriteItems"}),
+            )

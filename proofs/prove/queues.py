@@ -1,0 +1,152 @@
+"""Queues as SQS has them: what was not deleted comes again, and in the end is a dead letter.
+
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from gazette.domain.model import RunKey
+from gazette.domain.ports.outside import Clock, FollowerPage, QueuedRun, Shard, Walk
+
+from tests.fakes import (
+    FakeFailedRuns,
+    FakeFollowersQueue,
+    FakeRunQueue,
+    FakeShardQueue,
+    FakeSweepQueue,
+)
+
+_NOTHING = timedelta(0)
+_BETWEEN_COPIES = timedelta(seconds=40)
+"""How long after a message its copy comes, where SQS delivers one twice."""
+
+
+@dataclass(eq=False)
+class Message:
+    """`given_up`: as what resend puts among the dead letters itself."""
+
+    body: object
+    sent_at: datetime
+    visible_at: datetime
+    given_up: bool = False
+    receives: int = 0
+    died_at: datetime | None = None
+
+
+@dataclass
+class Queue:
+    """A queue and its dead letters. `visibility` is that of a message that was received."""
+
+    clock: Clock
+    visibility: timedelta
+    max_receives: int
+    copies: int = 1
+    messages: list[Message] = field(default_factory=list)
+    dead: list[Message] = field(default_factory=list)
+
+    def put(self, body: object, delay: timedelta = _NOTHING) -> None:
+        """Send a message, and its copies."""
+        for number in range(self.copies):
+            now = self.clock()
+            self.messages.append(Message(body, now, now + delay + _BETWEEN_COPIES * number))
+
+    def next_at(self) -> datetime | None:
+        """When the next message can be received."""
+        return min((message.visible_at for message in self.messages), default=None)
+
+    def receive(self) -> Message | None:
+        """The message that is visible longest; one that came too often is a dead letter now."""
+        now = self.clock()
+        visible = [message for message in self.messages if message.visible_at <= now]
+        for message in sorted(visible, key=lambda message: message.visible_at):
+            if message.receives >= self.max_receives:
+                self.messages.remove(message)
+                self.bury(message)
+                continue
+            message.receives += 1
+            message.visible_at = now + self.visibility
+            return message
+        return None
+
+    def delete(self, message: Message) -> None:
+        """It does not come again."""
+        if message in self.messages:
+            self.messages.remove(message)
+
+    def bury(self, message: Message) -> None:
+        """Put it among the dead letters."""
+        message.died_at = self.clock()
+        self.dead.append(message)
+
+    def redrive(self) -> None:
+        """What the console's button does: every dead letter is a message again."""
+        buried, self.dead = self.dead, []
+        for message in buried:
+            now = self.clock()
+            self.messages.append(Message(message.body, now, now, message.given_up))
+
+
+class RunMessages(FakeRunQueue):
+    """The port `RunQueue`, onto a queue that delivers."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+
+    def send(self, runs: Sequence[QueuedRun]) -> None:
+        super().send(runs)
+        for run in runs:
+            self._queue.put(run.key, run.delay)
+
+
+class GivenUp(FakeFailedRuns):
+    """The port `DeadLetters`."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+
+    def keep(self, key: RunKey) -> None:
+        now = self._queue.clock()
+        self._queue.bury(Message(key, now, now, given_up=True))
+
+
+class ShardMessages(FakeShardQueue):
+    """The port `ShardQueue`."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+
+    def send(self, shards: Iterable[Shard]) -> None:
+        for shard in shards:
+            self._queue.put(shard)
+
+
+class SweepMessages(FakeSweepQueue):
+    """The port `SweepQueue`; partitions without a reader are left out, for nothing is in them."""
+
+    def __init__(self, queue: Queue, inhabited: frozenset[int]) -> None:
+        super().__init__()
+        self._queue = queue
+        self._inhabited = inhabited
+
+    def send(self, partitions: Iterable[int]) -> None:
+        for partition in partitions:
+            if partition in self._inhabited:
+                self._queue.put(partition)
+
+
+class FollowerMessages(FakeFollowersQueue):
+    """The port `FollowersQueue`."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+
+    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
+        for message in messages:
+            self._queue.put(message)

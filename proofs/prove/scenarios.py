@@ -1,0 +1,659 @@
+"""The scenarios, as data: what the issue names, for each policy where it matters."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from gazette.domain.delivery.signals import Policy
+from gazette.domain.subscribers.frequency import Frequency
+
+from proofs.prove.acts import (
+    at,
+    brake,
+    bury_messages,
+    cancel,
+    cap,
+    change_template,
+    choose,
+    complain,
+    copy,
+    during,
+    erase,
+    follow,
+    happen,
+    leave,
+    lose_messages,
+    move_hour,
+    old_message,
+    put,
+    put_again,
+    release,
+    retract,
+    roll_back,
+    share_address,
+    stray_report,
+)
+from proofs.prove.provider import Answer, Evidence
+from proofs.prove.scenario import SLOW, Overtake, Scenario, skews
+from proofs.prove.strikes import How
+
+_NOW, _ACCOUNT, _GOOD = Answer.REFUSES_NOW, Answer.REFUSES_ACCOUNT, Answer.REFUSES_FOR_GOOD
+_LOST, _NEITHER = Answer.LOST, Answer.NEITHER
+_AT_ONCE = Frequency.IMMEDIATE
+_BEFORE = timedelta(days=-2)
+_SPREAD = timedelta(minutes=1)
+"""So that something can happen to a message before it is delivered."""
+
+
+def _plain() -> Iterator[Scenario]:
+    for policy in Policy:
+        for evidence in Evidence:
+            yield Scenario(name=f"happy/{policy}/{evidence}", policy=policy, evidence=evidence)
+        yield Scenario(name=f"retry/{policy}", policy=policy, answers=(_NOW, _NOW))
+    yield Scenario(name="empty", events=(), days=2)
+    yield Scenario(
+        name="empty/retracted",
+        acts=(at(retract("e1"), seconds=10), at(retract("e2"), seconds=10)),
+        spread=_SPREAD,
+    )
+    yield Scenario(name="retry/to the end", answers=(_NOW,) * 6)
+    yield Scenario(name="retry/to the end/twice", answers=(_NOW,) * 12)
+    yield Scenario(name="retry/to the end/copies", answers=(_NOW,) * 6, copies=2)
+    yield Scenario(
+        name="retry/to the end/at the hour",
+        answers=(_NOW,) * 6,
+        redriven_after=timedelta(hours=13, minutes=24),
+    )
+    yield Scenario(
+        name="retry/to the end/at once",
+        answers=(_NOW,) * 6,
+        frequency=_AT_ONCE,
+        counted_from=timedelta(hours=-13),
+    )
+    yield Scenario(name="refused for good", answers=(_GOOD,))
+    yield Scenario(name="refused account", answers=(_ACCOUNT,) * 3)
+    yield Scenario(name="arrival", counted_from=_BEFORE)
+    yield Scenario(
+        name="arrival/activity",
+        counted_from=_BEFORE,
+        events=(),
+        readers=("ann", "cy"),
+        acts=(
+            at(follow("p1"), hours=-5),
+            at(follow("p1", "cy"), hours=-5),
+            at(happen("p1", "ann", "cy"), hours=-4),
+        ),
+    )
+    yield Scenario(name="fan-out/three readers", readers=("ann", "bo", "cy"), events=("e1",))
+    yield Scenario(name="weekly", frequency=Frequency.WEEKLY, days=8)
+
+
+def _doubts() -> Iterator[Scenario]:
+    """The provider's answer is lost, once or twice, and what then tells what it did."""
+    for policy in Policy:
+        for answer in (_LOST, _NEITHER):
+            for evidence in Evidence:
+                yield Scenario(
+                    name=f"unknown/{answer}/{evidence}/{policy}",
+                    policy=policy,
+                    answers=(answer,),
+                    evidence=evidence,
+                )
+        for evidence in (Evidence.SOON, Evidence.LATER, Evidence.NEXT_DAY, Evidence.NEVER):
+            yield Scenario(
+                name=f"unknown twice/{evidence}/{policy}",
+                policy=policy,
+                answers=(_LOST, _LOST),
+                evidence=evidence,
+                days=2,
+            )
+        yield Scenario(
+            name=f"unknown, then refused/{policy}",
+            policy=policy,
+            answers=(_LOST, _NOW, _ACCOUNT, _GOOD),
+            evidence=Evidence.NEXT_DAY,
+            acts=(at(put("e3"), hours=30),),
+            days=3,
+        )
+        yield Scenario(
+            name=f"unknown, then retried/{policy}",
+            policy=policy,
+            answers=(_LOST, _NOW, _NOW, _NOW, _NOW),
+            evidence=Evidence.NEXT_DAY,
+            acts=(at(put("e3"), hours=20),),
+            days=2,
+        )
+        yield Scenario(
+            name=f"unknown, and more to send/{policy}",
+            policy=policy,
+            answers=(_NEITHER,),
+            evidence=Evidence.NEVER,
+            acts=(at(put("e3"), hours=2),),
+            days=2,
+        )
+        yield Scenario(
+            name=f"unknown, retracted/{policy}",
+            policy=policy,
+            answers=(_LOST,),
+            evidence=Evidence.NEVER,
+            acts=(at(retract("e1"), minutes=4), at(retract("e2"), minutes=4)),
+        )
+
+
+def _messages() -> Iterator[Scenario]:
+    """Lost, dead, redriven, twice, at once."""
+    old = [at(old_message(), minutes=10), at(old_message(), hours=2), at(old_message(), hours=25)]
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,), (_ACCOUNT,)):
+            label = f"{'/'.join(answers) or 'accepts'}/{policy}"
+            evidence = Evidence.LATER if answers == (_LOST,) else Evidence.SOON
+            yield Scenario(
+                name=f"redrive/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=evidence,
+                acts=tuple(old),
+                days=2,
+            )
+            yield Scenario(
+                name=f"duplicate message/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=evidence,
+                copies=2,
+            )
+            yield Scenario(
+                name=f"two workers/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER,
+                meanwhile=copy,
+                hows=(),
+            )
+    yield Scenario(
+        name="message lost",
+        acts=(at(lose_messages, seconds=10), at(put("e3"), hours=1)),
+        spread=_SPREAD,
+    )
+    yield Scenario(
+        name="dead letter",
+        acts=(at(bury_messages, seconds=10), at(put("e3"), hours=1)),
+        spread=_SPREAD,
+    )
+
+
+def _supersede() -> Iterator[Scenario]:
+    """The first run is still there when the second comes."""
+    for policy in Policy:
+        for answers in ((), (_LOST,), (_NEITHER,), (_NOW,)):
+            yield Scenario(
+                name=f"supersede/still on its way/{'/'.join(answers) or 'accepts'}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATE,
+                acts=(
+                    at(bury_messages, seconds=10),
+                    at(put("e3"), hours=23, minutes=59, seconds=42),
+                ),
+                days=2,
+                spread=_SPREAD,
+                lateness=timedelta(days=60),
+                redriven_after=timedelta(hours=23, minutes=59, seconds=40),
+                sweeps_from=timedelta(hours=24, minutes=30),
+            )
+        yield Scenario(
+            name=f"supersede/{policy}",
+            policy=policy,
+            answers=(_ACCOUNT,) * 4,
+            evidence=Evidence.LATER,
+            acts=(
+                at(put("e3"), hours=3),
+                at(old_message(), hours=25),
+                at(old_message(2), hours=49),
+            ),
+            days=2,
+        )
+        yield Scenario(
+            name=f"supersede/while refused/{policy}",
+            policy=policy,
+            answers=(_NOW,) * 4 + (_LOST,),
+            evidence=Evidence.NEXT_DAY,
+            acts=(at(put("e3"), hours=20), at(old_message(), hours=25)),
+            days=2,
+        )
+
+
+_STOPS: dict[str, Overtake] = {
+    "cancel": during(cancel),
+    "unsubscribe": during(leave),
+    "retract": during(retract("e1")),
+    "retract all": during(retract("e1"), retract("e2")),
+    "mute": during(choose(Frequency.NEVER)),
+    "at once instead": during(choose(_AT_ONCE)),
+    "weekly instead": during(choose(Frequency.WEEKLY)),
+    "later hour": during(move_hour(11)),
+    "erase": during(erase),
+    "another event": during(put("e3")),
+}
+
+
+def _stops() -> Iterator[Scenario]:
+    """What somebody does in the middle of what a worker does."""
+    for name, overtake in _STOPS.items():
+        yield Scenario(name=f"stop/{name}", meanwhile=overtake, hows=())
+    for policy in Policy:
+        for name in ("cancel", "unsubscribe", "retract", "at once instead", "mute"):
+            yield Scenario(
+                name=f"stop/{name}/unknown/{policy}",
+                policy=policy,
+                answers=(_LOST,),
+                evidence=Evidence.LATER,
+                meanwhile=_STOPS[name],
+                hows=(),
+            )
+    for name, when in {"before": -0.5, "due": 10, "after": 120.0}.items():
+        yield Scenario(
+            name=f"cancel/{name}",
+            readers=("ann", "bo"),
+            answers=(_NOW, _LOST),
+            acts=(at(cancel, seconds=when),),
+            spread=_SPREAD,
+        )
+
+
+def _at_once() -> Iterator[Scenario]:
+    """What goes out at once, where no next digest takes along what was not sent."""
+    for policy in Policy:
+        cases: dict[str, tuple[Sequence[Answer], Evidence]] = {
+            "happy": ((), Evidence.SOON),
+            "retry": ((_NOW,), Evidence.SOON),
+            "unknown/late": ((_LOST,), Evidence.LATE),
+            "unknown/never": ((_NEITHER,), Evidence.NEVER),
+            "unknown twice": ((_LOST, _LOST), Evidence.NEVER),
+            "refused for good": ((_GOOD,), Evidence.SOON),
+        }
+        for name, (answers, evidence) in cases.items():
+            yield Scenario(
+                name=f"at once/{name}/{policy}",
+                policy=policy,
+                answers=tuple(answers),
+                evidence=evidence,
+                frequency=_AT_ONCE,
+                counted_from=timedelta(hours=-13),
+            )
+        yield Scenario(
+            name=f"at once/two workers/{policy}",
+            policy=policy,
+            answers=(_LOST,),
+            evidence=Evidence.NEVER,
+            frequency=_AT_ONCE,
+            events=("e1",),
+            counted_from=timedelta(hours=-13),
+            meanwhile=copy,
+            hows=(),
+        )
+    yield Scenario(
+        name="at once/daily instead",
+        frequency=_AT_ONCE,
+        events=("e1",),
+        counted_from=timedelta(hours=-13),
+        meanwhile=during(choose(Frequency.DAILY)),
+        hows=(),
+    )
+
+
+def _streams() -> Iterator[Scenario]:
+    """What goes out at once is refused for longer than a digest may be late."""
+    acts = (
+        at(put("d1", category="like"), hours=-5),
+        at(put("d2", "bo", category="like"), hours=-5),
+        at(put("e1"), minutes=-20),
+    )
+    for answers in ((), (_LOST,)):
+        yield Scenario(
+            name=f"refused at once/{'/'.join(answers) or 'accepts'}",
+            answers=answers,
+            evidence=Evidence.LATER if answers == (_LOST,) else Evidence.SOON,
+            readers=("ann", "bo"),
+            frequency=_AT_ONCE,
+            events=(),
+            acts=acts,
+            hows=(How.KILLED_AFTER,),
+            refused_at_once=timedelta(hours=1),
+            lateness=timedelta(minutes=45),
+        )
+
+
+def _braked() -> Iterator[Scenario]:
+    """A category is braked, before or in the middle, and a day later it is not any more."""
+    like = at(put("e2", category="like"), hours=-5)
+    late = at(put("e3", category="like"), hours=12)
+    off = at(release("like"), hours=30)
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,), (_NEITHER,)):
+            label = f"{'/'.join(answers) or 'accepts'}/{policy}"
+            shared = Scenario(
+                name=f"braked/{label}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER if answers == (_LOST,) else Evidence.SOON,
+                events=("e1",),
+                days=3,
+            )
+            yield replace(shared, acts=(like, at(brake("like"), hours=-1), late, off))
+            yield replace(
+                shared,
+                name=f"braked/two workers/{label}",
+                acts=(like, at(brake("like"), hours=-1), off),
+                meanwhile=copy,
+                hows=(),
+            )
+            yield replace(
+                shared,
+                name=f"braked/in the middle/{label}",
+                acts=(like, off),
+                meanwhile=during(brake("like")),
+                hows=(),
+            )
+    yield Scenario(
+        name="braked/released in the middle",
+        events=("e1",),
+        acts=(like, at(brake("like"), hours=-1), off),
+        meanwhile=during(release("like")),
+        hows=(),
+        days=3,
+    )
+    yield Scenario(
+        name="braked/retracted",
+        events=("e1",),
+        acts=(like, at(brake("like"), hours=-1), off),
+        meanwhile=during(retract("e2")),
+        hows=(),
+        days=3,
+    )
+    yield Scenario(
+        name="braked/nothing else",
+        acts=(at(brake("comment"), hours=-1), at(release("comment"), hours=30)),
+        days=3,
+    )
+    yield Scenario(
+        name="braked/at once",
+        frequency=_AT_ONCE,
+        acts=(at(brake("comment"), hours=-14), at(release("comment"), hours=-11)),
+        counted_from=timedelta(hours=-13),
+    )
+
+
+def _foreign() -> Iterator[Scenario]:
+    """Rows of a newer version beside those of everybody else, in the same partitions."""
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,)):
+            yield Scenario(
+                name=f"foreign rows/{'/'.join(answers) or 'accepts'}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER if answers == (_LOST,) else Evidence.SOON,
+                readers=("ann", "bo"),
+                acts=(at(roll_back("cy"), hours=-2),),
+            )
+
+
+def _held_up() -> Iterator[Scenario]:
+    """The cap of the day holds a weekly digest up until the next, or a brake one until too late."""
+    for frequency in (Frequency.WEEKLY, Frequency.DAILY):
+        capped = Scenario(
+            name=f"cap/{frequency}",
+            readers=("ann", "bo"),
+            events=("e1",),
+            frequency=frequency,
+            acts=(at(cap(1), minutes=-1),),
+            counted_from=timedelta(hours=16, minutes=45),
+            days=2,
+        )
+        yield capped
+        yield replace(
+            capped,
+            name=f"cap/{frequency}/two workers",
+            meanwhile=copy,
+            hows=(),
+            events=("e1", "e2"),
+        )
+    expiring = Scenario(
+        name="expiry",
+        acts=(at(brake("comment"), hours=-1),),
+        counted_from=timedelta(days=34, hours=20),
+        days=38,
+        hows=(How.KILLED_AFTER, How.UNANSWERED),
+    )
+    yield expiring
+    late = at(put("e3", category="like"), days=34)
+    yield replace(
+        expiring,
+        name="expiry/and more to send",
+        acts=(*expiring.acts, late),
+        meanwhile=copy,
+        hows=(),
+    )
+
+
+def _unheard() -> Iterator[Scenario]:
+    """No answer of the provider ever comes; and what nobody can know is reported late or never."""
+    more = (at(put("e3"), hours=20), at(put("e4"), hours=44))
+    for policy in Policy:
+        for evidence in (Evidence.NEVER, Evidence.NEXT_DAY):
+            for answer in (_LOST, _NEITHER):
+                yield Scenario(
+                    name=f"always {answer}/{evidence}/{policy}",
+                    policy=policy,
+                    answers=(answer,) * 60,
+                    evidence=evidence,
+                    acts=more,
+                    days=3,
+                    hows=(How.KILLED_AFTER, How.UNANSWERED),
+                )
+        yield Scenario(
+            name=f"at once/always lost/{policy}",
+            policy=policy,
+            answers=(_LOST,) * 60,
+            evidence=Evidence.NEVER,
+            frequency=_AT_ONCE,
+            events=("e1",),
+            counted_from=timedelta(hours=-13),
+        )
+
+
+def _late() -> Iterator[Scenario]:
+    """A worker stands still between the stamp of an event and its write, and dies after it."""
+    for slow in (SLOW, frozenset({"generate", "resend"})):
+        for policy in Policy:
+            yield Scenario(
+                name=f"written late/{'ingest' if slow is SLOW else 'generate'} slow/{policy}",
+                policy=policy,
+                acts=(at(put("e3"), seconds=-20), at(put("e4"), seconds=4)),
+                counted_from=timedelta(seconds=-30),
+                hows=(How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED),
+                skews=skews(slow),
+                days=2,
+            )
+    yield Scenario(
+        name="written late/and nothing else",
+        events=(),
+        acts=(at(put("e3"), seconds=-20),),
+        counted_from=timedelta(seconds=-30),
+        hows=(How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED),
+        days=2,
+    )
+    yield Scenario(
+        name="written late/at once",
+        frequency=_AT_ONCE,
+        events=("e1",),
+        counted_from=timedelta(hours=-13),
+        hows=(How.HELD_UP,),
+    )
+
+
+def _moves() -> Iterator[Scenario]:
+    """An event goes to another schedule while the runs of both come due, or fail."""
+    held_up = (How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED)
+    day, shortly_before = timedelta(days=1), {"hours": 23, "minutes": 59, "seconds": 40}
+    weekly = Scenario(
+        name="moved late/weekly, daily instead",
+        events=(),
+        frequency=Frequency.WEEKLY,
+        acts=(
+            at(put("e1"), hours=1),
+            at(put("d1", category="like"), hours=1),
+            at(choose(Frequency.DAILY), **shortly_before),
+        ),
+        counted_from=day - timedelta(seconds=30),
+        hows=held_up,
+        days=3,
+    )
+    yield weekly
+    yield replace(
+        weekly,
+        name="moved late/weekly, daily instead/nothing else",
+        acts=(weekly.acts[0], weekly.acts[2]),
+    )
+    yield Scenario(
+        name="moved late/daily, at once instead",
+        events=(),
+        acts=(
+            at(put("e1"), hours=1),
+            at(choose(_AT_ONCE), hours=2),
+            at(put("e2", on="e1"), hours=2, seconds=2),
+            at(put("e3", on="e1"), hours=2, seconds=50),
+        ),
+        counted_from=timedelta(hours=2, seconds=-1),
+        hows=held_up,
+    )
+    yield Scenario(
+        name="moved late/at once, daily instead/failed and redriven",
+        events=(),
+        frequency=_AT_ONCE,
+        answers=(_NOW,) * 6,
+        acts=(
+            at(put("e1"), hours=1),
+            at(put("e2", on="e1"), hours=1, seconds=2),
+            at(choose(Frequency.DAILY), hours=17, minutes=36, seconds=40),
+        ),
+        redriven_after=timedelta(hours=6),
+        counted_from=timedelta(hours=17, minutes=36),
+        hows=held_up,
+        days=2,
+    )
+
+
+def _threads() -> Iterator[Scenario]:
+    """More than one event of an entity, within the collapse window and behind it."""
+    for policy in Policy:
+        for answers in ((), (_NOW,), (_LOST,)):
+            yield Scenario(
+                name=f"thread/{'/'.join(answers) or 'accepts'}/{policy}",
+                policy=policy,
+                answers=answers,
+                evidence=Evidence.LATER,
+                events=(),
+                frequency=_AT_ONCE,
+                acts=tuple(
+                    at(put(f"e{number}", on="post"), hours=1, seconds=after)
+                    for number, after in enumerate((0, 7, 31, 160))
+                ),
+                counted_from=timedelta(hours=1, seconds=-1),
+                hows=(How.HELD_UP, How.KILLED_AFTER),
+            )
+
+
+def _templates() -> Iterator[Scenario]:
+    """A template can no longer show an event that may have gone out; and then it can again."""
+    for policy in Policy:
+        for frequency, changed in ((Frequency.DAILY, 5), (_AT_ONCE, -50)):
+            yield Scenario(
+                name=f"no longer shown/{frequency}/{policy}",
+                policy=policy,
+                answers=(_LOST,) * 60,
+                evidence=Evidence.NEVER,
+                frequency=frequency,
+                events=(),
+                acts=(
+                    at(put("e1"), hours=-1),
+                    at(put("e2", on="e1"), hours=-1),
+                    at(change_template("e1"), minutes=changed),
+                    at(put("e3", on="e1"), hours=8),
+                    at(change_template(), hours=20),
+                    at(put_again("e1"), hours=21),
+                    at(put("e4", on="e1"), hours=22),
+                    at(put_again("e1"), hours=45),
+                ),
+                counted_from=timedelta(hours=-1, seconds=-1),
+                days=3,
+                hows=(How.KILLED_AFTER, How.UNANSWERED),
+            )
+
+
+def _of_others() -> Iterator[Scenario]:
+    """What is said of emails that these tables do not know, and by another reader."""
+    for policy in Policy:
+        yield Scenario(
+            name=f"restored/{policy}",
+            policy=policy,
+            acts=(
+                at(stray_report(2), hours=2),
+                at(stray_report(1, attempt=2), hours=3),
+                at(put("e3"), hours=20),
+                at(stray_report(2, attempt=7), hours=24, minutes=1),
+                at(stray_report(3), hours=25),
+            ),
+            days=3,
+            hows=(How.KILLED_AFTER, How.UNANSWERED),
+        )
+    yield Scenario(
+        name="one address/complaint",
+        readers=("ann", "bo"),
+        events=("e1",),
+        acts=(at(share_address(), hours=-20),),
+        meanwhile=during(complain),
+        hows=(),
+    )
+
+
+SCENARIOS = (
+    *_plain(),
+    *_doubts(),
+    *_messages(),
+    *_supersede(),
+    *_stops(),
+    *_at_once(),
+    *_streams(),
+    *_braked(),
+    *_foreign(),
+    *_held_up(),
+    *_unheard(),
+    *_late(),
+    *_moves(),
+    *_threads(),
+    *_templates(),
+    *_of_others(),
+)
+
+_ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
+
+ON_MOTO = tuple(
+    replace(one, hows=_ANSWERLESS if one.hows else ())
+    for one in SCENARIOS
+    if one.name
+    in {
+        "happy/resend/soon",
+        "retry/carry_over",
+        "unknown/lost/later/resend",
+        "unknown/neither/never/carry_over",
+        "two workers/accepts/carry_over",
+        "at once/happy/resend",
+        "braked/accepts/resend",
+    }
+)
+"""Those that are lived on the real adapters as well, and what can go wrong between them and AWS.
+
+Killed before a call is killed after the one before it. Who is held up or refused there does as on
+fakes: that is up to the steps.
+"""

@@ -1,0 +1,117 @@
+"""Every world of a scenario: each call struck in each way, and some of them twice."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from random import Random
+
+from proofs.prove.acts import put, register
+from proofs.prove.land import FAKES, Ground
+from proofs.prove.life import FIRST_DUE, Life, Restless
+from proofs.prove.scenario import Act, Scenario
+from proofs.prove.story import story
+from proofs.prove.strikes import How, Plan
+from proofs.prove.verdict import Verdict, judge
+from tests.builders import NOW
+
+_DEATHS = (How.KILLED_BEFORE, How.KILLED_AFTER)
+_STORIES = 3
+
+
+@dataclass(frozen=True)
+class Effort:
+    """`every`: each so many-th position is struck; `second`: how many positions of a world that
+    was struck are struck once more; `reach`: how far behind somebody who overtakes.
+    """
+
+    every: int = 1
+    second: int = 2
+    reach: int = 16
+
+
+FULL = Effort()
+
+
+@dataclass
+class Tally:
+    """What the worlds of a scenario came to; `stories` are of the first violations.
+
+    `copies`: how many events were in so many emails, by policy.
+    """
+
+    name: str
+    worlds: int = 0
+    violations: int = 0
+    unknown: int = 0
+    copies: Counter[tuple[str, int]] = field(default_factory=Counter)
+    ends: Counter[str] = field(default_factory=Counter)
+    stories: list[str] = field(default_factory=list)
+
+
+def world(scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> tuple[Life, Verdict]:
+    """One world, from its beginning to its end."""
+    life = Life(scenario, plan, ground)
+    for after, act in (*_before(scenario), *scenario.acts):
+        life.at(FIRST_DUE + after, partial(act, life))
+    try:
+        life.live()
+    except Restless as why:
+        verdict = judge(life)
+        verdict.violations.insert(0, f"it does not settle: {why}")
+    except Exception as err:  # noqa: BLE001 -- whatever nobody expected is what we look for
+        verdict = Verdict([f"{type(err).__name__}: {err}"])
+    else:
+        verdict = judge(life)
+    return life, verdict
+
+
+def _before(scenario: Scenario) -> Iterator[tuple[timedelta, Act]]:
+    """The day before: readers register, and their events happen."""
+    day_before = NOW - FIRST_DUE
+    for reader in scenario.readers:
+        yield day_before, register(reader, scenario.frequency)
+        for number, event in enumerate(scenario.events):
+            own = event if reader == "ann" else f"{reader}{event}"
+            yield day_before / 2 + timedelta(seconds=number), put(own, reader)
+
+
+def search(scenario: Scenario, effort: Effort = FULL, ground: Ground = FAKES) -> Tally:
+    """All worlds of a scenario, the undisturbed one first."""
+    tally = Tally(scenario.name)
+    random = Random(scenario.name)
+
+    def live(*plan: tuple[int, How]) -> int:
+        return _note(tally, scenario, plan, ground)
+
+    positions = range(random.randrange(effort.every), live(), effort.every)
+    for position in positions:
+        for how in scenario.hows:
+            calls = live((position, how))
+            if how in (*_DEATHS, How.HELD_UP) and calls > position + 1:
+                for _ in range(effort.second):
+                    second = random.randrange(position + 1, calls)
+                    live((position, how), (second, random.choice(_DEATHS)))
+        if scenario.meanwhile:
+            calls = live((position, How.OVERTAKEN))
+            behind = range(position + 1, min(calls, position + 1 + effort.reach), effort.every)
+            for second in behind:
+                for how in _DEATHS:
+                    live((position, How.OVERTAKEN), (second, how))
+    return tally
+
+
+def _note(tally: Tally, scenario: Scenario, plan: Plan, ground: Ground) -> int:
+    """Live one world; how many calls there were."""
+    life, verdict = world(scenario, plan, ground)
+    tally.worlds += 1
+    tally.unknown += verdict.unknown
+    for number, events in verdict.copies.items():
+        tally.copies[scenario.policy.value, number] += events
+    tally.ends += verdict.ends
+    if verdict.violations:
+        tally.violations += 1
+        if len(tally.stories) < _STORIES:
+            tally.stories.append(story(scenario, plan, life, verdict))
+    return life.calls.count

@@ -1,0 +1,77 @@
+"""A short seed of `make prove`."""
+
+from dataclasses import replace
+
+import pytest
+
+from proofs.prove.on_moto import moto_ground
+from proofs.prove.provider import Answer, Evidence
+from proofs.prove.scenario import Scenario
+from proofs.prove.scenarios import ON_MOTO, SCENARIOS
+from proofs.prove.search import Effort, search, world
+from proofs.prove.strikes import How
+from proofs.prove.verdict import judge
+from proofs.prove.without import taken_out
+
+_SEED = Effort(every=150, second=0, reach=1)
+_ON_MOTO = {"happy/resend/soon", "unknown/neither/never/carry_over"}
+
+
+def test_nothing_is_lost_and_nothing_sent_twice_whoever_is_killed_wherever() -> None:
+    tallies = [search(scenario, _SEED) for scenario in SCENARIOS]
+    assert not [told for tally in tallies for told in tally.stories]
+    assert sum(tally.worlds for tally in tallies) > 500
+
+
+def test_nor_between_the_real_adapters_and_aws() -> None:
+    with moto_ground() as ground:
+        tallies = [
+            search(replace(scenario, hows=(How.UNANSWERED,)), Effort(every=20, second=0), ground)
+            for scenario in ON_MOTO
+            if scenario.name in _ON_MOTO
+        ]
+    assert not [told for tally in tallies for told in tally.stories]
+    assert sum(tally.worlds for tally in tallies) > 4
+
+
+def test_an_email_that_nobody_may_send_is_found() -> None:
+    """The judge looks at what was accepted, whatever the rows say."""
+    scenario = Scenario(name="happy")
+    life, verdict = world(scenario, ())
+    assert not verdict.violations
+    life.provider.taken *= 2
+    assert [found[:2] for found in judge(life).violations] == ["G2", "G2"]
+    life.provider.taken.clear()
+    assert [found[:2] for found in judge(life).violations] == ["G1", "G1"]
+
+
+@pytest.mark.parametrize("how", [How.KILLED_AFTER, How.UNANSWERED])
+def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_a_doubt(
+    how: How,
+) -> None:
+    scenario = Scenario(name="doubt", answers=(Answer.ACCEPTS,), evidence=Evidence.LATE)
+    life, _ = world(scenario, ())
+    sends = next(number for _, _, number, name, _ in life.calls.story if name == "mailer.send")
+    life, verdict = world(scenario, ((sends, how),))
+    assert not verdict.violations
+    assert [run.reason for run in life.runs()][:1] == ["evidence"]
+    assert len(life.provider.taken) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "scenario", "finds"),
+    [
+        ("settle-lag", "stop/another event", "LOST"),
+        ("two-doubts", "always lost/never/carry_over", "emails"),
+        ("two-brakes", "refused at once/accepts", "too late"),
+    ],
+)
+def test_without_a_rule_the_worlds_that_break_are_found(
+    rule: str, scenario: str, finds: str
+) -> None:
+    chosen = next(one for one in SCENARIOS if one.name == scenario)
+    effort = Effort(every=7, second=0, reach=0)
+    with taken_out(rule):
+        tally = search(chosen, effort)
+    assert tally.violations
+    assert any(finds in told for told in tally.stories)

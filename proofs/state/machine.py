@@ -1,0 +1,375 @@
+"""Anything that can happen to the runs of a reader, in any order, a call of a port at a time."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from functools import partial
+
+from gazette.domain.delivery.signals import Policy
+from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.feedback.delivery_events import MailReport
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.routing.route import retract_event
+from gazette.steps.support.batches import cancel_batch
+from hypothesis import event
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from proofs.state.batons import Order, Worker
+from proofs.state.post import FailedLetters, Letter, Post
+from proofs.state.promises import (
+    Stops,
+    claims_in,
+    doubts_in,
+    lost,
+    repeated,
+    repetitions,
+    sent_after_a_stop,
+    silent,
+)
+from proofs.state.provider import Behaviour, NotingRuns, Provider, ReportedCanary
+from proofs.state.tally import TALLY
+from tests.builders import NOW, RETENTION, SettableClock, an_event
+from tests.world import Around, World
+
+_WORKERS = 4
+_EVENTS = 12
+"""Fewer than an email shows."""
+
+_CALLS = ("runs.swap", "mailer.send", "runs.swap_together", "runs.chain", "sqs.delete", "", "")
+_STOP = ("batch", "batch", "event", "event", "event", "reader")
+_STOPS = 2
+_PLANS = 3
+_ODD = (Behaviour.ACCEPT_AND_HANG, Behaviour.ACCEPT, Behaviour.LOSE, Behaviour.REFUSE_FOR_NOW)
+_LATER = "later"
+_THEN = (_LATER, *_CALLS, "")
+_ROUNDS = 400
+_QUIET_DAYS = 4
+_LAST_DUE = NOW + RETENTION - timedelta(days=_QUIET_DAYS + 2)
+"""No history lasts longer than an event does, also until it has settled: what expires is for
+`make prove`, where it is counted."""
+
+_ONE = st.integers(0, 3)
+"""Which of several: of fewer, counted round."""
+
+Act = Callable[[World], object]
+
+
+class Comes(Enum):
+    """How often a message comes. `AT_ONCE_AND_AGAIN`: also while another worker has it."""
+
+    ONCE = auto()
+    AND_AGAIN = auto()
+    AT_ONCE_AND_AGAIN = auto()
+
+
+class Fate(Enum):
+    """What becomes of a report."""
+
+    COMES = auto()
+    COMES_AGAIN = auto()
+    IS_LOST = auto()
+
+
+class Delivering(RuleBasedStateMachine):
+    """One reader with a daily digest, up to four workers at once, and whatever goes wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = SettableClock()
+        self.runs = NotingRuns()
+        self.provider = Provider(clock=self.clock, runs=self.runs)
+        self.generate = Post(clock=self.clock)
+        self.resend = Post(clock=self.clock)
+        self.stops = Stops()
+        self.told: dict[RunKey, int] = {}
+        self.workers: list[Worker] = []
+        self.events = 0
+        self.world = World(
+            clock=self.clock,
+            runs=self.runs,
+            mailer=self.provider,
+            generate_queue=self.generate,
+            resend_queue=self.resend,
+            failed_runs=FailedLetters(post=self.resend),
+            canary=ReportedCanary(provider=self.provider),
+        )
+
+    @initialize(
+        policy=st.sampled_from(Policy),
+        plan=st.lists(st.sampled_from(_ODD), max_size=3),
+        then=st.sampled_from(_THEN),
+    )
+    def begin(self, policy: Policy, plan: list[Behaviour], then: str) -> None:
+        """A reader registers, and something happens."""
+        self.world.policy = policy
+        self.provider.plan.extend(plan)
+        self.world.choose(comment=Frequency.DAILY)
+        self.something_happens()
+        self.a_digest_is_due(something=False, finish=True, then=then)
+
+    @precondition(lambda self: self.events < _EVENTS)
+    @rule()
+    def something_happens(self) -> None:
+        """Each event on an entity of its own, so that an email shows whether it is in it."""
+        self._put_event()
+
+    @precondition(lambda self: len(self.workers) < _WORKERS and self.clock() < _LAST_DUE)
+    @rule(something=st.booleans(), finish=st.booleans(), then=st.sampled_from(_THEN))
+    def a_digest_is_due(self, something: bool, finish: bool, then: str) -> None:
+        """A tick, and its shard; there may be something to send, and somebody who begins."""
+        due = self._next_due()
+        if due is None:
+            return
+        if something and self.events < _EVENTS:
+            self._put_event()
+        self._go_to(max(due, self.clock() + timedelta(minutes=1)))
+        self._begin("fan-out", lambda world: world.fan_out(slot_of(due)), finish=finish)
+        if then != _LATER and self.generate.visible() and len(self.workers) < _WORKERS:
+            self._work(self.generate.visible()[-1], is_copy=False, up_to=then)
+
+    @precondition(lambda self: len(self.workers) < _WORKERS and self._letters())
+    @rule(which=_ONE, up_to=st.sampled_from(_CALLS), comes=st.sampled_from(Comes))
+    def a_message_comes(self, which: int, up_to: str, comes: Comes) -> None:
+        """SQS delivers at least once, also what it has hidden."""
+        letters = self._letters()
+        letter = letters[which % len(letters)]
+        if comes is not Comes.AT_ONCE_AND_AGAIN:
+            self._go_to(letter.visible_at)
+        self._work(letter, is_copy=comes is not Comes.ONCE, up_to=up_to)
+
+    @precondition(lambda self: self._letters() or self.generate.dead or self.resend.dead)
+    @rule(which=_ONE, redrive=st.booleans())
+    def letters_die_or_are_redriven(self, which: int, redrive: bool) -> None:
+        """One that was received too often; all of them, from the console."""
+        letters = self._letters()
+        if redrive or not letters:
+            self.generate.redrive()
+            self.resend.redrive()
+        else:
+            letter = letters[which % len(letters)]
+            self._post_of(letter).give_up(letter)
+
+    @precondition(lambda self: self.workers)
+    @rule(which=_ONE, how=st.sampled_from((*_CALLS, *_CALLS, *Order)))
+    def a_worker_goes_on(self, which: int, how: str | Order) -> None:
+        """Up to a certain call or its end; or by one call, which may be lost, or its last."""
+        worker = self._worker(which)
+        if isinstance(how, str):
+            worker.go_on(up_to=how)
+        elif worker.at == "mailer.send" and how is not Order.DIE:
+            worker.step()
+        else:
+            TALLY.died += how is Order.DIE
+            worker.step(how)
+        self._tidy()
+
+    @precondition(lambda self: len(self.provider.plan) < _PLANS)
+    @rule(behaviour=st.sampled_from((*_ODD, *list(Behaviour)[1:])))
+    def the_provider_plans(self, behaviour: Behaviour) -> None:
+        """What it does with the next call that it has no plan for; else it accepts."""
+        self.provider.plan.append(behaviour)
+
+    @precondition(lambda self: len(self.workers) < _WORKERS and self.provider.reports)
+    @rule(which=_ONE, fate=st.sampled_from(Fate), finish=st.booleans())
+    def a_report_comes(self, which: int, fate: Fate, finish: bool) -> None:
+        """Any of those that are under way, perhaps not for the last time; or it is lost."""
+        reports = self.provider.reports
+        report = reports[which % len(reports)]
+        if fate is not Fate.COMES_AGAIN:
+            reports.remove(report)
+        if fate is not Fate.IS_LOST:
+            self._begin("feedback", partial(self._report, report), finish=finish)
+
+    @precondition(lambda self: len(self.workers) < _WORKERS)
+    @rule(
+        minutes=st.sampled_from([0, 1, 6, 20, 65, 420]),
+        are_others_reported=st.booleans(),
+        sweeps=st.sampled_from([None, False, True, True]),
+    )
+    def time_passes(self, minutes: int, are_others_reported: bool, sweeps: bool | None) -> None:
+        """And the sweep comes, to its end or not.
+
+        Other readers of the account get emails too, and so the proof that reports come in.
+        """
+        if minutes:
+            self._go_to(self.clock() + timedelta(minutes=minutes))
+        if are_others_reported:
+            self.world.evidence_log.note(self.clock())
+        if sweeps is not None:
+            self._begin("sweep", lambda world: world.sweep("ann"), finish=sweeps)
+
+    @precondition(
+        lambda self: len(self.workers) < _WORKERS and self.runs.rows and self.stops.number < _STOPS
+    )
+    @rule(stop=st.sampled_from(_STOP), which=_ONE, finish=st.booleans())
+    def somebody_stops_something(self, stop: str, which: int, finish: bool) -> None:
+        """One of the last batches, one of the last events; seldom everything."""
+        self.stops.number += 1
+        act: Act = self._leave
+        if stop == "batch":
+            dues = sorted({run.due_at for run in self.runs.rows.values()})[-4:]
+            act = partial(self._cancel, slot_of(dues[which % len(dues)]))
+        elif stop == "event":
+            name = f"e{max(1, self.events - which)}"
+            self.stops.begun.add(name)
+            act = partial(self._retract, name)
+        else:
+            self.stops.begun.add("ann")
+        self._begin(stop, act, finish=finish)
+
+    @invariant()
+    def nothing_was_sent_that_must_not(self) -> None:
+        """G2, and the stops."""
+        taken, history = self.provider.taken, self.runs.history
+        self._expect(repeated(taken, history, self.world.policy, self.told))
+        self._expect(sent_after_a_stop(taken, history, self.stops))
+
+    def teardown(self) -> None:
+        """Let everything come to its end, with a provider that works, and look at the whole."""
+        try:
+            if self.world.schedules.rows:
+                self._settle()
+                self._expect(lost(self.world, self.provider.taken, self.stops))
+                self._expect(silent(self.world, self.stops))
+                for report in self._late:
+                    self._report(report, self.world)
+                self.nothing_was_sent_that_must_not()
+                self._count()
+        finally:
+            for worker in self.workers:
+                worker.step(Order.DIE)
+
+    def _put_event(self) -> None:
+        self.events += 1
+        name = f"e{self.events}"
+        self.world.create(an_event(name, entity_id=name, occurred_at=self.clock()))
+
+    def _next_due(self) -> datetime | None:
+        schedule = self.world.schedules.rows["ann", DAILY]
+        return schedule.next_due_at if schedule.listed else None
+
+    def _go_to(self, instant: datetime) -> None:
+        for worker in self.workers:
+            if worker.at == "mailer.send":
+                worker.step()
+        self._tidy()
+        self.clock.now = max(self.clock.now, instant)
+
+    def _worker(self, which: int) -> Worker:
+        return self.workers[which % len(self.workers)]
+
+    def _begin(
+        self, name: str, act: Act, *, finish: bool = False, up_to: str | None = None
+    ) -> None:
+        def work(around: Around) -> None:
+            with suppress(NotYet, Unavailable):
+                act(self.world.seen_through(around))
+
+        self._start(Worker(name, work), finish=finish, up_to=up_to)
+
+    def _letters(self) -> list[Letter]:
+        letters = (*self.generate.letters, *self.resend.letters)
+        return sorted(letters, key=lambda letter: letter.visible_at)
+
+    def _post_of(self, letter: Letter) -> Post:
+        return self.generate if letter in self.generate.letters else self.resend
+
+    def _work(self, letter: Letter, *, is_copy: bool, up_to: str) -> None:
+        post = self._post_of(letter)
+        if not is_copy and not post.receive(letter):
+            return
+
+        self._start(Worker("deliver", partial(self._deliver, letter, post)), up_to=up_to)
+
+    def _deliver(self, letter: Letter, post: Post, around: Around) -> None:
+        world = self.world.seen_through(around)
+
+        def hide(pause: timedelta) -> None:
+            around("sqs.hide", lambda: post.hide(letter, pause))
+
+        with suppress(NotYet, Unavailable):
+            if post is self.generate:
+                world.generate(letter.key)
+            else:
+                world.resend(letter.key, given_up=letter.was_given_up, hide=hide)
+            around("sqs.delete", lambda: post.delete(letter))
+
+    def _start(self, worker: Worker, *, finish: bool = False, up_to: str | None = None) -> None:
+        TALLY.workers += 1
+        self.workers.append(worker)
+        if finish or up_to is not None:
+            worker.go_on(up_to=up_to or "")
+        self._tidy()
+
+    def _tidy(self) -> None:
+        self.workers = [worker for worker in self.workers if not worker.is_over]
+
+    def _report(self, report: MailReport, world: World) -> None:
+        world.report(report)
+        if report.run:
+            self.told.setdefault(report.run, len(self.runs.history))
+
+    def _leave(self, world: World) -> None:
+        world.unsubscribe()
+        self.stops.of_all = len(self.runs.history)
+
+    def _cancel(self, slot: datetime, world: World) -> None:
+        list(cancel_batch(slot, batches=world.batches, runs=world.runs))
+        self.stops.batches.setdefault(slot, len(self.runs.history))
+
+    def _retract(self, name: str, world: World) -> None:
+        retract_event("ann", name, places=world.places)
+        self.stops.events.setdefault(name, len(self.runs.history))
+
+    def _settle(self) -> None:
+        self.provider.plan.clear()
+        self._late, self.provider.reports = self.provider.reports, []
+        for worker in self.workers:
+            while not worker.is_over:
+                worker.go_on()
+        self.workers = []
+        self._put_event()
+        quiet = 0
+        for _ in range(_ROUNDS):
+            is_busy = self._work_off()
+            due = self._next_due()
+            if not is_busy:
+                quiet += 1
+                if due is None or quiet > _QUIET_DAYS:
+                    return
+            soon = self.clock() + timedelta(minutes=20)
+            self.clock.now = soon if is_busy or due is None else max(soon, due)
+            if due is not None and due <= self.clock():
+                self.world.fan_out(slot_of(due))
+        raise AssertionError("It never came to an end.")
+
+    def _work_off(self) -> bool:
+        """Whether something is left to do later."""
+        for post in (self.generate, self.resend):
+            for letter in post.visible():
+                if post.receive(letter):
+                    self._deliver(letter, post, lambda _, call: call())
+        self.world.sweep("ann")
+        reports: list[MailReport] = self.provider.reports
+        while reports:
+            self._report(reports.pop(), self.world)
+        is_open = any(run.is_open for run in self.runs.rows.values())
+        return is_open or bool(self.generate.letters or self.resend.letters)
+
+    def _expect(self, broken: object) -> None:
+        found = list(broken)  # type: ignore[call-overload]
+        TALLY.violations += len(found)
+        assert not found, "\n".join(found)
+
+    def _count(self) -> None:
+        TALLY.histories += 1
+        TALLY.runs += len(self.runs.rows)
+        TALLY.attempts += claims_in(self.runs)
+        TALLY.unknown += doubts_in(self.runs)
+        TALLY.emails += len(self.provider.taken)
+        TALLY.repeated += repetitions(self.provider.taken)
+        event(f"attempts of which nobody knew: {doubts_in(self.runs)}")

@@ -1,0 +1,157 @@
+"""What must hold of everything that was stored and accepted, whoever did what in between."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import combinations
+
+from gazette.domain.delivery.run import Reason, Run, Status, is_given_up
+from gazette.domain.delivery.signals import Policy
+from gazette.domain.model import Placed, RunKey
+from gazette.domain.scheduling.calendar import slot_of
+
+from proofs.state.provider import NotingRuns, Taken
+from tests.world import World
+
+_KNOWN = {Reason.ACCEPTED, Reason.EVIDENCE}
+_GIVEN_UP = {Reason.POLICY_RESEND, Reason.CARRIED}
+_IN_DOUBT = {Reason.UNCERTAIN, Reason.DEADLINE_PASSED}
+
+
+@dataclass
+class Stops:
+    """What was acknowledged, and how much had been stored of all runs by then.
+
+    `of_all`: the reader has left. `batches` by slot, `events` by id.
+    `begun`: events and readers that somebody may have stopped, acknowledged or not. `number`: how
+    many stops there were.
+    """
+
+    number: int = 0
+    of_all: int | None = None
+    batches: dict[datetime, int] = field(default_factory=dict)
+    events: dict[str, int] = field(default_factory=dict)
+    begun: set[str] = field(default_factory=set)
+
+
+def repeated(
+    taken: Sequence[Taken], history: Sequence[Run], policy: Policy, told: Mapping[RunKey, int]
+) -> Iterable[str]:
+    """Emails with an event in common, unless a policy had given the first one up in time.
+
+    In time: before the claim of the second one, and before it was known that the first was sent.
+    `told`: how much had been stored when the first report of a run had been worked off.
+    """
+    for first, second in combinations(taken, 2):
+        if first.key != second.key and not first.shown & second.shown:
+            continue
+        claim = _claim_of(second, history)
+        since = _claim_of(first, history)
+        of_first = [run for run in history[since:claim] if run.key == first.key]
+        what = f"{first} and {second}"
+        if policy is Policy.ASSUME_SENT:
+            yield f"twice under assume_sent: {what}"
+        elif told.get(first.key, claim + 1) <= claim or any(map(_is_known, of_first)):
+            yield f"twice although the first was known to be sent: {what}"
+        elif not any(run.reason in _GIVEN_UP for run in of_first):
+            yield f"twice although nobody had given the first up: {what}"
+        elif first.key == second.key and policy is not Policy.RESEND:
+            yield f"one run twice under {policy}: {what}"
+    copies = Counter(event for email in taken for event in email.shown)
+    most = 1 if policy is Policy.ASSUME_SENT else 2
+    yield from (
+        f"{event} is in {number} emails" for event, number in copies.items() if number > most
+    )
+    emails = Counter(one.key for one in taken)
+    yield from (
+        f"{key} was accepted {number} times" for key, number in emails.items() if number > 2
+    )
+
+
+def repetitions(taken: Sequence[Taken]) -> int:
+    """How many emails hold something that an earlier one held."""
+    return sum(
+        any(email.shown & earlier.shown for earlier in taken[:number])
+        for number, email in enumerate(taken)
+    )
+
+
+def sent_after_a_stop(
+    taken: Sequence[Taken], history: Sequence[Run], stops: Stops
+) -> Iterable[str]:
+    """Emails whose claim was made after a stop was acknowledged that forbids them."""
+    for email in taken:
+        claim = _claim_of(email, history)
+        slot = slot_of(history[claim].due_at)
+        forbidden = [
+            stops.of_all,
+            stops.batches.get(slot),
+            *(stops.events.get(event) for event in email.shown),
+        ]
+        if any(at is not None and at <= claim for at in forbidden):
+            yield f"claimed after a stop: {email}"
+
+
+def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
+    """Events that are in no email, but for those in a window that `assume_sent` has closed.
+
+    And those that were in two doubtful attempts, neither of which the provider had got.
+    """
+    shown = frozenset[str]().union(*(email.shown for email in taken))
+    assumed = [
+        run.window
+        for run in world.runs.rows.values()
+        if run.reason is Reason.ASSUMED and run.window
+    ]
+    for (user_id, event_id), placed in world.events.rows.items():
+        if not isinstance(placed, Placed) or {user_id, event_id} & stops.begun:
+            continue
+        is_assumed = any(window.since < placed.stored_at <= window.until for window in assumed)
+        theirs = [run for run in world.runs.rows.values() if run.key.schedule == placed.schedule]
+        is_excused = is_assumed or is_given_up(placed.stored_at, theirs)
+        if event_id not in shown and not is_excused:
+            yield f"lost: {event_id} of {placed.stored_at}"
+
+
+def silent(world: World, stops: Stops) -> Iterable[str]:
+    """Occurrences without a run, and runs that have not ended although everything has settled.
+
+    Only somebody who left has no next digest that takes over what was given up.
+    """
+    for (user_id, name), schedule in world.schedules.rows.items():
+        for number in range(1, schedule.sequence):
+            if RunKey(user_id, name, number) not in world.runs.rows:
+                yield f"no run {number} of {name}"
+    for run in world.runs.rows.values():
+        is_left = run.reason is Reason.CARRIED and run.key.user_id in stops.begun
+        if not run.status.is_final and not is_left:
+            yield f"never ended: {run}"
+
+
+def doubts_in(runs: NotingRuns) -> int:
+    """How many attempts ended without anybody knowing what had become of them."""
+    return len(
+        {
+            (run.key, run.attempt)
+            for run in runs.history
+            if run.status is Status.UNKNOWN and run.reason in _IN_DOUBT
+        }
+    )
+
+
+def claims_in(runs: NotingRuns) -> int:
+    """How many attempts there were."""
+    return len({(run.key, run.attempt) for run in runs.history if run.status is Status.SENDING})
+
+
+def _is_known(run: Run) -> bool:
+    return run.status is Status.SENT and run.reason in _KNOWN
+
+
+def _claim_of(email: Taken, history: Sequence[Run]) -> int:
+    return next(
+        number
+        for number, run in enumerate(history)
+        if (run.key, run.attempt, run.status) == (email.key, email.attempt, Status.SENDING)
+    )

@@ -1,0 +1,8 @@
+"""A few histories; `make state` makes two thousand of them."""
+
+from hypothesis import settings
+
+from proofs.state.machine import Delivering
+
+TestDelivering = Delivering.TestCase
+TestDelivering.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

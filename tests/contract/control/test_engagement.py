@@ -1,0 +1,72 @@
+"""What the port `Engagements` promises, held against our fake and the real adapter on moto."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.dynamodb.tables import EngagementRow
+from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.experiment import EVERYBODYS, Variant
+from gazette.domain.model import RunKey
+from gazette.domain.ports.ledgers import Engagements
+from gazette.domain.scheduling.calendar import slot_of
+
+from tests.builders import NOW, a_run
+from tests.contract.conftest import RUN_RETENTION, SECOND
+
+RUN = a_run()
+SLOT = slot_of(RUN.due_at)
+
+
+def test_a_slot_of_which_nothing_was_reported_is_empty(engagements: Engagements) -> None:
+    assert list(engagements.of_slot(SLOT)) == []
+
+
+@pytest.mark.parametrize("event", EngagementEvent)
+def test_the_first_instant_counts_in_whatever_order_they_come(
+    engagements: Engagements, event: EngagementEvent
+) -> None:
+    for seconds in (5, 3, 9, 3):
+        engagements.note(RUN, event, NOW + seconds * SECOND)
+    assert list(engagements.of_slot(SLOT)) == [
+        Engagement(RUN.key, SLOT, "", EVERYBODYS, (), {event: NOW + 3 * SECOND})
+    ]
+
+
+def test_it_is_told_whether_anything_was_known_of_an_event(engagements: Engagements) -> None:
+    for event in (EngagementEvent.SENT, EngagementEvent.BOUNCED):
+        assert engagements.note(RUN, event, NOW)
+        for seconds in (0, 5, -5):
+            assert not engagements.note(RUN, event, NOW + seconds * SECOND)
+
+
+def test_all_that_became_of_an_email_is_told_together_with_what_was_sent(
+    engagements: Engagements,
+) -> None:
+    variant, categories = Variant(2, "subject"), ("mention", "comment")
+    run = replace(RUN, variant=variant, locale="de-AT", categories=categories)
+    first = {event: NOW + number * SECOND for number, event in enumerate(EngagementEvent)}
+    for event, at in first.items():
+        engagements.note(run, event, at)
+    assert list(engagements.of_slot(SLOT)) == [
+        Engagement(run.key, SLOT, "de-AT", variant, categories, first)
+    ]
+
+
+def test_a_slot_holds_digests_and_what_went_out_at_once_and_no_other_slots(
+    engagements: Engagements,
+) -> None:
+    keys = [RunKey(f"user {number}", "daily", 1) for number in range(20)]
+    keys.append(RunKey("ann", "now5f1c", 7))
+    for key in keys:
+        engagements.note(replace(RUN, key=key), EngagementEvent.DELIVERED, NOW)
+    later = replace(RUN, due_at=RUN.due_at + timedelta(minutes=10))
+    engagements.note(later, EngagementEvent.DELIVERED, NOW)
+    assert {each.key for each in engagements.of_slot(SLOT)} == set(keys)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_a_row_expires_as_runs_do(engagements: Engagements) -> None:
+    engagements.note(RUN, EngagementEvent.DELIVERED, NOW)
+    (row,) = EngagementRow.scan()
+    assert row.expires_at == SLOT + RUN_RETENTION

@@ -1,0 +1,94 @@
+"""Which experiment runs: our fake, and a row of DynamoDB on moto."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.cached import KEPT_FOR
+from gazette.adapters.dynamodb.control.experiments import DynamoExperiments, KeptExperiment
+from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.experiment import Course, experiment
+from gazette.domain.ports.outside import Experiments
+
+from tests.builders import NOW, SettableClock
+from tests.fakes import FakeExperiments
+
+SUBJECT = experiment("subject", {1: 90, 2: 10}, NOW)
+RANKING = experiment("ranking", {1: 1, 3: 1}, NOW + timedelta(days=1))
+
+
+@pytest.fixture
+def experiments(engine: str) -> Experiments:
+    return FakeExperiments() if engine != "moto" else DynamoExperiments("batches")
+
+
+def test_at_first_none_runs(experiments: Experiments) -> None:
+    assert experiments.running() is None
+
+
+def test_one_runs_at_a_time(experiments: Experiments) -> None:
+    experiments.start(SUBJECT)
+    assert experiments.running() == SUBJECT
+    experiments.start(RANKING)
+    experiments.start(RANKING)
+    assert experiments.running() == RANKING
+
+
+def test_it_is_stopped_and_may_be_stopped_again(experiments: Experiments) -> None:
+    experiments.start(SUBJECT)
+    experiments.stop(NOW)
+    experiments.stop(NOW)
+    assert experiments.running() is None
+
+
+def test_of_each_it_is_known_from_when_to_when_it_ran(experiments: Experiments) -> None:
+    assert experiments.courses() == {}
+    experiments.stop(NOW)
+    experiments.start(SUBJECT)
+    experiments.start(replace(SUBJECT, weights=((1, 1), (2, 1))))
+    experiments.start(RANKING)
+    experiments.stop(RANKING.since + timedelta(days=1))
+    experiments.stop(RANKING.since + timedelta(days=2))
+    assert experiments.courses() == {
+        "subject": Course(NOW, RANKING.since),
+        "ranking": Course(RANKING.since, RANKING.since + timedelta(days=1)),
+    }
+
+
+def test_one_that_is_started_again_has_one_course(experiments: Experiments) -> None:
+    experiments.start(SUBJECT)
+    experiments.stop(NOW + timedelta(days=1))
+    experiments.start(replace(SUBJECT, since=NOW + timedelta(days=2)))
+    assert experiments.courses() == {"subject": Course(NOW, None)}
+
+
+def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
+    experiments: Experiments, clock: SettableClock, answers: list[str], engine: str
+) -> None:
+    kept = KeptExperiment(experiments, clock=clock)
+    assert kept.running() is None
+    experiments.start(SUBJECT)
+    assert kept.running() is None
+    clock.now += KEPT_FOR + timedelta(seconds=1)
+    assert kept.running() == SUBJECT
+    if engine == "moto":
+        answers += ["lost before"]
+        clock.now += KEPT_FOR + timedelta(seconds=1)
+        assert kept.running() == SUBJECT
+        assert answers == []
+        assert kept.running() == SUBJECT
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.parametrize(
+    "weights",
+    ["{", '{"x": 1}', '{"1": 0}', "{}", "[]", "7", '{"1": null}', '{"1": [1]}', '{"1": Infinity}'],
+)
+def test_a_row_that_somebody_broke_by_hand_stops_nobody(
+    experiments: Experiments, clock: SettableClock, weights: str
+) -> None:
+    BatchRow("experiment", "email", slot=NOW, name="subject", weights=weights).save()
+    with pytest.raises(Unavailable, match="not valid"):
+        experiments.running()
+    assert KeptExperiment(experiments, clock=clock).running() is None

@@ -1,0 +1,89 @@
+"""What the port `Suppressions` promises, held against our fake and the real adapter on moto."""
+
+from datetime import timedelta
+from itertools import permutations, product
+
+import pytest
+from gazette.adapters.dynamodb.tables import SuppressionRow
+from gazette.domain.identity import address_hash
+from gazette.domain.ports.stores import Suppressions
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.suppression import Cause, Suppression
+
+from tests.builders import NOW, SettableClock
+from tests.contract.conftest import SECOND
+
+ANN, BO = address_hash("ann@example.com"), address_hash("bo@example.com")
+
+
+def test_an_address_is_suppressed_once_it_was_added(suppressions: Suppressions) -> None:
+    assert not suppressions.holds(ANN)
+    assert suppressions.get(ANN) is None
+    assert suppressions.add(ANN, Cause.UNSUBSCRIBED)
+    assert suppressions.holds(ANN)
+    assert suppressions.get(ANN) == Suppression(ANN, Cause.UNSUBSCRIBED, NOW)
+    assert not suppressions.holds(BO)
+
+
+@pytest.mark.parametrize(("before", "after"), list(product(Cause, Cause)))
+def test_a_greater_cause_takes_the_place_of_a_lesser_with_its_own_instant(
+    suppressions: Suppressions, clock: SettableClock, before: Cause, after: Cause
+) -> None:
+    """And the same, or a lesser one, changes nothing."""
+    suppressions.add(ANN, before)
+    clock.now += SECOND
+    greater = list(Cause).index(after) > list(Cause).index(before)
+    assert suppressions.add(ANN, after) is greater
+    kept = Suppression(ANN, after, NOW + SECOND) if greater else Suppression(ANN, before, NOW)
+    assert suppressions.get(ANN) == kept
+
+
+def test_the_order_in_which_causes_come_does_not_matter(suppressions: Suppressions) -> None:
+    for number, causes in enumerate(permutations((*Cause, Cause.UNSUBSCRIBED), 3)):
+        address = address_hash(f"{number}@example.com")
+        for cause in causes:
+            suppressions.add(address, cause)
+        found = suppressions.get(address)
+        assert found
+        assert found.cause is max(causes, key=list(Cause).index)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_the_cause_is_kept_with_its_instant_and_without_the_address(
+    suppressions: Suppressions,
+) -> None:
+    suppressions.add(ANN, Cause.BOUNCED)
+    (row,) = SuppressionRow.scan()
+    assert row.attribute_values == {"address_hash": ANN, "reason": "bounced", "since": NOW}
+
+
+@pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.COMPLAINED}))
+def test_an_address_that_is_suppressed_for_another_reason_stays_so(
+    suppressions: Suppressions, cause: Cause
+) -> None:
+    suppressions.add(ANN, Cause.COMPLAINED)
+    suppressions.lift(ANN, cause)
+    assert suppressions.holds(ANN)
+
+
+def test_a_suppression_is_lifted_for_its_own_reason_alone_and_may_be_again(
+    suppressions: Suppressions,
+) -> None:
+    for address in (ANN, BO):
+        suppressions.add(address, Cause.UNSUBSCRIBED)
+    for _ in range(2):
+        suppressions.lift(ANN, Cause.UNSUBSCRIBED)
+        assert not suppressions.holds(ANN)
+    assert suppressions.holds(BO)
+    suppressions.add(ANN, Cause.UNSUBSCRIBED)
+    assert suppressions.holds(ANN)
+
+
+def test_all_are_found_with_the_instant_that_was_given(suppressions: Suppressions) -> None:
+    long_ago = NOW - timedelta(days=900)
+    suppressions.add(ANN, Cause.MANUAL, long_ago)
+    suppressions.add(BO, Cause.BOUNCED)
+    assert sorted(readable(suppressions.each()), key=lambda each: each.since) == [
+        Suppression(ANN, Cause.MANUAL, long_ago),
+        Suppression(BO, Cause.BOUNCED, NOW),
+    ]

@@ -1,0 +1,59 @@
+"""What the port `EventHistory` promises, held against our fake and the real adapter on moto."""
+
+from datetime import timedelta
+
+from gazette.domain.explanation import EventHistory
+from gazette.domain.identity import WAITING
+from gazette.domain.model import DAILY, Placed
+from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.stored import readable
+
+from tests.builders import RETENTION, SettableClock, a_placed_event, an_event
+from tests.contract.conftest import SECOND
+
+
+def test_every_event_is_found_by_schedule_oldest_first(
+    events: Events, history: EventHistory, clock: SettableClock
+) -> None:
+    found: dict[str, list[Placed]] = {WAITING: [], DAILY: []}
+    for number in (3, 1, 2):
+        for schedule, placed in found.items():
+            event = an_event(f"{schedule}{number}")
+            placed.append(a_placed_event(event, schedule, clock.now))
+            events.store(event, schedule)
+            clock.now += SECOND
+    events.store(an_event("theirs", user_id="bo"), DAILY)
+    assert list(history.of_user("ann")) == found[DAILY] + found[WAITING]
+    assert list(history.of_user("cy")) == []
+
+
+def test_a_moved_event_is_found_where_it_is_now(
+    events: Events, history: EventHistory, clock: SettableClock
+) -> None:
+    _, placed = events.store(an_event(), WAITING)
+    assert isinstance(placed, Placed)
+    clock.now += SECOND
+    moved = events.move(placed, DAILY, Guard())
+    assert list(history.of_user("ann")) == [moved]
+
+
+def test_what_was_retracted_is_not_found_and_what_has_expired_is_until_its_row_is_deleted(
+    events: Events, history: EventHistory, clock: SettableClock
+) -> None:
+    events.store(an_event("e1"), DAILY)
+    events.store(an_event("e2"), DAILY)
+    events.retract("ann", "e1", early=False)
+    events.retract("ann", "early", early=True)
+    assert [placed.event.id for placed in readable(history.of_user("ann"))] == ["e2"]
+    clock.now += RETENTION + timedelta(days=4) - SECOND
+    assert [placed.event.id for placed in readable(history.of_user("ann"))] == ["e2"]
+    clock.now += SECOND
+    assert list(history.of_user("ann")) == []
+
+
+def test_more_than_a_page_is_found_whole(events: Events, history: EventHistory) -> None:
+    """A page of a Query is a megabyte."""
+    ids = [f"e{number:03}" for number in range(400)]
+    for each in ids:
+        events.store(an_event(each, excerpt="x" * 3000), DAILY)
+    assert sorted(placed.event.id for placed in readable(history.of_user("ann"))) == ids

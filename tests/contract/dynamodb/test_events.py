@@ -1,0 +1,407 @@
+"""What the port `Events` promises of one event, held against our fake and the adapter on moto."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from gazette.adapters.dynamodb.tables import EventRow
+from gazette.domain.delivery.run import BEGINNING
+from gazette.domain.errors import Unavailable
+from gazette.domain.identity import WAITING
+from gazette.domain.model import DAILY, Placed, Retracted
+from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.scheduling.lifetime import MARGIN
+from gazette.domain.scheduling.recurrence import Cadence, Days
+from gazette.domain.stored import readable
+
+from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, an_event
+from tests.contract.conftest import SECOND, dynamo_events
+
+HERE = a_placed_event(an_event(), DAILY, NOW)
+"""Where an event is that was stored before the clock was moved."""
+
+
+def test_an_event_comes_back_as_stored(events: Events) -> None:
+    event = an_event(
+        excerpt='Größe "x"\n\u202e😀',
+        occurred_at=NOW - timedelta(microseconds=1),
+        amended_at=NOW + SECOND,
+        via=("comment#c1", "post#Größe"),
+    )
+    assert events.get("ann", "e1") is None
+    assert events.store(event, DAILY) == (True, a_placed_event(event, DAILY, NOW))
+    assert events.get("ann", "e1") == a_placed_event(event, DAILY, NOW)
+
+
+def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
+    events: Events, clock: SettableClock
+) -> None:
+    """The producer repeats it after a change of preferences."""
+    events.store(an_event(), DAILY)
+    clock.now += SECOND
+    assert events.store(an_event(excerpt="again"), "weekly") == (False, HERE)
+    assert events.get("ann", "e1") == HERE
+
+
+def test_an_id_counts_once_for_each_user(events: Events) -> None:
+    events.store(an_event(), DAILY)
+    theirs = an_event(user_id="bo")
+    assert events.store(theirs, WAITING) == (True, a_placed_event(theirs, WAITING, NOW))
+    assert events.get("ann", "e1") == HERE
+
+
+def test_an_amended_event_stays_where_it_is(events: Events, clock: SettableClock) -> None:
+    events.store(an_event(), DAILY)
+    clock.now += SECOND
+    better = an_event(excerpt="better", amended_at=NOW)
+    assert events.amend(HERE, better)
+    assert events.get("ann", "e1") == replace(HERE, event=better)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        replace(HERE, schedule="weekly"),
+        replace(HERE, stored_at=NOW - SECOND),
+        replace(HERE, event=an_event(excerpt="other")),
+        replace(HERE, event=an_event(amended_at=NOW)),
+        replace(HERE, event=an_event("e2")),
+    ],
+)
+def test_an_event_is_amended_only_as_it_was_read(events: Events, read: Placed) -> None:
+    events.store(an_event(), DAILY)
+    assert not events.amend(read, replace(read.event, excerpt="better", amended_at=NOW + SECOND))
+    assert events.get("ann", "e1") == HERE
+    assert events.get("ann", "e2") is None
+
+
+def test_a_retracted_event_is_not_amended(events: Events) -> None:
+    events.store(an_event(), DAILY)
+    events.retract("ann", "e1", early=False)
+    assert not events.amend(HERE, an_event(amended_at=NOW))
+    assert events.get("ann", "e1") == Retracted("e1", DAILY)
+
+
+def test_a_removed_event_leaves_no_trace_and_may_come_again(
+    events: Events, clock: SettableClock
+) -> None:
+    events.store(an_event(), DAILY)
+    assert events.remove(HERE, Guard())
+    assert events.get("ann", "e1") is None
+    assert not events.remove(HERE, Guard())
+    clock.now += SECOND
+    assert events.store(an_event(), "weekly") == (
+        True,
+        a_placed_event(an_event(), "weekly", clock.now),
+    )
+
+
+@pytest.mark.parametrize(
+    "read", [replace(HERE, schedule="weekly"), replace(HERE, stored_at=NOW - SECOND)]
+)
+def test_an_event_is_removed_only_from_its_place(events: Events, read: Placed) -> None:
+    events.store(an_event(), DAILY)
+    assert not events.remove(read, Guard())
+    assert events.get("ann", "e1") == HERE
+
+
+def test_an_event_is_removed_also_where_it_was_amended(events: Events) -> None:
+    events.store(an_event(), DAILY)
+    events.amend(HERE, an_event(amended_at=NOW))
+    assert events.remove(HERE, Guard())
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_retracted_event_leaves_a_trace_of_where_it_was(events: Events, early: bool) -> None:
+    events.store(an_event(), DAILY)
+    for _ in range(2):
+        assert events.retract("ann", "e1", early=early) == Retracted("e1", DAILY)
+    assert events.get("ann", "e1") == Retracted("e1", DAILY)
+    assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
+
+
+def test_a_retracted_event_never_comes_back(events: Events) -> None:
+    events.store(an_event(), DAILY)
+    events.retract("ann", "e1", early=True)
+    assert events.store(an_event(amended_at=NOW), DAILY) == (False, Retracted("e1", DAILY))
+    assert not events.remove(HERE, Guard())
+    assert events.move(HERE, "weekly", Guard()) is None
+    assert events.get("ann", "e1") == Retracted("e1", DAILY)
+
+
+def test_an_event_may_be_retracted_before_it_came(events: Events) -> None:
+    for _ in range(2):
+        assert events.retract("ann", "e1", early=True) == Retracted("e1")
+    assert events.get("ann", "e1") == Retracted("e1")
+    assert events.store(an_event(), DAILY) == (False, Retracted("e1"))
+
+
+def test_where_nothing_is_only_an_early_retraction_leaves_a_trace(events: Events) -> None:
+    assert events.retract("ann", "e1", early=False) is None
+    assert events.get("ann", "e1") is None
+    assert events.store(an_event(), DAILY)[0]
+
+
+def test_what_was_placed_is_found_by_schedule_oldest_first(
+    events: Events, clock: SettableClock
+) -> None:
+    placed = []
+    for number in (3, 1, 2):
+        event = an_event(f"e{number}")
+        placed.append(a_placed_event(event, DAILY, clock.now))
+        events.store(event, DAILY)
+        clock.now += SECOND
+    events.store(an_event("elsewhere"), "weekly")
+    events.store(an_event("theirs", user_id="bo"), DAILY)
+    events.retract("ann", "e0", early=True)
+    assert list(events.placed("ann", DAILY, after=BEGINNING)) == placed
+    assert list(events.placed("ann", DAILY, after=NOW)) == placed[1:]
+    assert list(events.placed("ann", DAILY, after=NOW - timedelta(microseconds=1))) == placed
+    assert list(events.placed("ann", DAILY, after=NOW + 2 * SECOND)) == []
+
+
+def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Events) -> None:
+    for number in range(60):
+        events.store(an_event(f"e{number}"), DAILY)
+    events.store(an_event("waiting", occurred_at=NOW + timedelta(days=9)), WAITING)
+    events.retract("ann", "early", early=True)
+    events.store(an_event(user_id="bo"), DAILY)
+    for _ in range(2):
+        events.erase("ann", None)
+        assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
+        assert list(events.placed("ann", WAITING, after=BEGINNING)) == []
+        assert events.get("ann", "early") is None
+    assert events.get("bo", "e1") == a_placed_event(an_event(user_id="bo"), DAILY, NOW)
+
+
+def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Events) -> None:
+    """It is of somebody who came back."""
+    for number in range(3):
+        events.store(an_event(f"e{number}", occurred_at=NOW + number * SECOND), DAILY)
+    early = events.retract("ann", "early", early=True)
+    events.erase("ann", NOW + SECOND)
+    assert events.get("ann", "early") == early, "it may have been retracted since"
+    assert [
+        placed.event.id for placed in readable(events.placed("ann", DAILY, after=BEGINNING))
+    ] == ["e2"]
+
+
+def test_an_expired_event_is_not_there(events: Events, clock: SettableClock) -> None:
+    """DynamoDB takes days to delete it."""
+    events.store(an_event(), DAILY)
+    clock.now += RETENTION - SECOND
+    assert events.get("ann", "e1") == HERE
+    assert list(events.placed("ann", DAILY, after=BEGINNING)) == [HERE]
+    clock.now += SECOND
+    assert events.get("ann", "e1") is None
+    assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
+    assert events.retract("ann", "e1", early=False) is None
+    anew = a_placed_event(an_event(excerpt="anew"), "weekly", clock.now)
+    assert events.store(anew.event, "weekly") == (True, anew)
+    assert events.get("ann", "e1") == anew
+
+
+def test_an_expired_event_leaves_no_trace_of_where_it_was(
+    events: Events, clock: SettableClock
+) -> None:
+    events.store(an_event(), DAILY)
+    clock.now += RETENTION
+    assert events.retract("ann", "e1", early=True) == Retracted("e1")
+
+
+def test_the_trace_of_a_retraction_is_kept_as_long_as_an_event_from_then_on(
+    events: Events, clock: SettableClock
+) -> None:
+    events.store(an_event(), DAILY)
+    clock.now += RETENTION - SECOND
+    events.retract("ann", "e1", early=False)
+    clock.now += RETENTION - SECOND
+    assert events.get("ann", "e1") == Retracted("e1", DAILY)
+    clock.now += SECOND
+    assert events.get("ann", "e1") is None
+    assert events.store(an_event(), DAILY)[0]
+
+
+def test_an_event_that_was_moved_or_amended_lasts_no_longer(
+    events: Events, clock: SettableClock
+) -> None:
+    events.store(an_event(), WAITING)
+    clock.now += SECOND
+    moved = events.move(replace(HERE, schedule=WAITING), DAILY, Guard())
+    assert moved
+    assert events.amend(moved, an_event(amended_at=NOW))
+    clock.now = NOW + RETENTION
+    assert events.get("ann", "e1") is None
+
+
+MONTHLY = Cadence(8, 0, "Europe/Berlin", Days(month_day=21))
+"""The next ones are on 21 December and 21 January."""
+
+LONG = datetime(2027, 1, 21, 7, 0, tzinfo=UTC) + MARGIN
+"""Up to when what waits for the latter lasts."""
+
+
+def test_what_comes_rarely_lasts_longer(events: Events, clock: SettableClock) -> None:
+    there = Placed(an_event(), "custom", NOW, LONG)
+    assert events.store(an_event(), "custom", MONTHLY) == (True, there)
+    clock.now = LONG - SECOND
+    assert events.get("ann", "e1") == there
+    assert not events.store(an_event(), DAILY)[0]
+    clock.now = LONG
+    assert events.get("ann", "e1") is None
+    assert events.store(an_event(), DAILY)[0], "while its row is there"
+
+
+def test_a_moved_event_lasts_as_it_must_where_it_is_now_and_no_shorter(
+    events: Events, clock: SettableClock
+) -> None:
+    events.store(an_event(), WAITING)
+    clock.now += SECOND
+    moved = events.move(replace(HERE, schedule=WAITING), "custom", Guard(), MONTHLY)
+    assert moved == Placed(an_event(), "custom", clock.now, LONG)
+    assert moved
+    assert events.get("ann", "e1") == moved
+    clock.now += SECOND
+    back = events.move(moved, DAILY, Guard())
+    assert back == Placed(an_event(), DAILY, clock.now, LONG)
+    assert events.get("ann", "e1") == back
+
+
+def test_a_life_is_made_longer_and_never_shorter(events: Events, clock: SettableClock) -> None:
+    events.store(an_event(), DAILY)
+    assert events.extend(HERE, LONG)
+    longer = replace(HERE, lasts_until=LONG)
+    assert events.get("ann", "e1") == longer
+    for read in (HERE, longer):
+        assert not events.extend(read, LONG - SECOND)
+    assert events.get("ann", "e1") == longer
+    assert events.extend(HERE, LONG), "by whoever gets no answer the first time"
+    clock.now = LONG - SECOND
+    assert list(events.placed("ann", DAILY, after=BEGINNING)) == [longer]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        replace(HERE, schedule="weekly"),
+        replace(HERE, stored_at=NOW - SECOND),
+        replace(HERE, event=an_event("e2")),
+    ],
+)
+def test_a_life_is_made_longer_only_in_its_place(events: Events, read: Placed) -> None:
+    events.store(an_event(), DAILY)
+    assert not events.extend(read, LONG)
+    assert events.get("ann", "e1") == HERE
+    assert events.get("ann", "e2") is None
+
+
+def test_a_move_that_knows_of_no_longer_life_does_not_make_it_shorter(events: Events) -> None:
+    """Who moves it reads it again."""
+    events.store(an_event(), DAILY)
+    events.extend(HERE, LONG)
+    assert events.move(HERE, "weekly", Guard()) is None
+    longer = replace(HERE, lasts_until=LONG)
+    assert events.get("ann", "e1") == longer
+    assert events.move(longer, "weekly", Guard())
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_a_row_of_an_earlier_version_lasts_until_it_is_deleted(clock: SettableClock) -> None:
+    events = dynamo_events(clock)
+    events.store(an_event(), DAILY)
+    row = EventRow.get("ann", "e1")
+    end = row.expires_at
+    row.update([EventRow.lasts_until.remove()])
+    found = events.get("ann", "e1")
+    assert found == replace(HERE, lasts_until=end)
+    assert isinstance(found, Placed)
+    assert not events.store(an_event(), DAILY)[0]
+    clock.now = end
+    assert events.get("ann", "e1") is None
+    assert events.store(an_event(), DAILY)[0]
+
+
+def test_instants_in_other_zones_are_the_same_instants(
+    events: Events, clock: SettableClock
+) -> None:
+    berlin = datetime.fromisoformat("2026-11-22T08:00:00.000001+01:00")
+    clock.now = berlin
+    events.store(an_event(occurred_at=berlin), DAILY)
+    utc = berlin.astimezone(UTC)
+    assert events.get("ann", "e1") == a_placed_event(an_event(occurred_at=utc), DAILY, utc)
+
+
+@pytest.fixture
+def ticking(clock: SettableClock) -> Callable[[], datetime]:
+    """A clock that goes on by a second each time that it is read."""
+
+    def tick() -> datetime:
+        clock.now += SECOND
+        return clock.now
+
+    return tick
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_trace_l_each_attempt_to_write_takes_a_stamp_of_its_own(
+    ticking: Callable[[], datetime], answers: list[str]
+) -> None:
+    """The stamp of the first would lie before windows that were closed meanwhile (rule 14)."""
+    events = dynamo_events(ticking)
+    answers += ["lost before", "lost before"]
+    third = a_placed_event(an_event(), DAILY, NOW + 3 * SECOND)
+    assert events.store(an_event(), DAILY) == (True, third)
+    assert events.get("ann", "e1") == third
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own(
+    ticking: Callable[[], datetime], answers: list[str]
+) -> None:
+    events = dynamo_events(ticking)
+    answers += ["in the way", "in the way"]
+    third = a_placed_event(an_event(), DAILY, NOW + 3 * SECOND)
+    assert events.store(an_event(), DAILY) == (True, third)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_an_event_whose_answer_was_lost_is_stored_once(
+    ticking: Callable[[], datetime], answers: list[str]
+) -> None:
+    events = dynamo_events(ticking)
+    answers += ["lost after"]
+    first = a_placed_event(an_event(), DAILY, NOW + SECOND)
+    assert events.store(an_event(), DAILY) == (False, first)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_who_gets_no_answer_three_times_is_told(clock: SettableClock, answers: list[str]) -> None:
+    events = dynamo_events(clock)
+    answers += ["lost before"] * 3
+    with pytest.raises(Unavailable):
+        events.store(an_event(), DAILY)
+    assert events.get("ann", "e1") is None
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_an_event_is_written_by_one_request_per_stamp(clock: SettableClock) -> None:
+    """Else the client would repeat a write with a stamp that has grown old (rule 14)."""
+    dynamo_events(clock)
+    config: Any = EventRow._get_connection().connection.client.meta.config
+    assert config.retries["total_max_attempts"] == 1
+    assert config.connect_timeout + config.read_timeout == 1.5
+
+
+def test_a_row_that_dynamodb_does_not_take_is_not_stored(events: Events) -> None:
+    """Of 400 KB and more: the longest event of the contract is far below."""
+    with pytest.raises(Unavailable):
+        events.store(an_event(excerpt="x" * 410_000), DAILY)
+    assert events.get("ann", "e1") is None

@@ -1,0 +1,158 @@
+"""What the port `Runs` promises, held against our fake and the real adapter on moto."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import Unavailable
+from gazette.domain.identity import immediate_schedule, latest_run
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.ports.ledgers import Runs
+from gazette.domain.stored import readable
+
+from tests.builders import KEY, NOW, a_claimed_run, a_run, a_window
+from tests.contract.conftest import SECOND
+
+IMMEDIATE = immediate_schedule("post#post1")
+
+
+def of_schedule(name: str, sequence: int) -> Run:
+    return replace(a_run(), key=RunKey("ann", name, sequence))
+
+
+def test_a_run_is_created_once(runs: Runs) -> None:
+    assert runs.create(a_run()) == a_run()
+    later = replace(a_run(), due_at=NOW + timedelta(days=1))
+    assert runs.create(later) == a_run()
+    assert list(runs.chain(KEY)) == [a_run()]
+
+
+def test_a_run_comes_back_with_everything_it_knows(runs: Runs) -> None:
+    runs.create(a_run())
+    full = replace(
+        a_run(),
+        status=Status.UNKNOWN,
+        reason=Reason.UNCERTAIN,
+        attempt=2,
+        refusals=1,
+        epoch=3,
+        uncertain=frozenset({1, 2}),
+        resent=True,
+        window=a_window(),
+        deadline=NOW + SECOND,
+        nonce="nonce",
+        message_id="message",
+        detail="TooManyRequestsException",
+    )
+    assert runs.swap(a_run(), full) == full
+    assert list(runs.chain(KEY)) == [full]
+    assert list(runs.of_user("ann")) == [full]
+
+
+def test_a_swap_that_lost_returns_what_won(runs: Runs) -> None:
+    runs.create(a_run())
+    first = replace(a_run(), status=Status.SENDING, attempt=1, nonce="first")
+    second = replace(first, nonce="second")
+    assert runs.swap(a_run(), first) == first
+    assert runs.swap(a_run(), second) == first
+    assert runs.swap(a_run(), first) == first, "its own answer was lost: it recognises itself"
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        replace(a_run(), status=Status.RETRYING),
+        replace(a_run(), attempt=1),
+        replace(a_run(), epoch=1),
+        replace(a_run(), reason=Reason.REFUSED_FOR_NOW),
+    ],
+)
+def test_a_swap_holds_only_on_what_was_read(runs: Runs, read: Run) -> None:
+    runs.create(a_run())
+    assert runs.swap(read, replace(read, status=Status.SENT)) == a_run()
+
+
+def test_a_swap_never_creates_a_run(runs: Runs) -> None:
+    with pytest.raises(LookupError):
+        runs.swap(a_run(), replace(a_run(), status=Status.SENDING, attempt=1))
+    assert list(runs.chain(KEY)) == []
+
+
+def test_a_chain_reaches_back_to_the_last_sent_run_before_it(runs: Runs) -> None:
+    statuses = [Status.SENT, Status.SENT, Status.SKIPPED, Status.FAILED, Status.SENT]
+    for number, status in enumerate(statuses, 1):
+        runs.create(a_claimed_run(number, status=status))
+    runs.create(a_run(2, user_id="bo"))
+    runs.create(of_schedule("weekly", 4))
+    chain = runs.chain(RunKey("ann", DAILY, 5))
+    assert [run.key.sequence for run in chain] == [5, 4, 3, 2]
+    assert [run.key.sequence for run in runs.chain(RunKey("ann", DAILY, 9))] == [5]
+
+
+def test_a_chain_goes_past_what_was_sent_and_does_not_say_with_what(runs: Runs) -> None:
+    runs.create(a_claimed_run(1, status=Status.SENT))
+    runs.create(replace(a_run(2), status=Status.SENT))
+    assert [run.key.sequence for run in runs.chain(RunKey("ann", DAILY, 3))] == [2, 1]
+
+
+def test_a_chain_of_many_unsent_runs_reaches_the_first(runs: Runs) -> None:
+    for number in range(1, 41):
+        runs.create(replace(a_run(number), status=Status.SKIPPED))
+    chain = runs.chain(RunKey("ann", DAILY, 40))
+    assert [run.key.sequence for run in chain] == list(range(40, 0, -1))
+
+
+def test_the_chain_behind_the_latest_run_holds_whatever_was_numbered(runs: Runs) -> None:
+    """Those of immediate runs are seconds since 1970, with ten digits."""
+    assert list(runs.chain(latest_run("ann", IMMEDIATE))) == []
+    numbers = [1, int(NOW.timestamp()), 9_999_999_999]
+    for number in numbers:
+        runs.create(of_schedule(IMMEDIATE, number))
+    chain = runs.chain(latest_run("ann", IMMEDIATE))
+    assert [run.key.sequence for run in chain] == numbers[::-1]
+
+
+def test_every_run_of_a_user_is_found_whatever_its_schedule_and_status(runs: Runs) -> None:
+    mine = [
+        a_run(1),
+        replace(a_run(2), status=Status.SENT),
+        of_schedule("weekly", 1),
+        of_schedule(IMMEDIATE, int(NOW.timestamp())),
+    ]
+    for run in (*mine, a_run(user_id="bo")):
+        runs.create(run)
+    found = sorted(readable(runs.of_user("ann")), key=lambda run: mine.index(run))
+    assert found == mine
+    assert list(runs.of_user("nobody")) == []
+
+
+def test_instants_in_other_zones_are_the_same_instants(runs: Runs) -> None:
+    berlin = datetime.fromisoformat("2026-11-22T08:00:00.000001+01:00")
+    runs.create(replace(a_run(), due_at=berlin))
+    assert runs.chain(KEY)[0].due_at == berlin.astimezone(UTC)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_a_claim_that_meets_a_transaction_is_made_after_it(runs: Runs, answers: list[str]) -> None:
+    runs.create(a_run())
+    claimed = replace(a_run(), status=Status.SENDING, attempt=1, nonce="first")
+    answers += ["in the way", "in the way"]
+    assert runs.swap(a_run(), claimed) == claimed
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_a_claim_whose_answer_was_lost_recognises_itself(runs: Runs, answers: list[str]) -> None:
+    runs.create(a_run())
+    claimed = replace(a_run(), status=Status.SENDING, attempt=1, nonce="first")
+    answers += ["lost after"]
+    with pytest.raises(Unavailable):
+        runs.swap(a_run(), claimed)
+    assert runs.swap(a_run(), claimed) == claimed
+
+
+def test_a_run_is_got_by_its_key_alone(runs: Runs) -> None:
+    assert runs.get(a_run().key) is None
+    runs.create(a_run())
+    runs.create(a_run(2))
+    assert runs.get(a_run(2).key) == a_run(2)

@@ -1,0 +1,171 @@
+"""What `Runs` promises of writes that belong together, and of what is overdue."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import Unavailable
+from gazette.domain.identity import shard_of
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.ports.ledgers import Runs
+from gazette.domain.stored import readable
+
+from tests.builders import NOW, a_run, a_window
+from tests.contract.conftest import SECOND
+from tests.fake_stores import PARTITIONS
+
+NEXT = timedelta(microseconds=1)
+OLD = replace(
+    a_run(1),
+    status=Status.UNKNOWN,
+    reason=Reason.CARRIED,
+    attempt=1,
+    uncertain=frozenset({1}),
+    window=a_window(),
+)
+CLOSED = replace(OLD, status=Status.FAILED, reason=Reason.CARRIED_INTO)
+NEW = a_run(2)
+CLAIMED = replace(NEW, status=Status.SENDING, reason=Reason.CLAIMED, attempt=1, nonce="n1")
+PAIRS = ((NEW, CLAIMED), (OLD, CLOSED))
+
+
+@pytest.fixture
+def doubtful(runs: Runs) -> Runs:
+    """A run that was carried, and the one that follows it."""
+    runs.create(a_run(1))
+    runs.swap(a_run(1), OLD)
+    runs.create(NEW)
+    return runs
+
+
+def test_all_are_stored(doubtful: Runs) -> None:
+    assert doubtful.swap_together(PAIRS)
+    assert [doubtful.get(run.key) for run in (OLD, NEW)] == [CLOSED, CLAIMED]
+
+
+@pytest.mark.parametrize("moved", [OLD, NEW])
+def test_where_one_has_moved_none_is_stored(doubtful: Runs, moved: Run) -> None:
+    now = replace(moved, epoch=moved.epoch + 1)
+    doubtful.swap(moved, now)
+    assert not doubtful.swap_together(PAIRS)
+    assert {doubtful.get(run.key) for run in (OLD, NEW)} == ({OLD, NEW} - {moved}) | {now}
+
+
+def test_one_that_stays_as_it_is_is_only_looked_at(doubtful: Runs) -> None:
+    doubtful.swap(OLD, CLOSED)
+    assert doubtful.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
+    assert doubtful.get(NEW.key) == CLAIMED
+
+
+def test_one_that_was_only_to_be_looked_at_and_has_moved_stops_all(doubtful: Runs) -> None:
+    """Evidence for what was carried long ago."""
+    doubtful.swap(OLD, replace(OLD, status=Status.SENT, reason=Reason.EVIDENCE))
+    assert not doubtful.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
+    assert doubtful.get(NEW.key) == NEW
+
+
+def test_who_repeats_it_recognises_its_own_nonce(doubtful: Runs) -> None:
+    assert doubtful.swap_together(PAIRS)
+    assert doubtful.swap_together(PAIRS)
+    others = ((NEW, replace(CLAIMED, nonce="n2")), (OLD, CLOSED))
+    assert not doubtful.swap_together(others), "another worker's"
+
+
+def test_a_transaction_whose_answer_is_lost_may_have_been_made(
+    doubtful: Runs, engine: str, answers: list[str]
+) -> None:
+    if engine != "moto":
+        return
+    answers.extend(["lost after"] * 3)
+    with pytest.raises(Unavailable):
+        doubtful.swap_together(PAIRS)
+    answers.clear()
+    assert doubtful.get(NEW.key) == CLAIMED
+    assert doubtful.swap_together(PAIRS)
+
+
+def overdue(runs: Runs, at: timedelta = timedelta(0), user_id: str = "ann") -> list[RunKey]:
+    partition = shard_of(user_id, PARTITIONS)
+    return [run.key for run in readable(runs.overdue(partition, NOW + at))]
+
+
+def test_what_somebody_had_to_look_at_by_now_is_overdue(runs: Runs) -> None:
+    runs.create(replace(a_run(), check_at=NOW))
+    assert overdue(runs, -NEXT) == []
+    assert overdue(runs) == [a_run().key]
+
+
+def test_each_partition_has_its_own(runs: Runs) -> None:
+    users = [f"reader{number}" for number in range(40)]
+    for user_id in users:
+        runs.create(replace(a_run(user_id=user_id), check_at=NOW))
+    found = [
+        run.key.user_id
+        for partition in range(PARTITIONS)
+        for run in readable(runs.overdue(partition, NOW))
+    ]
+    assert sorted(found) == sorted(users)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (Status.SENT, Reason.ACCEPTED),
+        (Status.FAILED, Reason.REFUSED_FOR_GOOD),
+        (Status.SKIPPED, Reason.EMPTY),
+        (Status.CANCELLED, Reason.SUPERSEDED),
+        (Status.UNKNOWN, Reason.CARRIED),
+    ],
+)
+def test_what_nobody_has_to_act_on_is_never_overdue(
+    runs: Runs, status: Status, reason: Reason
+) -> None:
+    runs.create(replace(a_run(), check_at=NOW))
+    before = runs.get(a_run().key)
+    assert before
+    runs.swap(before, replace(before, status=status, reason=reason))
+    assert overdue(runs, timedelta(days=9)) == []
+
+
+def test_what_is_to_be_looked_at_later_is_overdue_then(runs: Runs) -> None:
+    run = runs.create(replace(a_run(), check_at=NOW))
+    runs.swap(run, replace(run, check_at=NOW + SECOND))
+    assert overdue(runs) == []
+    assert overdue(runs, SECOND) == [run.key]
+
+
+def test_what_is_overdue_comes_as_it_is_stored(runs: Runs) -> None:
+    run = runs.create(replace(a_run(), check_at=NOW))
+    now = replace(
+        run,
+        status=Status.RETRYING,
+        attempt=1,
+        retry_at=NOW,
+        overtaken=True,
+        epoch=2,
+    )
+    runs.swap(run, now)
+    assert list(runs.overdue(shard_of("ann", PARTITIONS), NOW)) == [now]
+
+
+def test_a_schedule_may_have_many_overdue(runs: Runs) -> None:
+    for sequence in range(1, 131):
+        runs.create(replace(a_run(), key=RunKey("ann", DAILY, sequence), check_at=NOW))
+    assert len(overdue(runs)) == 130
+
+
+def test_of_what_is_open_the_oldest_is_told_by_when_it_was_due(runs: Runs) -> None:
+    """Not by when it is looked at next."""
+    partition = shard_of("ann", PARTITIONS)
+    assert runs.oldest_due(partition) is None
+    for sequence, ago in ((1, 3 * SECOND), (2, 9 * SECOND), (3, SECOND)):
+        run = replace(a_run(sequence), due_at=NOW - ago, check_at=NOW + ago)
+        assert runs.create(run) == run
+    assert runs.oldest_due(partition) == NOW - 9 * SECOND
+    oldest = runs.get(a_run(2).key)
+    assert oldest
+    runs.swap(oldest, replace(oldest, status=Status.SENT, reason=Reason.ACCEPTED))
+    assert runs.oldest_due(partition) == NOW - 3 * SECOND
+    others = set(range(PARTITIONS)) - {partition}
+    assert {runs.oldest_due(other) for other in others} == {None}

@@ -1,0 +1,237 @@
+"""What the port `Schedules` promises, held against our fake and the real adapter on moto."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.domain.identity import shard_of
+from gazette.domain.model import DAILY, Schedule
+from gazette.domain.ports.ledgers import Schedules
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import Cadence, Days
+from gazette.domain.stored import readable
+
+from tests.builders import NOW, a_schedule
+from tests.contract.conftest import SECOND, SHARDS
+from tests.fake_stores import FakeSchedules
+
+FIRST = a_schedule().next_due_at
+WEEKLY = replace(
+    a_schedule(), name="weekly", wanted=Cadence(21, 30, "Asia/Tokyo", Days(frozenset({2, 7}), 3, 2))
+)
+
+
+def due(schedules: Schedules, schedule: Schedule) -> list[Schedule]:
+    """What is found in the slot and shard that `schedule` is due in."""
+    shard = shard_of(schedule.user_id, SHARDS)
+    pages = schedules.due(slot_of(schedule.next_due_at), shard)
+    return [found for page in pages for found in readable(page)]
+
+
+def with_shards(schedules: Schedules, shards: int) -> Schedules:
+    """The same table, as a function sees it that was deployed with so many shards."""
+    if isinstance(schedules, FakeSchedules):
+        schedules.shards = shards
+        return schedules
+    return DynamoSchedules("schedules", shards=shards)
+
+
+def test_a_schedule_comes_back_as_put(schedules: Schedules) -> None:
+    assert schedules.get("ann", "weekly") is None
+    schedules.put(WEEKLY, replacing=None)
+    assert schedules.get("ann", "weekly") == WEEKLY
+
+
+def test_a_pause_comes_back_as_put_and_goes_with_the_next_change(schedules: Schedules) -> None:
+    paused = replace(WEEKLY, wanted=replace(WEEKLY.wanted, paused_until=date(2026, 12, 14)))
+    schedules.put(paused, replacing=None)
+    assert schedules.get("ann", "weekly") == paused
+    assert due(schedules, paused) == [paused]
+    schedules.put(WEEKLY, replacing=paused)
+    assert schedules.get("ann", "weekly") == WEEKLY
+
+
+def test_a_schedule_is_put_once_where_nothing_is(schedules: Schedules) -> None:
+    assert schedules.put(a_schedule(), replacing=None)
+    assert not schedules.put(a_schedule(), replacing=None)
+    assert schedules.get("ann", DAILY) == a_schedule()
+    assert schedules.get("bo", DAILY) is None
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        a_schedule(sequence=2),
+        a_schedule(revision=2),
+        a_schedule(next_due_at=NOW + SECOND),
+        replace(a_schedule(), changed_at=NOW + SECOND),
+        None,
+    ],
+)
+def test_a_schedule_is_replaced_only_as_it_was_read(
+    schedules: Schedules, stale: Schedule | None
+) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    changed = replace(a_schedule(revision=2), wanted=Cadence(20, 30, "UTC", Days(month_day=31)))
+    assert not schedules.put(changed, replacing=stale)
+    assert schedules.put(changed, replacing=a_schedule())
+    assert schedules.get("ann", DAILY) == changed
+
+
+def test_nothing_is_replaced_where_nothing_is(schedules: Schedules) -> None:
+    assert not schedules.put(a_schedule(), replacing=a_schedule())
+    assert schedules.get("ann", DAILY) is None
+
+
+def test_all_schedules_of_a_user_are_found_also_those_that_are_withdrawn(
+    schedules: Schedules,
+) -> None:
+    for schedule in (WEEKLY, a_schedule(), a_schedule("bo")):
+        schedules.put(schedule, replacing=None)
+    schedules.withdraw(a_schedule())
+    assert schedules.of_user("ann") == [replace(a_schedule(revision=2), listed=False), WEEKLY]
+    assert schedules.of_user("nobody") == []
+
+
+def test_a_due_schedule_is_found_in_its_slot_and_shard_alone(schedules: Schedules) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    slot = slot_of(a_schedule().next_due_at)
+    found = {
+        shard: [schedule for page in schedules.due(slot, shard) for schedule in page]
+        for shard in range(SHARDS)
+    }
+    assert found.pop(shard_of("ann", SHARDS)) == [a_schedule()]
+    assert not any(found.values())
+    other = slot + timedelta(minutes=10)
+    assert not any(list(schedules.due(other, shard)) for shard in range(SHARDS))
+
+
+def test_a_schedule_stays_in_its_shard_until_it_is_put_again(schedules: Schedules) -> None:
+    """The number of shards is a setting: whoever changes it must lose nothing."""
+    schedules.put(a_schedule(), replacing=None)
+    before, after = shard_of("ann", SHARDS), shard_of("ann", 9)
+    assert before != after
+    fewer = with_shards(schedules, 9)
+    slot = slot_of(FIRST)
+    assert list(fewer.due(slot, before)) == [[a_schedule()]]
+    assert not list(fewer.due(slot, after))
+    tomorrow = FIRST + timedelta(days=1)
+    fewer.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
+    assert not list(fewer.due(slot_of(tomorrow), before))
+    assert len(list(fewer.due(slot_of(tomorrow), after))) == 1
+
+
+def test_two_schedules_of_a_user_may_be_due_in_one_slot(schedules: Schedules) -> None:
+    for schedule in (a_schedule(), WEEKLY):
+        schedules.put(schedule, replacing=None)
+    assert sorted(due(schedules, WEEKLY), key=lambda found: found.name) == [a_schedule(), WEEKLY]
+
+
+def test_more_than_a_page_is_found_whole(schedules: Schedules) -> None:
+    users = [f"user{number}" for number in range(500)]
+    users = [user for user in users if shard_of(user, SHARDS) == 0]
+    assert len(users) > 100
+    for user in users:
+        schedules.put(a_schedule(user), replacing=None)
+    pages = list(schedules.due(slot_of(a_schedule().next_due_at), 0))
+    assert sorted(schedule.user_id for page in pages for schedule in readable(page)) == sorted(
+        users
+    )
+    assert max(map(len, pages)) <= 100
+
+
+def test_those_that_are_due_are_counted_by_slot_and_shard(schedules: Schedules) -> None:
+    for schedule in (a_schedule(), WEEKLY, a_schedule("bo")):
+        schedules.put(schedule, replacing=None)
+    schedules.withdraw(a_schedule("bo"))
+    slot, shard = slot_of(FIRST), shard_of("ann", SHARDS)
+    assert [schedules.count_due(slot, number) for number in range(SHARDS)] == [
+        2 * (number == shard) for number in range(SHARDS)
+    ]
+    assert schedules.count_due(slot + timedelta(minutes=10), shard) == 0
+
+
+def test_an_advance_moves_once(schedules: Schedules) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    tomorrow = a_schedule().next_due_at + timedelta(days=1)
+    assert schedules.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
+    assert not schedules.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
+    advanced = a_schedule(next_due_at=tomorrow, sequence=2, last_due_at=FIRST)
+    assert schedules.get("ann", DAILY) == advanced
+    assert due(schedules, a_schedule()) == []
+    assert due(schedules, advanced) == [advanced]
+
+
+def test_an_advance_remembers_until_when_it_was_quiet(schedules: Schedules) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    assert schedules.put(
+        a_schedule().advanced(NOW + timedelta(days=1), quiet_until=NOW), replacing=a_schedule()
+    )
+    quiet = a_schedule(
+        next_due_at=NOW + timedelta(days=1), sequence=2, quiet_until=NOW, last_due_at=FIRST
+    )
+    assert schedules.get("ann", DAILY) == quiet
+    assert schedules.put(quiet.advanced(NOW + timedelta(days=2)), replacing=quiet)
+    later = replace(
+        quiet,
+        next_due_at=NOW + timedelta(days=2),
+        sequence=3,
+        last_due_at=NOW + timedelta(days=1),
+    )
+    assert due(schedules, later) == [later]
+
+
+def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    assert schedules.withdraw(a_schedule())
+    assert not schedules.withdraw(a_schedule("nobody"))
+    assert schedules.get("ann", DAILY) == replace(a_schedule(revision=2), listed=False)
+    assert schedules.get("nobody", DAILY) is None
+    assert due(schedules, a_schedule()) == []
+
+
+def test_an_advance_does_not_bring_a_withdrawn_schedule_back(schedules: Schedules) -> None:
+    """Fan-out read it before the reader left."""
+    schedules.put(a_schedule(), replacing=None)
+    schedules.withdraw(a_schedule())
+    assert not schedules.put(a_schedule().advanced(NOW + timedelta(days=1)), replacing=a_schedule())
+
+
+def test_a_withdrawn_schedule_is_due_again_once_it_is_put(schedules: Schedules) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    schedules.withdraw(a_schedule())
+    assert schedules.put(a_schedule(revision=3), replacing=a_schedule(revision=2))
+    assert due(schedules, a_schedule()) == [a_schedule(revision=3)]
+
+
+def test_a_removed_schedule_leaves_no_trace(schedules: Schedules) -> None:
+    for schedule in (a_schedule(), WEEKLY):
+        schedules.put(schedule, replacing=None)
+    schedules.withdraw(WEEKLY)
+    assert schedules.remove(a_schedule())
+    assert schedules.remove(replace(WEEKLY, revision=2))
+    assert schedules.of_user("ann") == []
+    assert due(schedules, a_schedule()) == []
+    assert not schedules.put(a_schedule().advanced(NOW + timedelta(days=1)), replacing=a_schedule())
+    assert not schedules.remove(a_schedule()), "nothing is there"
+    assert schedules.put(WEEKLY, replacing=None)
+    assert due(schedules, WEEKLY) == [WEEKLY]
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        a_schedule(sequence=2),
+        a_schedule(revision=2),
+        a_schedule(next_due_at=NOW + SECOND),
+        replace(a_schedule(), changed_at=NOW + SECOND),
+    ],
+)
+def test_a_schedule_that_changed_since_it_was_read_is_neither_removed_nor_withdrawn(
+    schedules: Schedules, stale: Schedule
+) -> None:
+    schedules.put(a_schedule(), replacing=None)
+    assert not schedules.remove(stale)
+    assert not schedules.withdraw(stale)
+    assert due(schedules, a_schedule()) == [a_schedule()]

@@ -1,0 +1,361 @@
+"""What the port `Subscribers` promises, held against our fake and the real adapter on moto."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.ports.stores import Subscribers
+from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Choice, Own
+from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.subscriber import (
+    Early,
+    Erased,
+    Reader,
+    Subscriber,
+    SubscriberStatus,
+)
+
+from tests.builders import NOW, a_subscriber
+from tests.contract.conftest import SECOND
+
+TODAY = NOW.date()
+TOMORROW = TODAY + timedelta(days=1)
+
+
+def stored(subscribers: Subscribers, user_id: str = "ann") -> Subscriber:
+    found = subscribers.get(user_id)
+    assert isinstance(found, Subscriber)
+    return found
+
+
+def test_a_subscriber_comes_back_as_put(subscribers: Subscribers) -> None:
+    ann = replace(
+        a_subscriber(
+            times=DigestTimes(
+                hour=21,
+                minute=30,
+                weekly_on=7,
+                custom_on=Days(frozenset({6})),
+                paused_until=TOMORROW,
+            )
+        ),
+        name="Änn 😀",
+        locale="de-CH",
+        status=SubscriberStatus.SUPPRESSED,
+        choices=(
+            (NOW - SECOND, ()),
+            (NOW, frequencies({"mention": Frequency.IMMEDIATE, "comment": Frequency.NEVER})),
+        ),
+    )
+    assert subscribers.get("ann") is None
+    assert subscribers.put(ann, replacing=None)
+    assert subscribers.get("ann") == ann
+
+
+def test_a_profile_is_put_once_where_none_is(subscribers: Subscribers) -> None:
+    assert subscribers.put(a_subscriber(), replacing=None)
+    other = a_subscriber(email="other@example.com")
+    assert not subscribers.put(other, replacing=None)
+    assert subscribers.get("ann") == a_subscriber()
+
+
+def test_a_profile_replaces_only_the_one_that_was_read(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    second = replace(a_subscriber(changed_at=NOW + SECOND), revision=2)
+    assert subscribers.put(second, replacing=a_subscriber())
+    third = replace(a_subscriber(email="third@example.com"), revision=2)
+    assert not subscribers.put(third, replacing=a_subscriber())
+    assert subscribers.get("ann") == second
+
+
+def test_a_profile_without_minute_and_pause_replaces_one_with_them(
+    subscribers: Subscribers,
+) -> None:
+    first = a_subscriber(times=DigestTimes(minute=30, paused_until=TOMORROW))
+    subscribers.put(first, replacing=None)
+    second = replace(first, times=DigestTimes(), revision=2)
+    assert subscribers.put(second, replacing=first)
+    assert subscribers.get("ann") == second
+
+
+@pytest.mark.parametrize("read", [a_subscriber(), Erased("ann", NOW)])
+def test_nothing_replaces_a_profile_that_is_not_there(
+    subscribers: Subscribers, read: Reader
+) -> None:
+    assert not subscribers.put(a_subscriber(), replacing=read)
+    assert subscribers.get("ann") is None
+
+
+@pytest.mark.parametrize("read", [None, Erased("ann", NOW - SECOND), a_subscriber()])
+def test_over_an_erased_one_comes_only_who_has_read_of_the_erasure(
+    subscribers: Subscribers, read: Reader
+) -> None:
+    subscribers.erase("ann", NOW)
+    assert not subscribers.put(a_subscriber(), replacing=read)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_who_comes_back_after_an_erasure_keeps_its_instant(subscribers: Subscribers) -> None:
+    subscribers.erase("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    assert subscribers.put(back, replacing=Erased("ann", NOW))
+    assert subscribers.get("ann") == replace(back, erased_at=NOW)
+    again = replace(back, revision=2)
+    assert subscribers.put(again, replacing=stored(subscribers))
+    assert subscribers.get("ann") == replace(again, erased_at=NOW)
+
+
+def test_one_who_was_erased_and_came_back_is_not_the_one_that_was_read(
+    subscribers: Subscribers,
+) -> None:
+    """Both are of the first revision."""
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.erase("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    subscribers.put(back, replacing=Erased("ann", NOW))
+    assert not subscribers.put(replace(a_subscriber(), revision=2), replacing=a_subscriber())
+    subscribers.mark_placed(a_subscriber(), "the choices of before")
+    assert subscribers.get("ann") == replace(back, erased_at=NOW)
+
+
+def test_a_profile_leaves_the_signs_of_life_and_the_place_as_they_are(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_active("ann", TODAY)
+    subscribers.mark_placed(a_subscriber(), "the choices")
+    second = replace(a_subscriber(), revision=2, placed="others", active_on=TOMORROW)
+    assert subscribers.put(second, replacing=a_subscriber())
+    assert subscribers.get("ann") == replace(second, placed="the choices", active_on=TODAY)
+
+
+def test_nobody_has_a_status_before_a_profile(subscribers: Subscribers) -> None:
+    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    assert subscribers.get("ann") is None
+    subscribers.mark_active("ann", TODAY)
+    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    subscribers.erase("ann", NOW)
+    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_a_status_is_a_change_that_no_profile_overwrites_unseen(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    assert subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    left = replace(a_subscriber(), status=SubscriberStatus.UNSUBSCRIBED, revision=2)
+    assert subscribers.get("ann") == left
+    assert not subscribers.put(replace(a_subscriber(), revision=2), replacing=a_subscriber())
+    assert subscribers.get("ann") == left
+
+
+def test_the_latest_day_with_a_sign_of_life_is_kept(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    for day in (TODAY, TOMORROW, TODAY):
+        subscribers.mark_active("ann", day)
+    assert subscribers.get("ann") == replace(a_subscriber(), active_on=TOMORROW)
+
+
+def test_a_sign_of_life_before_the_profile_is_kept_and_makes_nobody_a_subscriber(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.mark_active("ann", TODAY)
+    assert subscribers.get("ann") is None
+    assert subscribers.get_many(["ann"]) == {"ann": None}
+    assert subscribers.put(a_subscriber(), replacing=None)
+    assert subscribers.get("ann") == replace(a_subscriber(), active_on=TODAY)
+
+
+def test_an_erased_one_shows_no_sign_of_life(subscribers: Subscribers) -> None:
+    subscribers.erase("ann", NOW)
+    subscribers.mark_active("ann", TOMORROW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    subscribers.put(back, replacing=Erased("ann", NOW))
+    assert stored(subscribers).active_on is None
+
+
+def test_who_came_back_after_an_erasure_shows_signs_of_life_again(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.erase("ann", NOW)
+    subscribers.put(a_subscriber(changed_at=NOW + SECOND), replacing=Erased("ann", NOW))
+    subscribers.mark_active("ann", TODAY)
+    subscribers.mark_active("ann", TOMORROW)
+    assert stored(subscribers).active_on == TOMORROW
+
+
+def test_a_place_is_remembered_only_for_the_profile_that_was_read(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_placed(a_subscriber(), "first")
+    assert subscribers.get("ann") == replace(a_subscriber(), placed="first")
+    subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    subscribers.mark_placed(a_subscriber(), "second")
+    assert stored(subscribers).placed == "first"
+
+
+def test_a_place_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
+    subscribers.mark_placed(a_subscriber(), "first")
+    assert subscribers.get("ann") is None
+    subscribers.erase("ann", NOW)
+    subscribers.mark_placed(a_subscriber(), "first")
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_an_erasure_leaves_nothing_but_its_instant(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_active("ann", TODAY)
+    subscribers.mark_placed(a_subscriber(), "the choices")
+    assert subscribers.erase("ann", NOW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    back = a_subscriber(changed_at=NOW + SECOND)
+    subscribers.put(back, replacing=Erased("ann", NOW))
+    assert subscribers.get("ann") == replace(back, erased_at=NOW)
+
+
+def test_an_erasure_may_come_before_the_profile(subscribers: Subscribers) -> None:
+    assert subscribers.erase("ann", NOW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    subscribers.mark_active("bo", TODAY)
+    assert subscribers.erase("bo", NOW)
+    assert subscribers.get("bo") == Erased("bo", NOW)
+
+
+def test_an_erasure_spares_a_profile_that_is_newer(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    assert not subscribers.erase("ann", NOW - SECOND)
+    assert subscribers.get("ann") == a_subscriber()
+    assert subscribers.erase("ann", NOW), "of the same instant: what is erased stays erased"
+
+
+def test_the_latest_erasure_is_kept(subscribers: Subscribers) -> None:
+    assert subscribers.erase("ann", NOW)
+    assert subscribers.erase("ann", NOW), "again"
+    assert not subscribers.erase("ann", NOW - SECOND)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+    assert subscribers.erase("ann", NOW + SECOND)
+    assert subscribers.get("ann") == Erased("ann", NOW + SECOND)
+
+
+def test_many_are_what_each_of_them_is(subscribers: Subscribers) -> None:
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.erase("bo", NOW)
+    subscribers.mark_active("cy", TODAY)
+    assert subscribers.get_many(["ann", "bo", "cy", "di", "ann"]) == {
+        "ann": a_subscriber(),
+        "bo": Erased("bo", NOW),
+        "cy": None,
+        "di": None,
+    }
+    assert subscribers.get_many([]) == {}
+
+
+def test_more_than_a_call_takes_are_found_all(subscribers: Subscribers) -> None:
+    users = {f"user{number}" for number in range(120)}
+    for user in users:
+        subscribers.put(a_subscriber(user), replacing=None)
+    found = subscribers.get_many(users | {"nobody"})
+    assert found == {"nobody": None} | {user: a_subscriber(user) for user in users}
+
+
+def test_a_subscriber_is_let_rest_only_as_read(subscribers: Subscribers) -> None:
+    given = a_subscriber()
+    subscribers.put(given, replacing=None)
+    read = stored(subscribers)
+    subscribers.mark_active("ann", NOW.date())
+    assert not subscribers.set_dormant(read), "a sign of life came in between"
+    read = stored(subscribers)
+    assert subscribers.set_dormant(read)
+    resting = replace(read, status=SubscriberStatus.DORMANT, revision=2)
+    assert subscribers.get("ann") == resting
+    assert not subscribers.set_dormant(read), "the profile has changed"
+    assert not subscribers.set_dormant(a_subscriber("nobody"))
+
+
+def test_when_somebody_registered_and_woke_is_kept(subscribers: Subscribers) -> None:
+    given = replace(a_subscriber(), registered_on=NOW.date(), paused_last=TOMORROW, awake_since=NOW)
+    subscribers.put(given, replacing=None)
+    assert subscribers.get("ann") == given
+
+
+# What a reader chose themself.
+
+EVERY_FIELD = NONE_OF_THEIR_OWN.with_choice(
+    NOW,
+    Choice(
+        cadence=Frequency.WEEKLY,
+        frequencies=frequencies({"mention": Frequency.IMMEDIATE}),
+        clock=(7, None),
+        weekly_on=5,
+        custom_on=Days(frozenset({2, 4}), every=2, phase=1),
+        paused_until=TOMORROW,
+        time_zone="Asia/Tokyo",
+    ),
+).with_choice(NOW + SECOND, Choice(cadence=Frequency.NEVER, clock=(7, 30)))
+ONE_FIELD = NONE_OF_THEIR_OWN.with_choice(NOW, Choice(weekly_on=5))
+
+
+@pytest.mark.parametrize("own", [EVERY_FIELD, ONE_FIELD])
+def test_what_both_sides_said_comes_back_as_put(subscribers: Subscribers, own: Own) -> None:
+    ann = a_subscriber(times=DigestTimes(9, 15, paused_until=TOMORROW), comment=Frequency.NEVER)
+    ann = ann.wanting(ann.said_over_time, own)
+    assert ann.said
+    assert subscribers.put(ann, replacing=None)
+    assert subscribers.get("ann") == ann
+    without = replace(a_subscriber(), revision=2)
+    assert subscribers.put(without, replacing=ann)
+    assert subscribers.get("ann") == without
+
+
+def test_an_early_choice_is_there_without_a_profile(subscribers: Subscribers) -> None:
+    assert subscribers.early("ann") is None
+    assert subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    assert subscribers.early("ann") == Early("ann", ONE_FIELD)
+    assert subscribers.get("ann") is None
+    assert subscribers.get_many(["ann"]) == {"ann": None}
+
+
+def test_an_early_choice_replaces_only_the_one_that_was_read(subscribers: Subscribers) -> None:
+    first, second = Early("ann", ONE_FIELD), Early("ann", EVERY_FIELD)
+    subscribers.put_early(first, replacing=None)
+    assert not subscribers.put_early(second, replacing=None)
+    assert not subscribers.put_early(second, replacing=second)
+    assert subscribers.put_early(second, replacing=first)
+    assert subscribers.early("ann") == second
+
+
+def test_a_profile_takes_the_place_of_the_early_choice_that_was_read(
+    subscribers: Subscribers,
+) -> None:
+    early = Early("ann", ONE_FIELD)
+    subscribers.put_early(early, replacing=None)
+    assert not subscribers.put(a_subscriber(), replacing=None)
+    assert not subscribers.put(a_subscriber(), replacing=Early("ann", EVERY_FIELD))
+    ann = a_subscriber()
+    ann = ann.wanting(ann.said_over_time, ONE_FIELD)
+    assert subscribers.put(ann, replacing=early)
+    assert subscribers.get("ann") == ann
+    assert subscribers.early("ann") is None
+    assert not subscribers.put_early(early, replacing=None)
+    assert not subscribers.put_early(early, replacing=early)
+
+
+def test_an_erasure_leaves_no_early_choice_and_lets_none_in(subscribers: Subscribers) -> None:
+    subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    subscribers.erase("ann", NOW)
+    assert subscribers.early("ann") is None
+    assert not subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
+def test_a_sign_of_life_and_an_early_choice_leave_each_other_alone(
+    subscribers: Subscribers,
+) -> None:
+    subscribers.mark_active("ann", TODAY)
+    subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    subscribers.mark_active("ann", TOMORROW)
+    assert subscribers.early("ann") == Early("ann", ONE_FIELD)
+    subscribers.put(a_subscriber(), replacing=Early("ann", ONE_FIELD))
+    assert stored(subscribers).active_on == TOMORROW

@@ -1,0 +1,152 @@
+"""What the port `EventReader` promises, held against our fake and the real adapter on moto."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from botocore.client import BaseClient
+from gazette.domain.model import DAILY, Window
+from gazette.domain.ports.stores import EventReader, Events, Guard
+
+from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, a_window, an_event
+from tests.contract.conftest import SECOND
+
+NEXT = timedelta(microseconds=1)
+
+
+def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[str]:
+    return [placed.event.id for placed in reader.read("ann", schedule, window)]
+
+
+def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> None:
+    event = an_event(excerpt='Größe "x"\n\u202e😀', via=("post#post1",), amended_at=NOW)
+    events.store(event, DAILY)
+    assert list(reader.read("ann", DAILY, a_window())) == [a_placed_event(event)]
+
+
+def test_trace_m_an_event_id_counts_once_whatever_its_schedule(
+    events: Events, reader: EventReader
+) -> None:
+    """The producer repeats it after a change of preferences."""
+    events.store(an_event(), DAILY)
+    events.store(an_event(), "weekly")
+    assert ids(reader, a_window()) == ["e1"]
+    assert ids(reader, a_window(), schedule="weekly") == []
+
+
+def test_a_window_is_open_at_its_beginning_and_closed_at_its_end(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    for number in range(4):
+        clock.now = NOW + number * SECOND
+        events.store(an_event(f"e{number}"), DAILY)
+    clock.now = NOW + timedelta(minutes=1)
+    assert ids(reader, Window(NOW, NOW + 2 * SECOND)) == ["e1", "e2"]
+    assert ids(reader, Window(NOW, NOW)) == []
+    assert ids(reader, Window(NOW + SECOND, NOW)) == []
+
+
+def test_a_window_holds_something_where_something_is_read_from_it(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    for number in range(3):
+        events.store(an_event(f"e{number}"), DAILY)
+    for window, held in (
+        (Window(NOW - NEXT, NOW), True),
+        (Window(NOW, NOW + SECOND), False),
+        (Window(NOW - SECOND, NOW - NEXT), False),
+        (Window(NOW, NOW), False),
+    ):
+        assert reader.holds("ann", DAILY, window) == held
+        assert not reader.holds("ann", "weekly", window)
+        assert not reader.holds("bo", DAILY, window)
+    clock.now += NEXT
+    events.store(an_event("e4"), DAILY)
+    assert reader.holds("ann", DAILY, Window(NOW, NOW + SECOND)), "behind three of one instant"
+
+
+def test_windows_that_follow_each_other_share_and_miss_nothing(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    edges = [NOW + timedelta(microseconds=number) for number in range(-1, 4)]
+    for number, edge in enumerate(edges):
+        clock.now = edge
+        events.store(an_event(f"e{number}"), DAILY)
+    windows = [Window(NOW - timedelta(days=1), NOW), Window(NOW, NOW + timedelta(days=1))]
+    found = [event_id for window in windows for event_id in ids(reader, window)]
+    assert found == [f"e{number}" for number in range(5)]
+
+
+def test_events_of_others_and_of_other_schedules_stay_apart(
+    events: Events, reader: EventReader
+) -> None:
+    events.store(an_event("mine"), DAILY)
+    events.store(an_event("theirs", user_id="bo"), DAILY)
+    events.store(an_event("later"), "weekly")
+    assert ids(reader, a_window()) == ["mine"]
+
+
+def test_trace_n_a_moved_event_lies_in_the_window_of_its_move(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    _, placed = events.store(an_event(), "waiting")
+    clock.now += SECOND
+    assert events.move(placed, DAILY, Guard())  # type: ignore[arg-type]
+    assert ids(reader, a_window(until=NOW)) == []
+    assert ids(reader, Window(NOW, clock.now)) == ["e1"]
+
+
+def test_what_was_amended_retracted_or_removed_is_read_as_it_is_now(
+    events: Events, reader: EventReader
+) -> None:
+    placed = {number: events.store(an_event(f"e{number}"), DAILY)[1] for number in range(3)}
+    better = an_event("e0", excerpt="better", amended_at=NOW)
+    events.amend(placed[0], better)  # type: ignore[arg-type]
+    events.remove(placed[1], Guard())  # type: ignore[arg-type]
+    events.retract("ann", "e2", early=False)
+    assert list(reader.read("ann", DAILY, a_window())) == [a_placed_event(better)]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "days"), [(DAILY, 1), ("weekly", 7), ("custom", 31), ("waiting", 0)]
+)
+def test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it(
+    events: Events, reader: EventReader, clock: SettableClock, schedule: str, days: int
+) -> None:
+    """And three days more, for a run that is late."""
+    events.store(an_event(), schedule)
+    (placed,) = reader.read("ann", schedule, a_window())
+    assert placed.lasts_until == NOW + RETENTION
+    clock.now += RETENTION + timedelta(days=days + 3) - SECOND
+    assert ids(reader, a_window(), schedule=schedule) == ["e1"]
+    assert reader.holds("ann", schedule, a_window())
+    clock.now += SECOND
+    assert ids(reader, a_window(), schedule=schedule) == []
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_trace_l_a_window_is_read_strongly_consistent_from_an_index_of_the_table_itself(
+    reader: EventReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an earlier stamp could appear after its window was read. DynamoDB allows it on local
+    indexes alone. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LSI.html
+    """
+    asked: list[dict[str, Any]] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def noted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        asked.append(request)
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", noted)
+        list(reader.read("ann", DAILY, a_window()))
+    assert [request["ConsistentRead"] for request in asked if "IndexName" in request] == [True]
+
+
+def test_more_than_a_page_is_read_whole(events: Events, reader: EventReader) -> None:
+    """A page of a Query is a megabyte."""
+    numbers = range(400)
+    for number in numbers:
+        events.store(an_event(f"e{number:03}", excerpt="x" * 3000), DAILY)
+    assert sorted(ids(reader, a_window())) == [f"e{number:03}" for number in numbers]

@@ -1,0 +1,167 @@
+"""What the port `Bus` promises: what readers say here reaches ingest as they said it."""
+
+import json
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ReadTimeoutError
+from gazette.adapters.aws.bus import EventBridgeBus, encode
+from gazette.adapters.contract import decode, read_detail
+from gazette.domain.commands import ChangeFollow, ChoosePreferences
+from gazette.domain.errors import Unavailable
+from gazette.domain.ports.outside import Bus
+from gazette.domain.scheduling.recurrence import Days
+from gazette.domain.subscribers.choices import NOTHING, Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequency, frequencies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import NOW
+from tests.fakes import FakeBus
+from tests.unit.ingest.test_contract import envelope
+
+CHOSEN = ChoosePreferences("ann", Choice(cadence=Frequency.WEEKLY), NOW)
+FOLLOWS = [
+    ChangeFollow("ann", f"post#{number}", FollowState(True, None, "Größe"), NOW)
+    for number in range(12)
+]
+
+
+@dataclass
+class Wire:
+    """Of the next PutEvents, `script` says how many entries, from the first, are refused, or which
+    error there is. `taken` are the others.
+    """
+
+    script: deque[int | Exception] = field(default_factory=deque)
+    taken: list[Any] = field(default_factory=list)
+
+    def received(self) -> list[Any]:
+        """What comes to ingest."""
+        for entry in self.taken:
+            assert (entry["EventBusName"], entry["Source"]) == ("gazette", "gazette.preferences")
+        bodies = (envelope(each["DetailType"], json.loads(each["Detail"])) for each in self.taken)
+        return [decode(body) for body in bodies]
+
+
+@pytest.fixture
+def wire(engine: str, monkeypatch: pytest.MonkeyPatch) -> Wire:
+    wire = Wire()
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def scripted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation != "PutEvents":
+            return real(client, operation, request)
+        refused = wire.script.popleft() if wire.script else 0
+        if isinstance(refused, Exception):
+            raise refused
+        entries = request["Entries"]
+        taken = entries[refused:]
+        answer = real(client, operation, {"Entries": taken}) if taken else {"Entries": []}
+        wire.taken += taken
+        results = [{"ErrorCode": "ThrottlingException"}] * len(entries[:refused])
+        return {"Entries": results + answer["Entries"]}
+
+    if engine == "moto":
+        monkeypatch.setattr(BaseClient, "_make_api_call", scripted)
+    return wire
+
+
+@pytest.fixture
+def bus(engine: str, wire: Wire) -> Bus:
+    if engine != "moto":
+        return FakeBus()
+    client = boto3.client("events")
+    client.create_event_bus(Name="gazette")
+    return EventBridgeBus(client, "gazette", source="gazette.preferences")
+
+
+def test_what_is_put_comes_to_ingest_as_it_was_said(bus: Bus, wire: Wire) -> None:
+    assert bus.put([CHOSEN, *FOLLOWS])
+    assert (bus.taken if isinstance(bus, FakeBus) else wire.received()) == [CHOSEN, *FOLLOWS]
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_what_is_refused_for_a_moment_is_put_again(bus: Bus, wire: Wire) -> None:
+    wire.script.extend([2, 1])
+    assert bus.put(FOLLOWS[:3])
+    assert sorted(command.entity for command in wire.received()) == [
+        command.entity for command in FOLLOWS[:3]
+    ]
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_where_all_is_refused_nothing_was_put(bus: Bus, wire: Wire) -> None:
+    wire.script.extend([10, 10, 10])
+    assert not bus.put(FOLLOWS)
+    assert wire.taken == []
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.parametrize(
+    "script",
+    [
+        [1, 1, 1],
+        [0, 2, 2, 2],
+        [ReadTimeoutError(endpoint_url="events")],
+        [0, ReadTimeoutError(endpoint_url="events")],
+    ],
+    ids=["a part", "the second call", "no answer", "no second answer"],
+)
+def test_where_some_may_have_been_taken_nobody_says_that_nothing_was(
+    bus: Bus, wire: Wire, script: list[int | Exception]
+) -> None:
+    wire.script.extend(script)
+    with pytest.raises(Unavailable):
+        bus.put(FOLLOWS)
+
+
+instants = st.integers(0, 9999).map(lambda minutes: NOW - timedelta(minutes=minutes, seconds=1))
+often = st.sampled_from(Frequency)
+weeks = st.integers(1, 4).flatmap(
+    lambda every: st.builds(
+        Days,
+        st.frozensets(st.integers(1, 7), min_size=1),
+        st.just(every),
+        st.integers(0, every - 1),
+    )
+)
+choices = st.builds(
+    Choice,
+    cadence=st.none() | often,
+    frequencies=st.none()
+    | st.dictionaries(st.sampled_from(["like", "comment_2"]), often).map(frequencies),
+    clock=st.none() | st.tuples(st.integers(0, 23), st.none() | st.integers(0, 59)),
+    weekly_on=st.none() | st.integers(1, 7),
+    custom_on=st.none() | weeks | st.integers(1, 31).map(lambda day: Days(month_day=day)),
+    paused_until=st.none() | st.dates(date(2026, 11, 1), date(2026, 12, 31)),
+    time_zone=st.none() | st.sampled_from(["Europe/Berlin", "Pacific/Kiritimati"]),
+).filter(lambda choice: choice != NOTHING)
+follows = st.builds(
+    ChangeFollow,
+    st.just("ann"),
+    st.sampled_from(["post#p1", "post#a#b Größe"]),
+    st.one_of(
+        st.just(FollowState(False)),
+        st.builds(
+            FollowState, st.just(True), st.none() | often, st.sampled_from(["", "<b>\"Größe' &"])
+        ),
+    ),
+    instants,
+)
+chosen = st.builds(ChoosePreferences, st.just("ann"), choices, instants)
+
+
+@given(chosen | follows)
+def test_whatever_readers_say_is_decoded_as_they_said_it(
+    command: ChoosePreferences | ChangeFollow,
+) -> None:
+    detail_type, detail = encode(command)
+    reading = read_detail(detail_type, json.loads(json.dumps(detail)))
+    assert (reading.command, reading.problems) == (command, ())

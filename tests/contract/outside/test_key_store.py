@@ -1,0 +1,96 @@
+"""What the port `KeyStore` promises, held against our fake and Secrets Manager on moto."""
+
+from collections.abc import Callable, Iterator
+
+import boto3
+import pytest
+from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.domain.errors import InvalidKeys, Unavailable
+from gazette.domain.links.keys import LinkKeys
+from gazette.domain.ports.outside import KeyStore
+from moto import mock_aws
+
+from tests.fakes import FakeKeyStore, FakeSecret
+
+OLD = LinkKeys({"k1": b"1" * 32})
+NEW = OLD.with_next("2" * 32)
+
+Open = Callable[[], KeyStore]
+"""Another who uses the same store."""
+
+
+@pytest.fixture
+def secret(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A secret on moto that holds the old key."""
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with mock_aws():
+        made = boto3.client("secretsmanager").create_secret(
+            Name="links", SecretString=OLD.to_json()
+        )
+        yield made["ARN"]
+
+
+@pytest.fixture(params=["fake", "moto"])
+def open_store(request: pytest.FixtureRequest) -> Open:
+    if request.param == "fake":
+        stored = FakeSecret(OLD)
+        return lambda: FakeKeyStore(stored)
+    arn: str = request.getfixturevalue("secret")
+    return lambda: SecretKeyStore(arn)
+
+
+def test_what_was_stored_is_read(open_store: Open) -> None:
+    store = open_store()
+    assert store.read() == OLD
+    assert store.replace(NEW)
+    assert store.read() == open_store().read() == NEW
+
+
+def test_of_two_who_change_the_same_keys_one_wins_and_the_other_learns_of_it(
+    open_store: Open,
+) -> None:
+    one, other = open_store(), open_store()
+    assert one.read() == other.read()
+    assert one.replace(NEW)
+    assert not other.replace(OLD.with_next("3" * 32))
+    assert open_store().read() == NEW
+    assert other.read() == NEW
+    assert other.replace(NEW.without("k1"))
+    assert one.read() == NEW.without("k1")
+
+
+@pytest.mark.parametrize("content", ["x" * 64, '{"k1": "short"}'])
+def test_a_secret_that_holds_no_keys_is_named_with_what_to_do(secret: str, content: str) -> None:
+    boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretString=content)
+    with pytest.raises(InvalidKeys) as refused:
+        SecretKeyStore(secret).read()
+    said = str(refused.value)
+    assert secret in said
+    assert "AWSPREVIOUS" in said
+    assert content not in said
+
+
+def test_a_secret_of_bytes_is_one_that_holds_no_keys(secret: str) -> None:
+    boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretBinary=b"\x00")
+    with pytest.raises(InvalidKeys, match="it is no JSON"):
+        SecretKeyStore(secret).read()
+
+
+def test_no_answer_is_unavailable_and_the_change_may_be_made_again(
+    secret: str, answers: list[str]
+) -> None:
+    store = SecretKeyStore(secret)
+    answers.append("lost before")
+    with pytest.raises(Unavailable):
+        store.read()
+    store.read()
+    answers.append("lost after")
+    with pytest.raises(Unavailable):
+        store.replace(NEW)
+    assert store.replace(NEW)
+    assert store.read() == NEW

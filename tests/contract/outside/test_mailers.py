@@ -1,0 +1,275 @@
+"""What every mailer promises, held against the fake, SES on loopback, and SMTP on loopback."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import SMTP as SMTP_POLICY
+from typing import cast
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
+from gazette.adapters.mail.ses import SesMailer, ses_client
+from gazette.adapters.mail.smtp import SmtpMailer, mime
+from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
+from gazette.adapters.mail.streams import StreamedMailer
+from gazette.domain.delivery.signals import (
+    Accepted,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+from gazette.domain.ports.outside import Mailer
+
+from demo.ses import Answer, StandIn
+from tests.builders import a_mail
+from tests.fakes import FakeMailer
+
+SENDER = "Gazette <digest@example.com>"
+TIMEOUT = timedelta(seconds=5)
+
+pytestmark = pytest.mark.enable_socket
+
+
+@dataclass
+class SmtpInbox:
+    """An SMTP server that keeps what it took and answers as the script says."""
+
+    taken: list[EmailMessage] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
+    drops_after_data: bool = False
+
+    async def handle_RCPT(
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        answer = self.answers.get("RCPT", "250 OK")
+        if answer.startswith("2"):
+            envelope.rcpt_tos.append(address)
+        return answer
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        message = message_from_bytes(cast("bytes", envelope.content), policy=SMTP_POLICY)
+        self.taken.append(message)
+        if self.drops_after_data:
+            cast("asyncio.Transport", server.transport).abort()
+            await asyncio.sleep(0)
+        return self.answers.get("DATA", "250 taken")
+
+
+@pytest.fixture
+def smtp() -> Iterator[tuple[SmtpInbox, SmtpServer]]:
+    inbox = SmtpInbox()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    controller = Controller(
+        inbox,
+        hostname="127.0.0.1",
+        port=port,
+        authenticator=lambda *_: AuthResult(success=False, handled=False),
+        auth_require_tls=False,
+    )
+    controller.start()
+    yield inbox, SmtpServer("127.0.0.1", port, "none", "", "")
+    controller.stop()
+
+
+def smtp_mailer(server: SmtpServer, *, sender: str = SENDER) -> SmtpMailer:
+    times = SmtpTimes(connect=TIMEOUT, command=TIMEOUT, data=TIMEOUT, reply=TIMEOUT)
+    return SmtpMailer(server, sender=sender, times=times, clock=time.monotonic)
+
+
+def ses_mailer() -> SesMailer:
+    return SesMailer(ses_client(TIMEOUT), sender=SENDER, configuration_set="digest")
+
+
+@pytest.fixture(params=["fake", "ses", "smtp", "streamed"])
+def mailer(request: pytest.FixtureRequest) -> Mailer:
+    if request.param == "fake":
+        return FakeMailer()
+    if request.param == "streamed":
+        return StreamedMailer(digest=FakeMailer(), immediate=FakeMailer())
+    if request.param == "ses":
+        request.getfixturevalue("ses")
+        return ses_mailer()
+    _, server = request.getfixturevalue("smtp")
+    return smtp_mailer(server)
+
+
+def test_a_message_that_is_taken_has_an_id_and_its_attempt(mailer: Mailer) -> None:
+    outcome = mailer.send(a_mail(), 3)
+    assert isinstance(outcome, Accepted)
+    assert outcome.attempt == 3
+    assert outcome.message_id
+
+
+def test_a_long_link_stays_readable_for_the_programs_that_look_for_it() -> None:
+    """Encoded words are not allowed in List-Unsubscribe, and folding would make them."""
+    link = f"<https://{'a' * 60}.lambda-url.us-east-1.on.aws/unsubscribe/{'b' * 100}>"
+    mail = replace(a_mail(), headers=(("List-Unsubscribe", link),))
+    assert f"\r\nList-Unsubscribe: {link}\r\n".encode() in mime(mail, sender=SENDER).as_bytes()
+
+
+def arrived(message: EmailMessage) -> None:
+    mail = a_mail()
+    assert message["From"] == SENDER
+    assert message["To"] == mail.to
+    assert message["Subject"] == mail.edition.subject
+    for name, value in mail.headers:
+        assert message.get_all(name) == [value]
+    assert message["X-SES-MESSAGE-TAGS"] == "run=ann-daily-1, attempt=1"
+    plain, html = (message.get_body((kind,)) for kind in ("plain", "html"))
+    assert plain is not None
+    assert html is not None
+    assert plain.get_content().replace("\r\n", "\n") == mail.edition.text
+    assert html.get_content().strip() == mail.edition.html
+
+
+def test_ses_gets_both_parts_all_headers_and_the_tags(ses: StandIn) -> None:
+    ses_mailer().send(a_mail(), 1)
+    (taken,) = ses.accepted
+    assert taken.tags == {"run": "ann-daily-1", "attempt": "1"}
+    arrived(taken.message)
+
+
+def test_smtp_gets_both_parts_all_headers_and_the_tags(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    """The text has a line of one dot, which SMTP would take for the end."""
+    inbox, server = smtp
+    smtp_mailer(server).send(a_mail(), 1)
+    (message,) = inbox.taken
+    arrived(message)
+    assert message["Date"]
+    assert message["Message-ID"].endswith("@example.com>")
+
+
+@pytest.mark.parametrize("is_immediate", [False, True])
+def test_each_stream_has_a_sender_and_a_configuration_set_of_its_own(
+    ses: StandIn, is_immediate: bool
+) -> None:
+    client = ses_client(TIMEOUT)
+    now = SesMailer(client, sender="Now <now@example.com>", configuration_set="immediate")
+    StreamedMailer(digest=ses_mailer(), immediate=now).send(
+        replace(a_mail(), is_immediate=is_immediate), 1
+    )
+    (taken,) = ses.accepted
+    expected = ("Now <now@example.com>", "immediate") if is_immediate else (SENDER, "digest")
+    assert (taken.message["From"], taken.configuration_set) == expected
+
+
+def test_smtp_too_has_two_senders(smtp: tuple[SmtpInbox, SmtpServer]) -> None:
+    inbox, server = smtp
+    streams = StreamedMailer(
+        digest=smtp_mailer(server),
+        immediate=smtp_mailer(server, sender="now@example.com"),
+    )
+    for is_immediate in (True, False):
+        streams.send(replace(a_mail(), is_immediate=is_immediate), 1)
+    assert [message["From"] for message in inbox.taken] == ["now@example.com", SENDER]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Answer(429, "TooManyRequestsException"), RefusedForNow),
+        (Answer(400, "ThrottlingException"), RefusedForNow),
+        (Answer(400, "MessageRejected"), RefusedForGood),
+        (Answer(400, "BadRequestException"), RefusedForGood),
+        (Answer(400, "AccountSuspendedException"), RefusedAccount),
+        (Answer(400, "SendingPausedException"), RefusedAccount),
+        (Answer(400, "LimitExceededException"), RefusedAccount),
+        (Answer(404, "NotFoundException"), RefusedAccount),
+        (Answer(403, "AccessDeniedException"), RefusedAccount),
+        (Answer(403, "SignatureDoesNotMatch"), RefusedAccount),
+        (Answer(401, "UnknownCode"), RefusedAccount),
+        (Answer(302, "Found", taken=True), Uncertain),
+        (Answer(400, "UnknownCode", taken=True), Uncertain),
+        (Answer(408, "RequestTimeout", taken=True), Uncertain),
+        (Answer(200, "", taken=True), Uncertain),
+        (Answer(500, "InternalFailure"), Uncertain),
+        (Answer(503, "ServiceUnavailable"), Uncertain),
+        (Answer(500, "InternalFailure", taken=True), Uncertain),
+    ],
+)
+def test_each_answer_of_ses_is_told_apart_after_exactly_one_request(
+    ses: StandIn, answer: Answer, expected: type[SendOutcome]
+) -> None:
+    """botocore by itself would make three requests of most of these."""
+    ses.script.append(answer)
+    outcome = ses_mailer().send(a_mail(), 1)
+    assert isinstance(outcome, expected)
+    assert ses.requests == 1
+    assert len(ses.accepted) == int(answer.taken)
+
+
+def test_a_provider_that_cannot_be_reached_has_surely_not_taken_it(
+    ses: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
+    assert isinstance(ses_mailer().send(a_mail(), 1), RefusedForNow)
+    nobody = SmtpServer("127.0.0.1", 9, "none", "", "")
+    outcome = smtp_mailer(nobody).send(a_mail(), 1)
+    assert isinstance(outcome, RefusedForNow)
+
+
+@pytest.mark.parametrize("command", ["RCPT", "DATA"])
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("451 try later", RefusedForNow), ("550 no such mailbox", RefusedForGood)],
+)
+def test_each_refusal_of_smtp_is_told_apart(
+    smtp: tuple[SmtpInbox, SmtpServer],
+    command: str,
+    answer: str,
+    expected: Callable[..., SendOutcome],
+) -> None:
+    inbox, server = smtp
+    inbox.answers[command] = answer
+    outcome = smtp_mailer(server).send(a_mail(), 1)
+    assert outcome == expected(1, answer[:3])
+
+
+@pytest.mark.parametrize("answer", ["354 go on", "199 hello"])
+def test_an_answer_that_smtp_does_not_know_is_uncertain(
+    smtp: tuple[SmtpInbox, SmtpServer], answer: str
+) -> None:
+    inbox, server = smtp
+    inbox.answers["DATA"] = answer
+    outcome = smtp_mailer(server).send(a_mail(), 1)
+    assert isinstance(outcome, Uncertain)
+
+
+def test_an_address_that_smtp_cannot_carry_is_refused_before_anything_is_sent(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    inbox, server = smtp
+    outcome = smtp_mailer(server).send(a_mail("änn@example.com"), 1)
+    assert isinstance(outcome, RefusedForGood)
+    assert not inbox.taken
+
+
+def test_a_connection_that_drops_after_the_message_is_uncertain(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    inbox, server = smtp
+    inbox.drops_after_data = True
+    outcome = smtp_mailer(server).send(a_mail(), 1)
+    assert isinstance(outcome, Uncertain)
+    assert len(inbox.taken) == 1
+
+
+def test_a_login_that_is_refused_concerns_the_whole_account(
+    smtp: tuple[SmtpInbox, SmtpServer],
+) -> None:
+    _, server = smtp
+    wrong = SmtpServer(server.host, server.port, "none", "user", "wrong")
+    outcome = smtp_mailer(wrong).send(a_mail(), 1)
+    assert outcome == RefusedAccount(1, "login: 535", every_stream=True)

@@ -1,0 +1,207 @@
+"""What the ports of the queues promise, held against our fakes and against SQS on moto."""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+from gazette.adapters.aws.queues import (
+    SqsFailedRuns,
+    SqsFollowersQueue,
+    SqsQuarantine,
+    SqsReceived,
+    SqsRunQueue,
+    SqsShardQueue,
+    SqsSweepQueue,
+    decode_followers,
+    decode_partition,
+    decode_run_key,
+    decode_shard,
+    was_given_up,
+)
+from gazette.domain.errors import InvalidEvent, Unavailable
+from gazette.domain.model import RunKey
+from gazette.domain.ports.outside import FollowerPage, QueuedRun, Shard, Walk
+
+from tests.builders import KEY, NOW
+from tests.fakes import (
+    FakeFailedRuns,
+    FakeFollowersQueue,
+    FakeQuarantine,
+    FakeRunQueue,
+    FakeShardQueue,
+    FakeSweepQueue,
+)
+
+WALK = Walk("post#Größe \u202e#1\ufffe", 'a "1"', "post#p1")
+PAGE = FollowerPage("post#p1", "a1", "post#p1", after="", through="~!\\")
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue of SQS on moto."""
+
+    client: Any
+    url: str
+
+    def taken(self) -> list[dict[str, Any]]:
+        """What can be received now."""
+        taken: list[dict[str, Any]] = []
+        while messages := self.client.receive_message(
+            QueueUrl=self.url, MaxNumberOfMessages=10, MessageAttributeNames=["All"]
+        ).get("Messages"):
+            taken += messages
+        return taken
+
+
+@pytest.fixture
+def queue(engine: str) -> Queue | None:
+    """None where our fake is tested."""
+    if engine != "moto":
+        return None
+    client = boto3.client("sqs")
+    return Queue(client, client.create_queue(QueueName="queue")["QueueUrl"])
+
+
+def test_walks_and_pages_of_followers_come_back_as_sent(queue: Queue | None) -> None:
+    sent: list[Walk | FollowerPage] = [WALK, PAGE, Walk("post#p1", "a1", "post#p1", after="z")]
+    fake = FakeFollowersQueue()
+    port = SqsFollowersQueue(queue.client, queue.url) if queue else fake
+    port.send(sent)
+    taken = [decode_followers(each["Body"]) for each in queue.taken()] if queue else fake.sent
+    assert taken == sent
+
+
+def test_runs_come_back_as_sent(queue: Queue | None) -> None:
+    sent = [QueuedRun(KEY, timedelta(0)), QueuedRun(RunKey("~!", "weekly", 2), timedelta(0))]
+    fake = FakeRunQueue()
+    port = SqsRunQueue(queue.client, queue.url) if queue else fake
+    port.send(sent)
+    taken = [decode_run_key(each["Body"]) for each in queue.taken()] if queue else []
+    assert (taken or [run.key for run in fake.sent]) == [run.key for run in sent]
+
+
+@pytest.mark.parametrize("number", [0, 11])
+def test_a_call_takes_one_to_ten_messages(queue: Queue | None, number: int) -> None:
+    refused = Unavailable if queue else ValueError
+    walks: list[Walk | FollowerPage] = [WALK] * number
+    with pytest.raises(refused):
+        (SqsFollowersQueue(queue.client, queue.url) if queue else FakeFollowersQueue()).send(walks)
+    with pytest.raises(refused):
+        (SqsRunQueue(queue.client, queue.url) if queue else FakeRunQueue()).send(
+            [QueuedRun(KEY, timedelta(0))] * number
+        )
+
+
+def test_ten_of_the_longest_messages_fit_a_call(queue: Queue | None) -> None:
+    """Ids of 128 characters, each of which takes twelve bytes as JSON; a call has a limit too."""
+    entity = f"{'t' * 32}#{'😀' * 128}"
+    longest = FollowerPage(entity, "😀" * 128, entity, "~" * 64, "~" * 64)
+    (SqsFollowersQueue(queue.client, queue.url) if queue else FakeFollowersQueue()).send(
+        [longest] * 10
+    )
+
+
+def test_shards_come_back_as_sent_however_many(queue: Queue | None) -> None:
+    sent = [Shard(number, NOW - timedelta(minutes=10), NOW) for number in range(23)]
+    fake = FakeShardQueue()
+    port = SqsShardQueue(queue.client, queue.url) if queue else fake
+    port.send(shard for shard in sent)
+    taken = [decode_shard(each["Body"]) for each in queue.taken()] if queue else fake.sent
+    assert sorted(taken, key=lambda shard: shard.number) == sent
+
+
+@pytest.mark.parametrize(
+    "reason", ["detail.user_id: missing", "Größe \ud800\x00 \u202e", "x" * 9000]
+)
+def test_a_message_is_kept_with_its_reason(queue: Queue | None, reason: str) -> None:
+    if queue is None:
+        fake = FakeQuarantine()
+        fake.keep("the body", reason)
+        assert fake.kept == [("the body", reason)]
+        return
+    SqsQuarantine(queue.client, queue.url).keep("the body", reason)
+    (kept,) = queue.taken()
+    assert kept["Body"] == "the body"
+    told = kept["MessageAttributes"]["reason"]["StringValue"]
+    assert told[:6] == reason[:6]
+    assert len(told) == min(len(reason), 1000)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "[]",
+        "null",
+        '"text"',
+        json.dumps({"entity": "post#p1"}),
+        json.dumps({"entity": "e", "activity_id": "a", "side": "s", "before": ""}),
+        json.dumps({"entity": "e", "activity_id": "a", "through": "z"}),
+    ],
+)
+def test_what_is_no_message_of_the_followers_queue_is_said_in_words(body: str) -> None:
+    with pytest.raises(InvalidEvent, match="followers queue must be a JSON object"):
+        decode_followers(body)
+
+
+def test_partitions_come_back_as_sent(queue: Queue | None) -> None:
+    fake = FakeSweepQueue()
+    port = SqsSweepQueue(queue.client, queue.url) if queue else fake
+    port.send(range(16))
+    found = fake.sent
+    if queue:
+        found = [decode_partition(message["Body"]) for message in queue.taken()]
+    assert sorted(found) == list(range(16))
+
+
+@pytest.mark.parametrize("body", ["", "{}", '{"partition": "all"}', "[]"])
+def test_what_names_no_partition_is_refused(body: str) -> None:
+    with pytest.raises(InvalidEvent, match="sweep queue"):
+        decode_partition(body)
+
+
+def test_a_dead_letter_names_its_run_and_that_it_was_given_up(queue: Queue | None) -> None:
+    fake = FakeFailedRuns()
+    port = SqsFailedRuns(queue.client, queue.url) if queue else fake
+    port.keep(KEY)
+    if queue:
+        (message,) = queue.taken()
+        assert decode_run_key(message["Body"]) == KEY
+        assert was_given_up(message["Body"])
+    else:
+        assert fake.kept == [KEY]
+
+
+def test_a_message_of_a_run_was_not_given_up(queue: Queue | None) -> None:
+    if queue:
+        SqsRunQueue(queue.client, queue.url).send([QueuedRun(KEY, timedelta(0))])
+        (message,) = queue.taken()
+        assert not was_given_up(message["Body"])
+
+
+def test_a_message_can_be_hidden_for_longer_than_its_queue_says(queue: Queue | None) -> None:
+    if queue:
+        SqsRunQueue(queue.client, queue.url).send([QueuedRun(KEY, timedelta(0))])
+        (message,) = queue.taken()
+        received = SqsReceived(queue.client, queue.url, message["ReceiptHandle"])
+        received.hide(timedelta(0))
+        (again,) = queue.taken()
+        received = SqsReceived(queue.client, queue.url, again["ReceiptHandle"])
+        received.hide(timedelta(hours=8))
+        assert queue.taken() == []
+        received.hide(timedelta(0))
+        assert len(queue.taken()) == 1
+
+
+def test_what_cannot_be_hidden_or_kept_is_said_to_be(queue: Queue | None) -> None:
+    if queue:
+        queue.client.delete_queue(QueueUrl=queue.url)
+        with pytest.raises(Unavailable):
+            SqsReceived(queue.client, queue.url, "handle").hide(timedelta(minutes=1))
+        with pytest.raises(Unavailable):
+            SqsFailedRuns(queue.client, queue.url).keep(KEY)
+        with pytest.raises(Unavailable):
+            SqsSweepQueue(queue.client, queue.url).send(range(2))

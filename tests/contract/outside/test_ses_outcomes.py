@@ -1,0 +1,285 @@
+"""What each thing that SES, or the way to it, can do to a message is taken for.
+
+All through the real client, against SES on loopback, which counts the requests: never two.
+"""
+
+import socket
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import boto3
+import pytest
+from gazette.adapters.mail.ses import SesMailer, ses_client
+from gazette.domain.delivery.signals import (
+    Accepted,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+
+from demo.ses import Answer, StandIn
+from demo.ses_http import Loss
+from tests.builders import a_mail
+
+SEND_TIMEOUT = timedelta(seconds=5)
+SHORT = timedelta(seconds=2.2)
+"""Of which 2 s are for the connection: so 0.2 s for the answer."""
+
+CLASSES: Mapping[str, type[SendOutcome]] = {
+    "AccountSuspendedException": RefusedAccount,
+    "BadRequestException": RefusedForGood,
+    "LimitExceededException": RefusedAccount,
+    "MailFromDomainNotVerifiedException": RefusedAccount,
+    "MessageRejected": RefusedForGood,
+    "NotFoundException": RefusedAccount,
+    "SendingPausedException": RefusedAccount,
+    "TooManyRequestsException": RefusedForNow,
+}
+OF_ALL = {"AccountSuspendedException", "LimitExceededException", "SendingPausedException"}
+
+pytestmark = pytest.mark.enable_socket
+
+_UNVERIFIED = "Email address is not verified. The following identities"
+
+
+def modelled() -> dict[str, int]:
+    """The HTTP status of each error that botocore's model has for SendEmail, by its code."""
+    client = boto3.client("sesv2", region_name="us-east-1")
+    operation = client.meta.service_model.operation_model("SendEmail")
+    return {
+        shape.error_code: shape.metadata["error"]["httpStatusCode"]
+        for shape in operation.error_shapes
+    }
+
+
+def send(timeout: timedelta = SEND_TIMEOUT) -> SendOutcome:
+    mailer = SesMailer(ses_client(timeout), sender="digest@example.com", configuration_set="digest")
+    return mailer.send(a_mail(), 1)
+
+
+def test_botocore_knows_no_error_of_send_email_that_we_do_not_know() -> None:
+    assert set(modelled()) == set(CLASSES)
+
+
+@pytest.mark.parametrize("code", sorted(CLASSES))
+def test_each_error_in_botocores_model_has_its_class(ses: StandIn, code: str) -> None:
+    ses.script.append(Answer(modelled()[code], code))
+    expected = CLASSES[code](1, code)
+    if code in OF_ALL:
+        expected = RefusedAccount(1, code, every_stream=True)
+    assert send() == expected
+    assert ses.requests == 1
+
+
+@pytest.mark.parametrize("code", sorted(CLASSES))
+def test_a_known_error_with_a_status_that_is_not_its_own_proves_nothing(
+    ses: StandIn, code: str
+) -> None:
+    strange = sorted({302, 400, 403, 404, 408, 409, 429, 500, 503} - {modelled()[code]})
+    ses.script.extend(Answer(status, code, taken=True) for status in strange)
+    for status in strange:
+        assert send() == Uncertain(1, f"{status} {code}")
+    assert ses.requests == len(strange)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "expected"),
+    [
+        (400, "AccessDeniedException", RefusedAccount),
+        (403, "ExpiredTokenException", RefusedAccount),
+        (403, "InvalidClientTokenId", RefusedAccount),
+        (400, "IncompleteSignature", RefusedAccount),
+        (400, "NotAuthorized", RefusedAccount),
+        (403, "OptInRequired", RefusedAccount),
+        (400, "RequestExpired", RefusedForNow),
+        (400, "Throttling", RefusedForNow),
+        (400, "ThrottlingException", RefusedForNow),
+        (429, "ThrottlingException", RefusedForNow),
+        (429, "SlowDown", RefusedForNow),
+        (400, "ValidationError", RefusedForGood),
+        (500, "InternalFailure", Uncertain),
+        (503, "ServiceUnavailable", Uncertain),
+        (503, "ThrottlingException", Uncertain),
+        (409, "ConflictException", Uncertain),
+    ],
+)
+def test_errors_that_any_service_of_aws_may_answer_are_told_apart(
+    ses: StandIn, status: int, code: str, expected: type[SendOutcome]
+) -> None:
+    ses.script.append(Answer(status, code))
+    assert isinstance(send(), expected)
+    assert ses.requests == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "expected"),
+    [
+        (400, "ThrottlingException", "Daily message quota exceeded", RefusedAccount),
+        (400, "ThrottlingException", "Maximum sending rate exceeded", RefusedForNow),
+        (429, "TooManyRequestsException", "Daily message quota exceeded.", RefusedAccount),
+        (429, "TooManyRequestsException", "Daily sending quota exceeded", RefusedAccount),
+        (429, "TooManyRequestsException", "Maximum sending rate exceeded.", RefusedForNow),
+        (
+            400,
+            "MessageRejected",
+            "Email address is not verified. The following identities failed: ann@example.com",
+            RefusedAccount,
+        ),
+        *(
+            (
+                400,
+                "MessageRejected",
+                f"{_UNVERIFIED} failed the check in region US-EAST-1: {named}",
+                expected,
+            )
+            for named, expected in (
+                ("ann@example.com", RefusedForGood),
+                ("digest@example.com", RefusedAccount),
+                ("ann@example.org, digest@example.com", RefusedAccount),
+                ("Example.com", RefusedAccount),
+            )
+        ),
+        (400, "MessageRejected", "Sending paused for this account.", RefusedAccount),
+        (400, "MessageRejected", "Email sending for the account is paused.", RefusedAccount),
+        (400, "BadRequestException", "Configuration set <digest> does not exist.", RefusedAccount),
+        (400, "MessageRejected", "Message contains a virus.", RefusedForGood),
+        (400, "BadRequestException", "Missing final '@domain'", RefusedForGood),
+        (400, "BadRequestException", 'Illegal address: "not verified"@example.com', RefusedForGood),
+    ],
+)
+def test_the_words_of_an_error_tell_what_concerns_the_whole_account(
+    ses: StandIn, status: int, code: str, message: str, expected: type[SendOutcome]
+) -> None:
+    ses.script.append(Answer(status, code, message=message))
+    outcome = send()
+    assert isinstance(outcome, expected)
+    assert "@" not in str(outcome)
+    assert ses.requests == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "every_stream"),
+    [
+        (400, "SendingPausedException", "Sending paused for this account.", True),
+        (400, "SendingPausedException", "", True),
+        (400, "SendingPausedException", "Sending is paused for configuration set now", False),
+        (400, "MessageRejected", "Email sending for the account is paused.", True),
+        (400, "MessageRejected", "Sending is paused for configuration set <now>", False),
+        (400, "ThrottlingException", "Daily message quota exceeded", True),
+        (429, "TooManyRequestsException", "Daily sending quota exceeded", True),
+        (400, "LimitExceededException", "Too many.", True),
+        (403, "InvalidClientTokenId", "", True),
+        (403, "ExpiredTokenException", "", True),
+        (403, "SignatureDoesNotMatch", "", True),
+        (400, "IncompleteSignature", "", True),
+        (400, "MessageRejected", f"{_UNVERIFIED} failed: digest@example.com", False),
+        (400, "MailFromDomainNotVerifiedException", "", False),
+        (404, "NotFoundException", "", False),
+        (400, "BadRequestException", "Configuration set <digest> does not exist.", False),
+        (403, "AccessDeniedException", "not authorized to perform ses:SendEmail", False),
+        (400, "NotAuthorized", "", False),
+        (403, "NobodyKnowsThis", "", False),
+    ],
+)
+def test_a_refusal_is_of_every_stream_only_where_it_is_so_by_definition(
+    ses: StandIn, status: int, code: str, message: str, every_stream: bool
+) -> None:
+    ses.script.append(Answer(status, code, message=message))
+    outcome = send()
+    assert isinstance(outcome, RefusedAccount)
+    assert outcome.every_stream is every_stream
+
+
+@pytest.mark.parametrize("loss", list(Loss))
+def test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request(
+    ses: StandIn, loss: Loss
+) -> None:
+    ses.script.append(Answer(200, "", taken=True, loss=loss))
+    assert isinstance(send(SHORT), Uncertain)
+    assert ses.requests == 1
+    assert len(ses.accepted) == 1
+
+
+@pytest.mark.parametrize("loss", [Loss.HANG, Loss.CLOSE, Loss.RESET, Loss.HEAD])
+def test_a_message_that_was_not_taken_is_as_uncertain_without_an_answer(
+    ses: StandIn, loss: Loss
+) -> None:
+    ses.script.append(Answer(400, "MessageRejected", loss=loss))
+    assert isinstance(send(SHORT), Uncertain)
+    assert ses.requests == 1
+    assert not ses.accepted
+
+
+@pytest.mark.parametrize("status", [200, 400, 403])
+@pytest.mark.parametrize("body", [b"\xff", b"[]", b'"x"', b"7", b'{"__type": 7}'])
+def test_an_answer_that_cannot_be_read_raises_nothing(
+    ses: StandIn, status: int, body: bytes
+) -> None:
+    ses.script.append(Answer(status, "", taken=True, body=body))
+    assert isinstance(send(), Uncertain | RefusedAccount)
+    assert ses.requests == 1
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"MessageId": ""}', b"<html>", b"\xff", b"[]"])
+def test_a_success_without_a_message_id_is_uncertain(ses: StandIn, body: bytes) -> None:
+    ses.script.append(Answer(200, "", taken=True, body=body))
+    assert isinstance(send(), Uncertain)
+    assert ses.requests == 1
+
+
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+def test_no_setting_of_the_environment_makes_a_second_request(
+    ses: StandIn, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setenv("AWS_RETRY_MODE", mode)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "5")
+    ses.script.append(Answer(503, "ServiceUnavailable"))
+    assert isinstance(send(), Uncertain)
+    assert ses.requests == 1
+
+
+def test_a_connection_that_ended_while_nobody_sent_is_opened_anew(ses: StandIn) -> None:
+    """A Lambda sleeps between its invocations, and SES does not keep a connection for ever."""
+    mailer = SesMailer(
+        ses_client(SEND_TIMEOUT), sender="digest@example.com", configuration_set="digest"
+    )
+    ses.script.append(Answer(200, "", taken=True, loss=Loss.HALF))
+    assert isinstance(mailer.send(a_mail(), 1), Uncertain)
+    assert isinstance(mailer.send(a_mail(), 2), Accepted)
+    assert ses.requests == 2
+
+
+def test_a_port_where_nobody_listens_has_surely_not_taken_it(
+    ses: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # bound, so that nobody else is there, and not listening
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        assert isinstance(send(), RefusedForNow)
+    assert not ses.requests
+
+
+def test_without_credentials_nothing_is_asked_and_it_is_nobodys_attempt(
+    ses: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it remembers those of other tests
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "nowhere")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "nowhere")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    outcome = send()
+    assert isinstance(outcome, RefusedAccount)
+    assert outcome.every_stream
+    assert not ses.requests
+
+
+def test_what_botocore_itself_finds_wrong_is_never_sent(ses: StandIn) -> None:
+    nobody = replace(a_mail(), to=None)  # type: ignore[arg-type]
+    mailer = SesMailer(
+        ses_client(SEND_TIMEOUT), sender="digest@example.com", configuration_set="digest"
+    )
+    assert isinstance(mailer.send(nobody, 1), RefusedForGood)
+    assert not ses.requests

@@ -1,0 +1,220 @@
+"""`gazette batch` on moto: from the name of a stage to what became of a slot."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.aws.queues import decode_run_key
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.delivery.signals import Accepted, Claim
+from gazette.domain.model import DAILY, Window
+from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.settings import FanoutSettings, GenerateSettings
+from gazette.steps.runs import apply
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from cli.batches import command as batch
+from cli.main import app
+from tests.builders import NOW
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
+from tests.functions.messages import event, profile
+from tests.functions.test_costs import stored_run
+
+READERS = ("ann", "bo", "cy")
+READS = {
+    ("schedules", "Query"),
+    ("runs", "Query"),
+    ("runs", "GetItem"),
+    ("batches", "Query"),
+    ("batches", "GetItem"),
+    ("pace", "GetItem"),
+}
+WRITES = {("batches", "UpdateItem"), ("runs", "PutItem")}
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    """Three readers, due in one slot; something waits for two of them."""
+    deploy("fanout", FanoutSettings.from_env().to_env())
+    deploy("generate", GenerateSettings.from_env().to_env())
+    for reader in READERS:
+        cloud.say("subscriber.changed", profile(reader, digest={"hour": 8, "minute": 0}))
+    for number, reader in enumerate(READERS[:2]):
+        cloud.say("event.created", event(number, user_id=reader))
+    cloud.meter.clear()
+    return cloud
+
+
+def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
+    with cloud.meter.acting("support"):
+        return CliRunner().invoke(app, ["batch", *arguments], input=said)
+
+
+def slot() -> str:
+    """The slot that Ann is due in next."""
+    found = DynamoSchedules("schedules", shards=1).get("ann", DAILY)
+    assert found is not None
+    return slot_id(slot_of(found.next_due_at))
+
+
+def told(result: Result) -> dict[str, str]:
+    """What `show` says, by name; runs by status and reason."""
+    assert result.exit_code == 0, result.output
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    return {" ".join(row[1:-1]) if row[0] == "runs" else row[0]: row[-1] for row in rows}
+
+
+def started(cloud: Cloud) -> list[str]:
+    """Fan the slot out; the messages of its runs."""
+    return fan_out(cloud)
+
+
+@pytest.mark.usefixtures("later")
+def test_a_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
+    id_ = slot()
+    before = told(run(stage, "show", id_))
+    assert (before["stands"], before["expected"], before["not started"]) == ("to come", "3", "3")
+    assert run(stage, "list").stdout == ""
+    messages = started(stage)
+    during = told(run(stage, "show", id_))
+    assert (during["stands"], during["expected"], during["ended"]) == ("under way", "3", "1")
+    assert (during["pending due"], during["skipped empty"]) == ("2", "1")
+    assert {"a second", "left"} <= during.keys()
+    stage.work("generate", *messages)
+    after = told(run(stage, "show", id_))
+    assert (after["stands"], after["ended"], after["sent accepted"]) == ("over", "3", "2")
+    assert after["pace"] == "at most 400 emails a second; 2 today (UTC)"
+    assert "left" not in after
+    assert run(stage, "list").stdout.split("\t") == [
+        id_,
+        "over",
+        "3",
+        "0",
+        "2",
+        "1",
+        "0",
+        "0",
+        "0\n",
+    ]
+    assert stage.meter.actions["support"] <= READS
+
+
+@pytest.mark.usefixtures("later")
+def test_a_batch_is_cancelled_and_says_how_many_had_gone(stage: Cloud) -> None:
+    id_ = slot()
+    first, second = started(stage)
+    stage.work("generate", first)
+    done = run(stage, "cancel", id_, "--yes")
+    assert done.stdout == "cancelled 1, already gone 1, may have gone 0, ended otherwise 1\n"
+    assert stage.meter.actions["support"] <= READS | WRITES
+    stage.work("generate", second)
+    assert len(stage.sent()) == 1
+    assert told(run(stage, "show", id_))["cancelled batch_cancelled"] == "1"
+    again = run(stage, "cancel", id_, "--yes")
+    assert again.stdout == done.stdout
+
+
+@pytest.mark.usefixtures("later")
+def test_a_batch_is_cancelled_before_it_begins(stage: Cloud) -> None:
+    done = run(stage, "cancel", slot(), "--yes")
+    assert done.exit_code == 0
+    assert "3 not started: they will be cancelled as their turn comes." in done.stderr
+    assert started(stage) == []
+    assert (stored_run().status, stored_run().reason) == (
+        Status.CANCELLED,
+        Reason.BATCH_CANCELLED,
+    )
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize(("answer", "cancelled"), [("y\n", True), ("n\n", False), ("", False)])
+def test_nothing_is_cancelled_without_a_yes(stage: Cloud, answer: str, cancelled: bool) -> None:
+    id_ = slot()
+    started(stage)
+    done = run(stage, "cancel", id_, said=answer)
+    assert f"Batch {id_}: 0 have gone, 2 are to come. Stop those?" in done.stdout
+    assert (done.exit_code == 0) == cancelled
+    assert ("cancelled batch_cancelled" in told(run(stage, "show", id_))) == cancelled
+
+
+def looking(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[int]:
+    """What happens while the command waits for its next look, and how often that was."""
+    times: list[int] = []
+
+    def pause(_: float) -> None:
+        times.append(len(times))
+        act()
+
+    monkeypatch.setattr(batch, "_pause", pause)
+    return times
+
+
+@pytest.mark.usefixtures("later")
+def test_a_cancel_waits_for_what_is_being_sent(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a worker has claimed goes out: that is told at the end."""
+    id_ = slot()
+    (message, other) = started(stage)
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    run_of_bo = runs.chain(decode_run_key(other))[0]
+    claim = Claim(Window(NOW, NOW), deadline=NOW, nonce="n")
+    claimed = apply(run_of_bo, claim, runs=runs)
+    stage.work("generate", message)
+    times = looking(monkeypatch, lambda: apply(claimed, Accepted(claimed.attempt, "m1"), runs=runs))
+    done = run(stage, "cancel", id_, "--yes")
+    assert done.stdout == "cancelled 0, already gone 2, may have gone 0, ended otherwise 1\n"
+    assert len(times) == 1
+
+
+@pytest.mark.usefixtures("later")
+def test_on_a_terminal_a_batch_is_shown_until_it_is_over(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = slot()
+    messages = started(stage)
+    times = looking(monkeypatch, lambda: stage.work("generate", messages.pop()))
+    monkeypatch.setattr(batch, "Console", lambda: Console(force_terminal=True, width=100))
+    shown = run(stage, "show", id_)
+    assert len(times) == 2
+    assert "3 of 3" in shown.stdout
+    assert "over" in shown.stdout
+    listed = run(stage, "list")
+    assert id_ in listed.stdout
+
+
+@pytest.mark.parametrize("command", ["show", "cancel"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "yesterday",
+            "ID 'yesterday' is no batch: write its slot in UTC, such as 2026-11-22T06:10Z",
+        ),
+        ("2026-11-22T06:10", "is no batch"),
+        ("2026-01-01T06:13Z", "There is nothing in batch 2026-01-01T06:10Z"),
+    ],
+)
+def test_what_is_no_batch_is_said_in_one_line(
+    stage: Cloud, command: str, given: str, said: str
+) -> None:
+    done = run(stage, command, given)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_unknown_stage_is_said_in_one_line(cloud: Cloud) -> None:
+    done = run(cloud, "list", "--stage", "nowhere")
+    assert done.exit_code == 2
+    assert "There is no function gazette-nowhere-fanout here" in done.stderr
+
+
+def test_where_nothing_was_ever_due_the_list_says_so(stage: Cloud) -> None:
+    done = run(stage, "list")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "There is no batch yet" in done.stderr

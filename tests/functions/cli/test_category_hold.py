@@ -1,0 +1,122 @@
+"""`gazette brake --category` on moto: stop one category, see which ones are, and let it go."""
+
+from datetime import UTC, datetime
+
+import pytest
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
+from gazette.adapters.dynamodb.control.tallies import DynamoTallies
+from gazette.domain.feedback.reputation import SPAN, CategoryBrake, Mark, Tally, category_brake
+from gazette.settings import FeedbackSettings, GenerateSettings
+
+from tests.builders import NOW
+from tests.functions.cli.test_circuit_breaker import SINCE, run
+from tests.functions.conftest import Cloud
+from tests.functions.deployed import deploy
+
+WHY = "10 complaints about 100 emails within 7 days: 10.00%"
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    deploy("generate", GenerateSettings.from_env().to_env())
+    deploy("feedback", FeedbackSettings.from_env().to_env())
+    cloud.meter.clear()
+    return cloud
+
+
+def pulled() -> list[CategoryBrake]:
+    return list(DynamoCategoryBrakes("batches").pulled())
+
+
+def test_what_is_braked_is_told_with_why_and_since_when(stage: Cloud) -> None:
+    brakes = DynamoCategoryBrakes("batches")
+    brakes.pull(category_brake("like", "a\tb", NOW, by_hand=True))
+    brakes.pull(category_brake("comment", WHY, NOW))
+    shown = run(stage)
+    assert shown.stdout.splitlines() == [
+        "digest brake\toff",
+        "digest pace\tat most 400 emails a second; 0 today (UTC)",
+        "immediate brake\toff",
+        "immediate pace\tat most 100 emails a second; 0 today (UTC)",
+        f"category comment\tbraked since {SINCE}: {WHY}",
+        f"category like\tbraked by hand since {SINCE}: a?b",
+    ]
+    assert shown.stderr == (
+        "`gazette brake release --category NAME --stage prod` lets a category go.\n"
+    )
+
+
+def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud) -> None:
+    done = run(stage, "pull", " wrong line ", "--category", "comment", "--yes")
+    assert done.stdout == (
+        "category comment of stage prod is braked: it waits until it is released\n"
+    )
+    (brake,) = pulled()
+    assert (brake.category, brake.why, brake.by_hand) == ("comment", "wrong line", True)
+    assert run(stage).stdout.startswith("digest brake\toff\n")
+    again = run(stage, "pull", "another", "--category", "comment", "--yes")
+    assert "is braked already, and stays as it is" in again.stdout
+    assert pulled() == [brake]
+    assert stage.meter.actions["support"] == {
+        ("batches", "UpdateItem"),
+        ("batches", "Query"),
+        ("pace", "GetItem"),
+    }
+
+
+@pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])
+def test_none_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
+    done = run(stage, "pull", "wrong line", "--category", "comment", said=answer)
+    assert "Send nothing of comment in stage prod until somebody runs" in done.stdout
+    assert bool(pulled()) == is_on
+
+
+def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
+    tallies, now = DynamoTallies("tallies"), datetime.now(UTC)
+    tallies.add("comment", Mark.SENT, now)
+    DynamoCategoryBrakes("batches").pull(category_brake("comment", WHY, NOW))
+    DynamoCategoryBrakes("batches").pull(category_brake("like", WHY, NOW))
+    done = run(stage, "release", "--category", "comment")
+    assert done.stdout == (
+        "category comment of stage prod is released, and counted anew from now on\n"
+    )
+    assert [brake.category for brake in pulled()] == ["like"]
+    assert tallies.since("comment", now - SPAN) == Tally()
+    again = run(stage, "release", "--category", "comment")
+    assert (again.exit_code, again.stdout) == (
+        0,
+        "category comment of stage prod was not braked\n",
+    )
+    assert stage.meter.actions["support"] == {
+        ("batches", "Query"),
+        ("batches", "DeleteItem"),
+        ("tallies", "Query"),
+        ("tallies", "BatchWriteItem"),
+    }
+
+
+def test_of_a_category_that_is_not_braked_nothing_is_forgotten(stage: Cloud) -> None:
+    """Named by mistake it would be judged by what comes from now on alone."""
+    tallies, now = DynamoTallies("tallies"), datetime.now(UTC)
+    tallies.add("comment", Mark.SENT, now)
+    done = run(stage, "release", "--category", "comment")
+    assert done.stdout == "category comment of stage prod was not braked\n"
+    assert tallies.since("comment", now - SPAN) == Tally(1)
+
+
+@pytest.mark.parametrize("category", ["", "Comment", "comment ", "a b", "x" * 33])
+@pytest.mark.parametrize("command", [("pull", "why", "--yes"), ("release",)])
+def test_what_is_no_category_is_refused(
+    stage: Cloud, command: tuple[str, ...], category: str
+) -> None:
+    done = run(stage, *command, "--category", category)
+    assert done.exit_code == 2
+    assert "is no category, such as comment" in done.stderr
+    assert not pulled()
+    assert not stage.meter.actions["support"]
+
+
+def test_the_stage_may_be_named_before_the_command(stage: Cloud) -> None:
+    done = run(stage, "--stage", "nowhere", "release", "--category", "comment")
+    assert done.exit_code == 2
+    assert "There is no function gazette-nowhere-feedback here" in done.stderr

@@ -1,0 +1,108 @@
+"""`gazette experiment` on moto: what it says, and what emails look like then."""
+
+import json
+from pathlib import Path
+
+import pytest
+from gazette.settings import GenerateSettings
+from typer.testing import CliRunner, Result
+
+from cli.experiments import command as experiment
+from cli.main import app
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
+from tests.functions.messages import event, profile
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    """The commands find the table in the settings of generate alone."""
+    deploy("generate", GenerateSettings.from_env().to_env())
+    cloud.meter.clear()
+    return cloud
+
+
+def run(cloud: Cloud, *arguments: str) -> Result:
+    with cloud.meter.acting("engineer"):
+        return CliRunner().invoke(app, ["experiment", *arguments])
+
+
+def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: Cloud) -> None:
+    assert run(stage, "show").stdout == (
+        "no experiment runs in stage prod: everybody gets variation 1\n"
+    )
+    started = run(stage, "start", "subjects", "1=1", "2=3")
+    assert started.stdout == (
+        "experiment subjects runs in stage prod: 25.0% get variation 1, 75.0% get variation 2\n"
+    )
+    name, since, *shares = run(stage, "show").stdout.splitlines()
+    assert name == "name\tsubjects"
+    assert since.startswith("since\t20")
+    assert shares == ["variation 1\t25.0%", "variation 2\t75.0%"]
+    run(stage, "start", "subjects", "1=0", "2=1")
+    assert run(stage, "show").stdout.splitlines()[1:] == [
+        since,
+        "variation 1\t0.0%",
+        "variation 2\t100.0%",
+    ]
+    assert run(stage, "stop").exit_code == 0
+    assert "no experiment runs" in run(stage, "show").stdout
+    assert stage.meter.actions["engineer"] == {
+        ("batches", action) for action in ("GetItem", "Query", "PutItem", "DeleteItem")
+    }
+
+
+def test_another_experiment_is_ended_only_after_a_yes(stage: Cloud) -> None:
+    run(stage, "start", "subjects", "1=1", "2=1")
+    refused = run(stage, "start", "ranking", "1=1", "2=1")
+    assert "End subjects, which runs, and start ranking?" in refused.output
+    assert "name\tsubjects" in run(stage, "show").stdout
+    assert run(stage, "start", "ranking", "1=1", "--yes").exit_code == 0
+    assert "name\tranking" in run(stage, "show").stdout
+
+
+def test_a_variation_that_has_no_folder_is_told(
+    stage: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "templates" / "variations" / "2").mkdir(parents=True)
+    (tmp_path / "cdk.json").write_text(
+        json.dumps({"context": {"stages": {"prod": {"sender": "a@b.example", "list_id": "b"}}}})
+    )
+    monkeypatch.setattr(experiment, "PROJECT", tmp_path)
+    started = run(stage, "start", "subjects", "1=1", "2=1", "3=1", "4=0")
+    assert started.exit_code == 0
+    assert "There is no folder variations/3 in the templates here" in " ".join(
+        started.stderr.split()
+    )
+    assert "variations/2" not in started.stderr
+    assert "variations/4" not in started.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("start", "subjects", "2"), "'2' is no variation with its weight, such as 2=50."),
+        (("start", "subjects", "1=1", "1=2"), "variation 1 has two weights"),
+        (("start", "Subjects", "1=1"), "the name 'Subjects' must be"),
+        (("start", "subjects", "12=1"), "variation 12 must be 1 to 9"),
+        (("start", "subjects", "1=0"), "no variation has a weight"),
+    ],
+)
+def test_what_cannot_be_run_is_said_and_nothing_is_changed(
+    stage: Cloud, arguments: tuple[str, ...], said: str
+) -> None:
+    refused = run(stage, *arguments)
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert ("batches", "PutItem") not in stage.meter.actions["engineer"]
+
+
+@pytest.mark.usefixtures("later")
+def test_the_run_says_which_variation_its_reader_got(stage: Cloud) -> None:
+    run(stage, "start", "subjects", "2=1")
+    stage.say("subscriber.changed", profile())
+    stage.say("event.created", event(1))
+    stage.work("generate", *fan_out(stage))
+    [row] = stage.rows("runs")
+    assert (row["status"], row["variation"], row["experiment"]) == ("sent", 2, "subjects")

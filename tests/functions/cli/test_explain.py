@@ -1,0 +1,265 @@
+"""`gazette explain` on moto: from the name of a stage to the answer."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, NoReturn
+from zoneinfo import ZoneInfo
+
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
+from gazette.settings import IngestSettings
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from cli.explain import command as explain
+from cli.explain.sections import RUN
+from cli.main import app
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
+from tests.functions.messages import event, follow, profile
+from tests.moto_tables import NAMES
+
+BERLIN = ZoneInfo("Europe/Berlin")
+READS = {
+    ("subscribers", "GetItem"),
+    ("suppressions", "GetItem"),
+    ("schedules", "Query"),
+    ("runs", "Query"),
+    ("events", "Query"),
+    ("follows", "Query"),
+    ("follows", "BatchGetItem"),
+    ("batches", "Query"),
+}
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    """The function `gazette-prod-ingest`, with the settings that the stack would write."""
+    deploy("ingest", IngestSettings.from_env().to_env())
+    return cloud
+
+
+@contextmanager
+def refused(operation: str, err: str | Exception) -> Iterator[None]:
+    """Every call of `operation` fails, with a code of AWS or an error of the SDK."""
+
+    def fail() -> NoReturn:
+        if isinstance(err, Exception):
+            raise err
+        raise ClientError({"Error": {"Code": err, "Message": "no"}}, operation)
+
+    with instead(operation, fail):
+        yield
+
+
+@contextmanager
+def instead(operation: str, act: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Every call of `operation` is answered by `act`.
+
+    Undone before the meter of `cloud` is, which was there before: the other way round the meter
+    would stay.
+    """
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def call(client: BaseClient, name: str, arguments: dict[str, Any]) -> Any:
+        return act() if name == operation else real(client, name, arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", call)
+        yield
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["explain", *arguments])
+
+
+def rows(result: Result) -> dict[str, list[list[str]]]:
+    """The lines of the answer by their section."""
+    assert (result.exit_code, result.stderr) == (0, "")
+    found: dict[str, list[list[str]]] = {}
+    for line in result.stdout.splitlines():
+        section, *cells = line.split("\t")
+        found.setdefault(section, []).append(cells)
+    return found
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_is_told_from_the_event_to_the_message_id(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile(frequencies={"like": "never"}))
+    stage.say("event.created", event(1), event(2))
+    stage.work("generate", *fan_out(stage))
+    told = rows(run("ann"))
+    (sent,) = told["run"]
+    message_id = sent[RUN.index("message id")]
+    assert message_id
+    assert sent[RUN.index("run")] == "ann-daily-1"
+    assert sent[RUN.index("covers")] == "comment: 2 events"
+    assert f"was sent: the provider accepted it (message id {message_id})" in told["answer"][0][0]
+    assert [row[:2] for row in told["schedule"]] == [["daily", "every day at 08:10"]] * 3
+    assert [row[:2] for row in told["choice"]] == [["comment", "daily"], ["like", "never (muted)"]]
+    assert ["time zone", "Europe/Berlin"] in told["reader"]
+
+
+def test_what_waits_is_told_also_without_a_profile(stage: Cloud) -> None:
+    stage.say("event.created", event(1))
+    told = rows(run("ann"))
+    assert told["answer"][0][0].startswith("Gazette does not know ann")
+    assert told["answer"][1] == ["1 event waits for the profile: put it, and they go."]
+    (waiting,) = told["waiting"]
+    assert waiting[:3] == ["the profile", "comment", "1"]
+
+
+@pytest.mark.usefixtures("later")
+def test_a_date_shows_the_runs_of_that_date_alone(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    stage.say("event.created", event(1))
+    (entry,) = stage.queued("generate")
+    stage.work("generate", entry["MessageBody"])
+    due = datetime.fromisoformat(stage.rows("runs")[0]["due_at"]).astimezone(BERLIN).date()
+    (sent,) = rows(run("ann", due.isoformat()))["run"]
+    assert sent[RUN.index("what")] == "the email at once about post#p1"
+    before = rows(run("ann", (due - timedelta(days=1)).isoformat()))
+    assert "run" not in before
+    assert before["answer"][0][0].startswith("Nothing was sent on ")
+
+
+@pytest.mark.usefixtures("later")
+def test_neither_address_nor_content_is_shown(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile())
+    stage.say("event.created", event(1))
+    stage.work("generate", *fan_out(stage))
+    stage.say("event.created", event(2))
+    for result in (run("ann"), CliRunner().invoke(app, ["explain", "ann"], color=True)):
+        for unwanted in ("example.com", "Title of", "User 1", "xxx"):
+            assert unwanted not in result.output
+
+
+def test_looking_only_reads(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile())
+    stage.say("follow.created", follow())
+    stage.say("event.created", event(1))
+    before = {table: stage.rows(table) for table in NAMES.values()}
+    with stage.meter.acting("support"):
+        assert run("ann").exit_code == 0
+    assert stage.meter.actions["support"] == READS
+    assert {table: stage.rows(table) for table in NAMES.values()} == before
+
+
+def test_people_get_tables_and_the_answer_first(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explain, "Console", partial(Console, force_terminal=True, width=100))
+    stage.say("subscriber.changed", profile())
+    stage.say("event.created", event(1))
+    shown = run("ann").stdout
+    assert "\t" not in shown
+    assert "Nothing has been due yet." in shown.splitlines()[0]
+    assert "No runs." in shown
+    assert "│ daily    │ every day at 08:10 │" in shown
+    assert shown.count("every day at 08:10") == 1, "what repeats is left empty"
+
+
+@pytest.mark.usefixtures("later")
+def test_people_get_a_run_as_a_block(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explain, "Console", partial(Console, force_terminal=True, width=100))
+    stage.say("subscriber.changed", profile())
+    stage.say("event.created", event(1))
+    stage.work("generate", *fan_out(stage))
+    shown = run("ann").stdout
+    for part in ("ann-daily-1", "sent: accepted", "covers: comment: 1 event", "message id: "):
+        assert part in shown
+    assert "provider's code" not in shown, "there is none"
+
+
+@pytest.mark.parametrize(
+    "day", ["21.11.2026", "2026-13-01", "today", "", "0001-01-01", "2026-11-21T08:00", "9999-12-31"]
+)
+def test_a_wrong_date_is_one_line_with_the_format(day: str) -> None:
+    result = run("ann", day)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert repr(day) in result.stderr
+    assert "YYYY-MM-DD, such as 2026-11-21" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("user", ["", "two words", "x" * 65, "Größe", "a\x1b[31m"])
+def test_what_cannot_be_a_user_id_is_one_line(user: str) -> None:
+    result = run(user)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "cannot be a user id" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert "\x1b" not in result.stderr
+
+
+def test_a_stage_that_is_not_there_is_one_line(stage: Cloud) -> None:
+    result = run("ann", "--stage", "nowhere")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "gazette: There is no function gazette-nowhere-ingest here: check --stage, account and "
+        "region.\n"
+    )
+
+
+def test_settings_of_another_version_are_one_line(cloud: Cloud) -> None:
+    variables = IngestSettings.from_env().to_env()
+    del variables["GAZETTE_COLLAPSE"]
+    deploy("ingest", variables)
+    result = run("ann")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "GAZETTE_COLLAPSE is not set" in result.stderr
+    assert "use the command of that version, or deploy this one" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_table_that_is_not_there_is_one_line(cloud: Cloud) -> None:
+    deploy("ingest", {**IngestSettings.from_env().to_env(), "GAZETTE_RUNS_TABLE": "gone"})
+    result = run("ann")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "gazette: There is no such table among the tables of stage prod: check --stage, account "
+        "and region.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "err", "said"),
+    [
+        ("GetFunctionConfiguration", NoCredentialsError(), "No AWS credentials"),
+        (
+            "GetFunctionConfiguration",
+            "AccessDeniedException",
+            "need lambda:GetFunctionConfiguration on gazette-prod-ingest",
+        ),
+        ("GetFunctionConfiguration", "ExpiredTokenException", "log in, or set AWS_PROFILE"),
+        ("GetItem", "AccessDeniedException", "need dynamodb:GetItem on the tables of stage prod"),
+        ("Query", "AccessDeniedException", "need dynamodb:Query on the tables of stage prod"),
+        ("Query", "InternalServerError", "AWS refused Query on the tables of stage prod"),
+        ("Query", ReadTimeoutError(endpoint_url="dynamodb"), "AWS does not answer"),
+    ],
+)
+def test_a_refusal_is_one_line_with_what_to_do(
+    stage: Cloud, operation: str, err: str | Exception, said: str
+) -> None:
+    with refused(operation, err):
+        result = run("ann")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_settings_that_may_not_be_decrypted_are_one_line(stage: Cloud) -> None:
+    error = {"ErrorCode": "AccessDeniedException", "Message": "no"}
+    with instead("GetFunctionConfiguration", lambda: {"Environment": {"Error": error}}):
+        result = run("ann")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "(AccessDeniedException): your credentials need kms:Decrypt" in result.stderr
+
+
+def test_a_function_without_settings_is_of_another_version(stage: Cloud) -> None:
+    with instead("GetFunctionConfiguration", dict):
+        result = run("ann")
+    assert result.exit_code == 2
+    assert "was deployed from another version" in result.stderr

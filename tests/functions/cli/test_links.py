@@ -1,0 +1,183 @@
+"""`gazette links` on moto: what it says of the keys, and what becomes of links that were sent."""
+
+import json
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from gazette.adapters.aws import link_keys
+from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.bootstrap import preferences
+from gazette.domain.links.keys import LinkKeys
+from gazette.domain.links.tokens import Purpose, sign
+from gazette.settings import PreferencesSettings
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from tests.functions.conftest import Cloud
+from tests.functions.deployed import deploy
+from tests.functions.messages import http
+from tests.functions.test_handlers import send_one_digest
+
+LEFT = "You are unsubscribed"
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Iterator[Cloud]:
+    """The commands find the secret in the settings of preferences alone."""
+    deploy("preferences", PreferencesSettings.from_env().to_env())
+    cloud.meter.clear()
+    yield cloud
+    preferences.build.cache_clear()
+
+
+def run(*arguments: str, said: str | None = None) -> Result:
+    return CliRunner().invoke(app, ["links", *arguments], input=said)
+
+
+def stored() -> LinkKeys:
+    return SecretKeyStore("links").read()
+
+
+def calls_of(cloud: Cloud) -> dict[str, int]:
+    """What was asked of Secrets Manager."""
+    named = cloud.meter.calls.items()
+    return {
+        name.partition(".")[2]: times for name, times in named if name.startswith("secretsmanager")
+    }
+
+
+def test_the_keys_are_listed_by_id_and_never_shown(stage: Cloud) -> None:
+    shown = run("list")
+    assert (shown.exit_code, shown.stdout, shown.stderr) == (0, "k1\tsigns and verifies\n", "")
+    run("rotate")
+    assert run("list").stdout.splitlines() == ["k1\tverifies", "k2\tsigns and verifies"]
+    assert calls_of(stage) == {"GetSecretValue": 3, "PutSecretValue": 1}
+
+
+@pytest.mark.usefixtures("stage")
+def test_rotating_adds_a_key_that_nobody_could_guess_and_says_what_happens() -> None:
+    before = stored()
+    done = run("rotate")
+    assert done.stdout == (
+        "k2 signs the links of stage prod within five minutes; all others work on\n"
+    )
+    assert "`gazette links retire k1 --stage prod` ends it" in done.stderr
+    after = stored()
+    assert after.by_id["k1"] == before.by_id["k1"]
+    assert len(after.by_id["k2"]) == 64
+    run("rotate")
+    assert len(set(stored().by_id.values())) == 3
+    for key in stored().by_id.values():
+        assert key.decode() not in done.stdout + done.stderr
+
+
+@pytest.mark.usefixtures("later")
+def test_a_link_works_after_a_rotation_and_stops_when_its_key_is_retired(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one signed with a key that the warm function has never seen."""
+    monkeypatch.setattr(link_keys, "ASKED_EVERY", link_keys.ASKED_EVERY * 0)
+    send_one_digest(stage)
+    old = stage.unsubscribe_path()
+    assert stage.invoke("preferences", http("GET", old))["statusCode"] == 200
+    run("rotate")
+    keys = stored()
+    assert old.startswith("/unsubscribe/k1.")
+    new = f"/unsubscribe/{sign('ann-daily-1', purpose=Purpose.UNSUBSCRIBE, keys=keys)}"
+    for path in (new, old):
+        assert stage.invoke("preferences", http("GET", path))["statusCode"] == 200
+    run("retire", "k1", "--yes")
+    preferences.build.cache_clear()
+    assert stage.invoke("preferences", http("POST", old))["statusCode"] == 404
+    assert LEFT in stage.invoke("preferences", http("POST", new))["body"]
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize(("answer", "left"), [("y\n", "k2"), ("n\n", "k1 k2"), ("", "k1 k2")])
+def test_no_key_is_retired_without_a_yes(answer: str, left: str) -> None:
+    run("rotate")
+    done = run("retire", "k1", said=answer)
+    assert "End every link that k1 signed, also those to unsubscribe" in done.stdout
+    assert "at least 30 days" in done.stderr
+    assert (done.exit_code == 0) == (answer == "y\n")
+    assert " ".join(stored().ids) == left
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize(
+    ("key_id", "words"),
+    [
+        ("k2", "k2 is the newest and signs: rotate first, and retire it later."),
+        ("k3", "There is no key 'k3': there is k1, k2."),
+        ("", "There is no key '': there is k1, k2."),
+    ],
+)
+def test_a_key_that_cannot_go_is_refused_before_anybody_is_asked(key_id: str, words: str) -> None:
+    run("rotate")
+    done = run("retire", key_id)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"gazette: {words}\n"
+    assert stored().ids == ("k1", "k2")
+
+
+@pytest.mark.usefixtures("stage")
+def test_who_comes_second_is_told_to_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = SecretKeyStore.read
+
+    def overtaken(store: SecretKeyStore) -> LinkKeys:
+        keys = real(store)
+        monkeypatch.setattr(SecretKeyStore, "read", real)
+        assert run("rotate").exit_code == 0
+        return keys
+
+    monkeypatch.setattr(SecretKeyStore, "read", overtaken)
+    done = run("rotate")
+    assert done.exit_code == 2
+    assert "Somebody else changed the keys at the same moment" in done.stderr
+    assert stored().ids == ("k1", "k2")
+
+
+@pytest.mark.usefixtures("stage")
+def test_a_secret_that_holds_no_keys_is_named_and_its_content_is_not() -> None:
+    boto3.client("secretsmanager").put_secret_value(SecretId="links", SecretString="p4ssw0rd")
+    for command in (("list",), ("rotate",), ("retire", "k1", "--yes")):
+        done = run(*command)
+        assert done.exit_code == 2
+        (line,) = done.stderr.splitlines()
+        assert "secret:links" in line
+        assert "does not hold the keys of the links: it is no JSON" in line
+        assert "p4ssw0rd" not in line
+
+
+@pytest.mark.usefixtures("stage")
+def test_a_refusal_of_secrets_manager_says_which_right_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    denied = ClientError({"Error": {"Code": "AccessDeniedException"}}, "PutSecretValue")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise denied
+
+    real = SecretKeyStore.__init__
+
+    def opened(store: SecretKeyStore, secret: str) -> None:
+        real(store, secret)
+        monkeypatch.setattr(store._client, "put_secret_value", refuse)
+
+    monkeypatch.setattr(SecretKeyStore, "__init__", opened)
+    done = run("rotate")
+    assert done.stderr == (
+        "gazette: Access denied: your credentials need secretsmanager:PutSecretValue on the "
+        "links' key of stage prod.\n"
+    )
+
+
+@pytest.mark.parametrize("command", [["list"], ["rotate"], ["retire", "k1", "--yes"]])
+def test_another_stage_is_never_touched(stage: Cloud, command: list[str]) -> None:
+    done = run(*command, "--stage", "nowhere")
+    assert done.exit_code == 2
+    assert "There is no function gazette-nowhere-preferences here" in done.stderr
+    assert json.loads(stored().to_json()).keys() == {"k1"}
+    assert "PutSecretValue" not in calls_of(stage)

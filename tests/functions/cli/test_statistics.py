@@ -1,0 +1,253 @@
+"""`gazette report` on moto: from the name of a stage to what became of its emails."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+import boto3
+import pytest
+from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.experiment import experiment, variant_of
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import SLOT
+from gazette.settings import FeedbackSettings
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from cli.statistics import command, spans, terminal
+from tests.builders import NOW, a_run
+from tests.functions.conftest import Cloud
+from tests.functions.deployed import deploy
+
+RETENTION = timedelta(days=180)
+SLOT_ID = "2026-11-22T07:00Z"
+READS = {("engagement", "Query"), ("runs", "Query"), ("batches", "Query")}
+SUBJECTS = experiment("subjects", {1: 1, 2: 1}, NOW)
+
+
+@pytest.fixture
+def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
+    """The command finds the tables in the settings of feedback alone, and only reads."""
+    deploy("feedback", FeedbackSettings.from_env().to_env())
+    monkeypatch.setattr(command, "now", lambda: NOW + timedelta(minutes=20))
+    monkeypatch.setattr(spans, "_BEFORE", SLOT)
+    cloud.meter.clear()
+    yield cloud
+    assert cloud.meter.actions["owner"] <= READS
+
+
+def run(cloud: Cloud, *arguments: str) -> Result:
+    with cloud.meter.acting("owner"):
+        return CliRunner().invoke(app, ["report", *arguments])
+
+
+class Put(Protocol):
+    """An email of the experiment, of which something was reported."""
+
+    def __call__(
+        self,
+        reader: str,
+        *events: str,
+        schedule: str = "daily",
+        due_at: datetime = NOW,
+        number: int = 1,
+    ) -> None: ...
+
+
+@pytest.fixture
+def put(stage: Cloud) -> Put:
+    """Writes to the table."""
+    engagements = DynamoEngagements("engagement", retention=RETENTION)
+
+    def note(
+        reader: str,
+        *events: str,
+        schedule: str = "daily",
+        due_at: datetime = NOW,
+        number: int = 1,
+    ) -> None:
+        email = replace(
+            a_run(),
+            key=RunKey(reader, schedule, number),
+            due_at=due_at,
+            locale="de",
+            categories=("comment", "like"),
+            variant=variant_of(reader, SUBJECTS),
+        )
+        for event in events or ("sent",):
+            engagements.note(email, EngagementEvent(event), due_at)
+
+    return note
+
+
+def lines(result: Result, section: str) -> list[dict[str, str]]:
+    """The rows of a section of what was piped."""
+    assert result.exit_code == 0, result.output
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    header, *found = [cells for name, *cells in rows if name == section]
+    return [dict(zip(header, cells, strict=True)) for cells in found]
+
+
+def line(result: Result, group: str, value: str = "") -> dict[str, str]:
+    """What a report says of one value."""
+    (found,) = (
+        each for each in lines(result, "emails") if (each["group"], each["value"]) == (group, value)
+    )
+    return found
+
+
+def test_a_batch_is_told_by_all_that_tells_emails_apart(stage: Cloud, put: Put) -> None:
+    put("ann", "delivered", "clicked")
+    put("bo", "delivered", schedule="weekly")
+    put("cy", "bounced")
+    put("di", schedule="now5f1c")
+    put("ed", "delivered", due_at=NOW + SLOT)
+    told = run(stage, "--batch", SLOT_ID)
+    total = line(told, "total")
+    assert (total["sent"], total["delivered"], total["bounced"]) == ("4", "2", "1")
+    assert (total["no_word"], total["delivered_rate"]) == ("1", "0.500000")
+    assert (total["clicked"], total["clicked_rate"]) == ("1", "0.500000")
+    assert (total["opened"], total["opened_rate"]) == ("", "")
+    assert line(told, "cadence", "at once")["no_word"] == "1"
+    assert line(told, "cadence", "weekly")["delivered"] == "1"
+    assert line(told, "category", "like")["sent"] == "4"
+    assert line(told, "locale", "de")["sent"] == "4"
+    in_variations = [each for each in lines(told, "emails") if each["group"] == "variation"]
+    assert sum(int(each["sent"]) for each in in_variations) == 4
+    assert lines_named(told, "readers") == []
+
+
+def lines_named(result: Result, section: str) -> list[str]:
+    """The lines of a section, with its header, if there are any."""
+    return [each for each in result.stdout.splitlines() if each.startswith(f"{section}\t")]
+
+
+def test_a_digest_of_which_nothing_was_reported_is_told(stage: Cloud, put: Put) -> None:
+    runs = DynamoRuns("runs", retention=RETENTION)
+    sent = replace(a_run(), status=Status.SENT, reason=Reason.ACCEPTED)
+    for reader in ("ann", "bo"):
+        runs.create(replace(sent, key=RunKey(reader, "daily", 1)))
+    put("ann", "delivered")
+    put("di", schedule="now5f1c")
+    told = run(stage, "--batch", SLOT_ID)
+    assert "and of which nothing was reported yet: 1." in told.stderr
+
+
+def test_an_experiment_compares_readers_and_says_what_it_shows(
+    stage: Cloud, put: Put, tmp_path: Path
+) -> None:
+    DynamoExperiments("batches").start(SUBJECTS)
+    for number in range(30):
+        reader = f"reader{number}"
+        clicks = variant_of(reader, SUBJECTS).variation == 2 and number % 4
+        for email in (1, 2):
+            put(reader, "clicked" if clicks else "delivered", number=email)
+    file = tmp_path / "subjects.csv"
+    told = run(stage, "--experiment", "subjects", "--csv", str(file))
+    first, second, *others = lines(told, "readers")
+    assert (first["outcome"], first["variation"], first["did"]) == ("clicked", "1", "0")
+    assert int(first["readers"]) + int(second["readers"]) == 30
+    assert 0 < float(second["low"]) < float(second["share"]) < float(second["high"]) < 1
+    assert second["verdict"].endswith("percentage points more readers clicked")
+    assert [each["outcome"] for each in others[::2]] == ["unsubscribed", "complained"]
+    assert "no difference shown" in others[1]["verdict"]
+    assert line(told, "total")["sent"] == "60"
+    readers = file.with_name("subjects.readers.csv")
+    assert list(csv.DictReader(io.StringIO(readers.read_text()))) == lines(told, "readers")
+    assert list(csv.DictReader(io.StringIO(file.read_text()))) == lines(told, "emails")
+
+
+def test_an_experiment_that_was_stopped_can_still_be_told(stage: Cloud, put: Put) -> None:
+    experiments = DynamoExperiments("batches")
+    experiments.start(SUBJECTS)
+    experiments.stop(NOW + timedelta(minutes=5))
+    put("ann", "delivered")
+    put("bo", "delivered", due_at=NOW + timedelta(days=1))
+    told = run(stage, "--experiment", "subjects")
+    assert line(told, "total")["sent"] == "1"
+    assert lines(told, "readers")[0]["readers"] == "1"
+
+
+def test_without_anything_it_is_this_week_so_far(
+    stage: Cloud, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monday = datetime(2026, 11, 23, tzinfo=UTC)
+    monkeypatch.setattr(command, "now", lambda: monday + timedelta(minutes=15))
+    put("ann", "delivered", due_at=monday - timedelta(minutes=1))
+    put("bo", "delivered", due_at=monday)
+    put("cy", "bounced", due_at=monday + timedelta(minutes=15))
+    total = line(run(stage), "total")
+    assert (total["sent"], total["delivered"], total["bounced"]) == ("2", "1", "1")
+    assert run(stage, "--week", "2026-W48").stdout == run(stage).stdout
+
+
+def test_a_page_is_written_too(stage: Cloud, put: Put, tmp_path: Path) -> None:
+    put("ann", "delivered")
+    file = tmp_path / "report.html"
+    assert run(stage, "--batch", SLOT_ID, "--html", str(file)).exit_code == 0
+    assert "<h1>Emails due in the slot 2026-11-22T07:00Z</h1>" in file.read_text()
+
+
+def test_on_a_terminal_it_is_tables_with_what_they_mean(
+    stage: Cloud, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("ann", "delivered", "clicked")
+    screen = io.StringIO()
+    monkeypatch.setattr(
+        terminal, "Console", lambda: Console(file=screen, force_terminal=True, width=120)
+    )
+    run(stage, "--batch", SLOT_ID)
+    shown = screen.getvalue()
+    assert "1 100.0%" in shown
+    assert "not tracked: none was reported as opened" in shown
+    assert "Traceback" not in shown
+
+
+def test_where_nothing_was_reported_that_is_said(stage: Cloud) -> None:
+    told = run(stage, "--batch", SLOT_ID)
+    assert told.exit_code == 0
+    assert len(told.stdout.splitlines()) == 1
+    assert "Nothing was reported of any" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--batch", "tomorrow"), "--batch 'tomorrow' is no batch: write its slot in UTC"),
+        (("--batch", "0001-01-01T00:00+14:00"), "is no batch: write its slot in UTC"),
+        (("--batch", "2026-11-22T06:10"), "--batch '2026-11-22T06:10' is no batch"),
+        (("--week", ""), "--week '' is no week: write it as ISO 8601 does, such as 2026-W47."),
+        (("--week", "47"), "--week '47' is no week: write it as ISO 8601 does, such as 2026-W47."),
+        (("--week", "2026-W54"), "--week '2026-W54' is no week"),
+        (("--week", "2026-W48"), "--week 2026-W48 has not begun: choose one up to 2026-W47."),
+        (("--experiment", "x"), "--experiment 'x' never ran: there was none yet."),
+        (("--batch", "a", "--week", "b"), "--batch and --week are reports of their own"),
+        (("--csv", "/no/such/file"), "--csv /no/such/file: there is no folder /no/such"),
+        (("--html", "/"), "--html / is a folder: name a file in it."),
+    ],
+)
+def test_what_cannot_be_reported_is_said_in_one_line(
+    stage: Cloud, arguments: tuple[str, ...], said: str
+) -> None:
+    refused = run(stage, *arguments)
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert said in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
+def test_what_aws_refuses_is_said_in_words(stage: Cloud) -> None:
+    boto3.client("dynamodb").delete_table(TableName="engagement")
+    refused = run(stage, "--batch", SLOT_ID)
+    assert refused.exit_code == 2
+    assert "There is no such table among the tables of stage prod: check --stage" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -1,0 +1,204 @@
+"""`gazette suppression` on moto: what it says, and who is written to afterwards."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.identity import address_hash
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause, Suppression
+from gazette.settings import FeedbackSettings
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from cli.suppression.lists import Unreadable, read_list
+from tests.builders import NOW
+from tests.functions.conftest import Cloud
+from tests.functions.deployed import deploy
+from tests.functions.messages import ago, bounce, profile
+from tests.functions.test_handlers import ann
+
+ANN, BO = address_hash("ann@example.com"), address_hash("bo@example.com")
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    """The commands find the tables in the settings of feedback alone."""
+    deploy("feedback", FeedbackSettings.from_env().to_env())
+    cloud.meter.clear()
+    return cloud
+
+
+def run(*arguments: str, said: str | None = None) -> Result:
+    return CliRunner().invoke(app, ["suppression", *arguments], input=said)
+
+
+def table() -> DynamoSuppressions:
+    return DynamoSuppressions("suppressions", clock=now)
+
+
+def cause(address: str = ANN) -> Cause | None:
+    found = table().get(address)
+    return found.cause if found else None
+
+
+def test_an_address_is_hashed_here_and_never_leaves(stage: Cloud) -> None:
+    done = run("add", " Ann@Example.COM ")
+    assert done.exit_code == 0
+    assert done.stdout == f"{ANN} of stage prod is suppressed: manual\n"
+    assert cause() is Cause.MANUAL
+    assert "ann@" not in repr(stage.meter.requests).lower()
+    again = run("add", ANN.upper(), "--reason", "bounced")
+    assert again.stdout == f"{ANN} of stage prod was suppressed already: manual\n"
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize("wrong", ["ann", "ann@", "a b@example.com", ANN[1:], "", "a@b@c"])
+@pytest.mark.parametrize("command", ["add", "remove"])
+def test_what_is_no_address_is_refused(command: str, wrong: str) -> None:
+    done = run(command, wrong)
+    assert done.exit_code == 2
+    assert "is neither an address, such as ann@example.com, nor the hash of one" in done.stderr
+    assert not list(table().each())
+
+
+@pytest.mark.usefixtures("stage")
+def test_they_are_listed_newest_first_and_paged() -> None:
+    for number in range(5):
+        since = datetime(2026, 1, 1 + number, tzinfo=UTC)
+        table().add(address_hash(f"{number}@example.com"), Cause.BOUNCED, since)
+    table().add(ANN, Cause.COMPLAINED, datetime(2026, 1, 3, 12, tzinfo=UTC))
+    lines = run("list").stdout.splitlines()
+    assert [line.split("\t")[2][8:10] for line in lines] == ["05", "04", "03", "03", "02", "01"]
+    assert lines[2] == f"{ANN}\tcomplained\t2026-01-03 12:00:00 UTC"
+    first, second = run("list", "--limit", "4"), run("list", "--limit", "4", "--page", "2")
+    assert first.stdout.splitlines() + second.stdout.splitlines() == lines
+    assert ("--page 2" in first.stderr, second.stderr) == (True, "")
+    assert run("list", "--reason", "complained").stdout.splitlines() == [lines[2]]
+    assert run("list", "--since", "2026-01-04").stdout.splitlines() == lines[:2]
+    assert "No suppressed addresses here." in run("list", "--page", "3").stderr
+    assert "is no date" in run("list", "--since", "soon").stderr
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize(("answer", "left"), [("y\n", None), ("n\n", Cause.BOUNCED)])
+def test_removing_asks_and_says_what_a_bounce_means(answer: str, left: Cause | None) -> None:
+    table().add(ANN, Cause.BOUNCED)
+    done = run("remove", "ann@example.com", said=answer)
+    assert "the next email bounces again" in done.stderr
+    assert (done.exit_code == 0) == (left is None)
+    assert cause() is left
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize("each", list(Cause))
+def test_every_cause_is_explained_before_it_is_removed(each: Cause) -> None:
+    table().add(ANN, each)
+    done = run("remove", ANN, "--yes")
+    assert f"{each} since " in done.stderr
+    assert "subscriber.changed is put with a newer changed_at" in done.stderr
+    assert cause() is None
+    assert run("remove", ANN).stdout == f"{ANN} of stage prod was not suppressed\n"
+
+
+def test_after_removing_a_newer_profile_brings_the_reader_back(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile())
+    stage.work("feedback", bounce())
+    assert ann().status is SubscriberStatus.SUPPRESSED
+    assert run("remove", "ann@example.com", "--yes").exit_code == 0
+    assert ann().status is SubscriberStatus.SUPPRESSED
+    stage.say("subscriber.changed", profile(changed_at=ago(days=1)))
+    assert ann().status is SubscriberStatus.ACTIVE
+    assert "due" in stage.rows("schedules")[0]
+
+
+def test_after_removing_soft_bounces_are_counted_anew(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile())
+    for number in range(5):
+        stage.work("feedback", bounce(kind="Transient", message_id=f"m{number}"))
+    assert cause() is Cause.BOUNCED
+    run("remove", ANN, "--yes")
+    stage.work("feedback", bounce(kind="Transient", message_id="m9"))
+    assert cause() is None
+
+
+@pytest.mark.usefixtures("stage")
+def test_an_export_is_read_back_by_import(tmp_path: Path) -> None:
+    table().add(ANN, Cause.COMPLAINED, datetime(2026, 1, 3, 12, 0, 0, 7, tzinfo=UTC))
+    table().add(BO, Cause.UNSUBSCRIBED)
+    before = {each.address: each for each in readable(table().each())}
+    exported = run("export")
+    assert exported.stderr == "2 addresses\n"
+    file = tmp_path / "list.csv"
+    file.write_text(exported.stdout)
+    assert run("import", str(file)).stdout == ("imported into stage prod: 0 new, 2 there already\n")
+    for each in before.values():
+        table().lift(each.address, each.cause)
+    assert run("import", str(file)).stdout == ("imported into stage prod: 2 new, 0 there already\n")
+    assert {each.address: each for each in readable(table().each())} == before
+
+
+@pytest.mark.usefixtures("stage")
+def test_one_wrong_line_imports_nothing_and_each_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text(
+        "address,reason,since\n"
+        "ann@example.com,bounced,2026-01-01\n"
+        "nobody,bounced,\n"
+        "bo@example.com,tired,\n"
+        "bo@example.com,bounced,yesterday\n"
+        "bo@example.com,bounced,2026-01-01T08:00\n"
+        "bo@example.com,bounced,2999-01-01\n"
+        "bo@example.com\n"
+    )
+    done = run("import", str(file))
+    assert (done.exit_code, done.stdout) == (2, "")
+    for number, words in {
+        3: "neither an address",
+        4: "reason is 'tired'; it must be one of",
+        5: "is no date",
+        6: "names no time zone",
+        7: "is yet to come",
+        8: "1 cells under 3 columns",
+    }.items():
+        assert any(
+            f"line {number}: " in line and words in line for line in done.stderr.splitlines()
+        ), (number, done.stderr)
+    assert "nothing was imported" in done.stderr
+    assert not list(table().each())
+
+
+def test_what_a_list_does_not_say_is_manual_and_now() -> None:
+    lines = ["Address\n", "Ann@example.com\n", "\n", f"{BO}\n"]
+    assert read_list(lines, now=NOW) == [
+        Suppression(ANN, Cause.MANUAL, NOW),
+        Suppression(BO, Cause.MANUAL, NOW),
+    ]
+
+
+@pytest.mark.parametrize(
+    "heading", ["", "email\n", "address,address_hash\n", "reason,since\n", "address,address\n"]
+)
+def test_a_heading_that_says_not_what_is_below_is_refused(heading: str) -> None:
+    with pytest.raises(Unreadable, match="line 1: the heading must name address or address_hash"):
+        read_list([heading, "ann@example.com\n"], now=NOW)
+
+
+def test_a_date_is_midnight_in_utc_and_an_instant_its_own() -> None:
+    dated = ("a@example.com,2026-01-01\n", "b@example.com,2026-01-01T02:00+02:00\n")
+    lines = ["address,since\n", *dated]
+    assert {each.since for each in read_list(lines, now=NOW)} == {datetime(2026, 1, 1, tzinfo=UTC)}
+
+
+@pytest.mark.usefixtures("stage")
+def test_a_file_that_is_not_there_or_no_text_is_named(tmp_path: Path) -> None:
+    missing = run("import", str(tmp_path / "none.csv"))
+    assert missing.exit_code == 2
+    assert "cannot be read" in missing.stderr
+    (tmp_path / "bytes.csv").write_bytes(b"address\n\xff@example.com\n")
+    done = run("import", str(tmp_path / "bytes.csv"))
+    assert done.exit_code == 2
+    assert "not CSV in UTF-8" in done.stderr

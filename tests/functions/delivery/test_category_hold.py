@@ -1,0 +1,185 @@
+"""Too many complaints about a category, through the real handlers: who counts, and who stops."""
+
+import io
+from collections import Counter
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import pytest
+from gazette.adapters.dynamodb.client import bind
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
+from gazette.adapters.dynamodb.control.tallies import DynamoTallies
+from gazette.adapters.dynamodb.tables import TallyRow
+from gazette.bootstrap import feedback
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.reputation import SPAN, CategoryBrake, Tally, category_brake
+
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.messages import bounce, complaint, event, profile, records, report
+from tests.meter import calls
+
+pytestmark = pytest.mark.usefixtures("later")
+
+
+@pytest.fixture
+def sent(cloud: Cloud) -> Cloud:
+    """Ann got a digest of comments, and that is reported; feedback is warm."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.work("generate", message)
+    cloud.work("feedback", report("Sent", record="sent"))
+    cloud.meter.clear()
+    return cloud
+
+
+def counted(category: str = "comment") -> Tally:
+    return DynamoTallies("tallies").since(category, datetime.now(UTC) - SPAN)
+
+
+def already(tally: Tally) -> None:
+    """What was counted before, in this hour."""
+    bind(TallyRow, "tallies")
+    now = datetime.now(UTC)
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    TallyRow("comment", hour, **asdict(tally), expires_at=now + SPAN).save()
+
+
+def braked() -> list[CategoryBrake]:
+    return list(DynamoCategoryBrakes("batches").pulled())
+
+
+def test_an_email_counts_once_whatever_is_reported_of_it_how_often(sent: Cloud) -> None:
+    for _ in range(2):
+        sent.work("feedback", report("Sent", record="sent"), report(), bounce(), complaint())
+    assert counted() == Tally(1, 1, 1)
+    assert not braked()
+
+
+def test_a_complaint_too_many_brakes_the_category_and_tells_once(
+    sent: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    already(Tally(100, complained=9))
+    sent.work("feedback", complaint(), complaint())
+    (brake,) = braked()
+    assert (brake.category, brake.by_hand) == ("comment", False)
+    assert brake.why == "10 complaints about 100 emails within 7 days: 10.00%"
+    assert capsys.readouterr().out.count('"category_braked":[1.0]') == 1
+    assert '"category":"comment"' in logs.getvalue()
+
+
+def test_it_is_told_also_where_the_report_has_to_come_again(
+    sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then it is known, and pulls nothing: the alarm would never hear of the brake."""
+
+    def unavailable(*_: object, **__: object) -> None:
+        raise Unavailable("throttled")
+
+    already(Tally(100, complained=9))
+    with monkeypatch.context() as broken:
+        broken.setattr(feedback, "heed", unavailable)
+        assert sent.invoke("feedback", records(complaint()))["batchItemFailures"]
+    sent.work("feedback", complaint())
+    assert len(braked()) == 1
+    assert capsys.readouterr().out.count('"category_braked":[1.0]') == 1
+
+
+def test_a_stage_that_does_not_want_it_counts_nothing(
+    sent: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_CATEGORY_BRAKE", "0")
+    feedback.build.cache_clear()
+    already(Tally(100, complained=9))
+    sent.work("feedback", complaint())
+    assert counted() == Tally(100, complained=9)
+    assert not braked()
+
+
+def due_with_likes(cloud: Cloud, comments: int, likes: int) -> str:
+    """A digest of so many comments and likes, which are braked; generate is warm."""
+    cloud.say("subscriber.changed", profile())
+    for number in range(comments + likes):
+        category = "comment" if number < comments else "like"
+        cloud.say("event.created", event(number) | {"category": category})
+    DynamoCategoryBrakes("batches").pull(category_brake("like", "complaints", datetime.now(UTC)))
+    (message,) = fan_out(cloud)
+    cloud.warm_up("generate")
+    return message
+
+
+def test_what_is_braked_waits_for_its_release(
+    cloud: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cloud.work("generate", due_with_likes(cloud, 1, 2))
+    (mail,) = cloud.sent()
+    assert mail["Content"]["Simple"]["Subject"]["Data"] == "1 new comment from User 0"
+    assert '"put_off":2' in logs.getvalue()
+    assert '"events_put_off":[2.0]' in capsys.readouterr().out
+    assert DynamoCategoryBrakes("batches").release("like")
+    (run,) = cloud.rows("runs")
+    likes = [row for row in cloud.rows("events") if '"like"' in row["body"]]
+    assert len(likes) == 2
+    assert all(row["stored"] > f"daily#{run['until']}" for row in likes)
+
+
+def test_a_digest_of_nothing_else_is_skipped(cloud: Cloud) -> None:
+    cloud.work("generate", due_with_likes(cloud, 0, 1))
+    assert not cloud.sent()
+    (run,) = cloud.rows("runs")
+    assert (run["status"], run["reason"]) == ("skipped", "braked")
+
+
+# What it costs; docs/tables.md repeats the sums.
+
+
+def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1), event(2) | {"category": "like"})
+    (message,) = fan_out(cloud)
+    cloud.work("generate", message)
+    cloud.work("feedback", report())
+    cloud.meter.clear()
+    cloud.work("feedback", report("Sent", record="sent"))
+    assert cloud.meter.calls == calls(GetItem=1, UpdateItem=1 + 2)
+    assert cloud.meter.write_units == Counter(engagement=1, tallies=2)
+    cloud.meter.clear()
+    cloud.work("feedback", report())
+    assert cloud.meter.write_units == Counter(engagement=1)
+
+
+@pytest.mark.parametrize("likes", [1, 3])
+def test_what_is_put_off_costs_four_write_units_an_event_and_two_a_digest(
+    cloud: Cloud, likes: int
+) -> None:
+    """A transaction: each row twice, and the local index under another key."""
+    message = due_with_likes(cloud, 1, likes)
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(pace=1, runs=1 + 3 + 2, events=likes * (2 + 2))
+    assert cloud.meter.calls == calls(
+        Query=2, GetItem=3, UpdateItem=1, TransactWriteItems=1, PutItem=2, SendEmail=1
+    )
+
+
+def test_a_digest_that_is_skipped_costs_three_write_units(cloud: Cloud) -> None:
+    message = due_with_likes(cloud, 0, 1)
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(runs=3)
+
+
+def test_a_complaint_costs_a_write_unit_and_a_query_for_each_category(sent: Cloud) -> None:
+    sent.work("feedback", complaint())
+    # Of what it suppresses: three, and two queries, see test_suppressing.
+    assert sent.meter.write_units["tallies"] == 1
+    assert sent.meter.read_units["tallies"] == 0.5
+    assert sent.meter.calls["dynamodb.Query"] == 2 + 1
+
+
+def test_a_brake_costs_a_write_unit_when_it_is_pulled_and_when_it_would_be(sent: Cloud) -> None:
+    already(Tally(100, complained=9))
+    sent.meter.clear()
+    sent.work("feedback", complaint())
+    assert sent.meter.write_units["batches"] == 1
+    sent.meter.clear()
+    sent.work("feedback", bounce())
+    assert sent.meter.write_units["batches"] == 1

@@ -1,0 +1,88 @@
+"""What is counted of a refusal of the whole account, and under which name."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import (
+    Accepted,
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+from gazette.observability import metrics
+from gazette.steps.delivery.types import Delivery
+
+from functions.generate import handler as generate
+from functions.resend import handler as resend
+from tests.builders import a_run
+from tests.functions.conftest import Context
+from tests.functions.messages import records
+
+pytestmark = pytest.mark.usefixtures("templates_on_path")
+
+
+@pytest.fixture(autouse=True)
+def _built_anew() -> Iterator[None]:
+    metrics.cache_clear()
+    yield
+    metrics.cache_clear()
+
+
+def counted(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    outcome: SendOutcome | None = None,
+    handler: Any = generate,
+) -> dict[str, object]:
+    monkeypatch.setattr(handler, "build", lambda: lambda *_: Delivery(run, outcome=outcome))
+    answer = handler.lambda_handler(records("{}"), Context())
+    assert answer == {"batchItemFailures": []}
+    (found,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
+    return dict(found)
+
+
+def refused(reason: Reason) -> Run:
+    return replace(a_run(), status=Status.RETRYING, reason=reason, attempt=1)
+
+
+@pytest.mark.parametrize("handler", [generate, resend])
+def test_a_run_that_the_account_was_refused_for_is_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], handler: Any
+) -> None:
+    outcome = RefusedAccount(1, "SendingPausedException")
+    found = counted(
+        refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, outcome=outcome, handler=handler
+    )
+    assert (found["brake_pulled"], found["run_put_off"]) == ([1], [1])
+
+
+@pytest.mark.parametrize(
+    "outcome", [None, Accepted(1, "m1"), RefusedForNow(1), RefusedForGood(1), Uncertain(1)]
+)
+def test_no_other_is(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    outcome: SendOutcome | None,
+) -> None:
+    """Nor one that was refused before and only waits now."""
+    found = counted(refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, outcome=outcome)
+    assert "brake_pulled" not in found
+
+
+@pytest.mark.parametrize("stage", ["gazette-prod", None])
+def test_metrics_are_those_of_the_stage_and_without_one_of_gazette(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stage: str | None
+) -> None:
+    monkeypatch.delenv("POWERTOOLS_SERVICE_NAME", raising=False)
+    if stage:
+        monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", stage)
+    found = counted(refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys)
+    assert found["service"] == (stage or "gazette")

@@ -1,0 +1,405 @@
+"""Resend, feedback and the sweep on moto: what becomes of a run that generate did not end."""
+
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError, ReadTimeoutError
+from gazette.adapters.aws.report_backlog import DynamoEvidenceLog
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.run import Reason, Run, Status, name_of
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+
+from tests.builders import a_window
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.messages import ago, event, http, profile, records, report
+from tests.meter import calls
+
+URLENCODED = "application/x-www-form-urlencoded"
+
+KEY = RunKey("ann", DAILY, 1)
+RUNS = timedelta(days=180)
+
+pytestmark = pytest.mark.usefixtures("later")
+
+
+def stored() -> Run:
+    run = DynamoRuns("runs", retention=RUNS).get(KEY)
+    assert run
+    return run
+
+
+def become(**changes: Any) -> Run:
+    """Let time pass, or a worker die: the run as it would be found."""
+    return DynamoRuns("runs", retention=RUNS).swap(stored(), replace(stored(), **changes))
+
+
+def be_carried() -> None:
+    """The policy has spoken: the next run takes its events over."""
+    become(
+        status=Status.UNKNOWN,
+        reason=Reason.CARRIED,
+        attempt=1,
+        uncertain=frozenset({1}),
+        window=a_window(until=now()),
+        deadline=now(),
+        newest=(name_of("e1"),),
+    )
+
+
+def outlast_the_grace() -> None:
+    """No report came in time."""
+    long_ago = now() - timedelta(hours=1)
+    become(deadline=long_ago, check_at=long_ago)
+
+
+@pytest.fixture
+def message(cloud: Cloud) -> str:
+    """A digest with one event is due: its message on the generate queue."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (body,) = fan_out(cloud)
+    return body
+
+
+@pytest.fixture
+def ses_says(
+    monkeypatch: pytest.MonkeyPatch, message: str
+) -> Iterator[Callable[[Exception], None]]:
+    """What becomes of the next SendEmail, which then is not among those that were sent."""
+    script: list[Exception] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation == "SendEmail" and script:
+            raise script.pop(0)
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", answered)
+        yield script.append
+
+
+def throttled() -> Exception:
+    return ClientError(
+        {
+            "Error": {"Code": "TooManyRequestsException", "Message": "Slow down."},
+            "ResponseMetadata": {"HTTPStatusCode": 429},  # type: ignore[typeddict-item]
+        },
+        "SendEmail",
+    )
+
+
+def test_what_is_refused_for_now_goes_to_resend_which_hides_it(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
+) -> None:
+    ses_says(throttled())
+    cloud.work("generate", message)
+    (queued,) = cloud.queued("resend")
+    assert queued["MessageBody"] == message
+    assert 60 <= queued["DelaySeconds"] <= 73
+    sqs = boto3.client("sqs")
+    url = cloud.queues["resend"]
+    sqs.send_message(QueueUrl=url, MessageBody=message)
+    (received,) = sqs.receive_message(QueueUrl=url)["Messages"]
+    given = records(message)
+    given["Records"][0]["receiptHandle"] = received["ReceiptHandle"]
+    assert cloud.invoke("resend", given) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert "message kept for later" in logs.getvalue()
+    (hidden,) = [
+        request for name, request in cloud.meter.requests if name == "sqs.ChangeMessageVisibility"
+    ]
+    assert 50 <= hidden["VisibilityTimeout"] <= 73
+    become(retry_at=None)
+    assert cloud.invoke("resend", given) == {"batchItemFailures": []}
+    assert stored().status is Status.SENT
+    assert len(cloud.sent()) == 1
+
+
+def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    ses_says(throttled())
+    become(status=Status.RETRYING, refusals=5, attempt=5)
+    cloud.work("resend", message)
+    assert stored().reason is Reason.ATTEMPTS_EXHAUSTED
+    (dead,) = cloud.take("failed")
+    cloud.work("resend", dead["Body"])
+    assert not cloud.take("failed")
+
+
+def test_a_report_settles_a_doubt(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
+) -> None:
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    assert stored().status is Status.UNKNOWN
+    cloud.work("feedback", report(), report("Sent"), report())
+    run = stored()
+    assert (run.status, run.reason, run.message_id) == (
+        Status.SENT,
+        Reason.EVIDENCE,
+        "0100-m1",
+    )
+    assert '"kind":"delivered"' in logs.getvalue()
+
+
+def test_reports_that_name_no_run_end_there(cloud: Cloud) -> None:
+    about_the_account = json.loads(report())
+    about_the_account["detail-type"] = "Sending Status Disabled"
+    cloud.work(
+        "feedback", report(run="canary"), report(run="gone-daily-7"), json.dumps(about_the_account)
+    )
+    assert DynamoEvidenceLog("batches").latest()
+
+
+def test_what_is_no_report_is_given_back_alone(cloud: Cloud) -> None:
+    answer = cloud.invoke("feedback", records(report(run="canary"), "{", report(run="canary")))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
+
+
+def test_the_sweep_queues_every_partition(cloud: Cloud) -> None:
+    assert cloud.invoke("sweep", {"time": now().isoformat()}) == {"late_shards": 0}
+    partitions = {json.loads(entry["MessageBody"])["partition"] for entry in cloud.queued("sweep")}
+    assert partitions == set(range(16))
+
+
+def swept(cloud: Cloud) -> None:
+    for partition in range(16):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+
+
+def test_a_run_whose_message_is_gone_is_queued_again_and_sent(cloud: Cloud, message: str) -> None:
+    become(check_at=now())
+    cloud.meter.clear()
+    swept(cloud)
+    (again,) = cloud.queued("generate")
+    assert again["MessageBody"] == message
+    swept(cloud)
+    assert len(cloud.queued("generate")) == 1
+    cloud.work("generate", message)
+    assert stored().status is Status.SENT
+
+
+def test_a_doubt_is_sent_once_more_once_reports_are_known_to_come_in(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    outlast_the_grace()
+    cloud.meter.clear()
+    swept(cloud)
+    assert stored().reason is Reason.UNCERTAIN
+    (canary,) = cloud.sent()
+    assert canary["Destination"] == {"ToAddresses": ["success@simulator.amazonses.com"]}
+    cloud.work("feedback", report(run="canary"))
+    swept(cloud)
+    assert stored().reason is Reason.POLICY_RESEND
+    (queued,) = cloud.queued("resend")
+    cloud.work("resend", queued["MessageBody"])
+    assert (stored().status, stored().attempt) == (Status.SENT, 2)
+
+
+@pytest.mark.parametrize("queue", ["feedback_dead", "reports_undelivered", "feedback"])
+def test_nothing_is_sent_twice_while_reports_wait_somewhere(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None], queue: str
+) -> None:
+    """On the feedback queue they do no harm as long as CloudWatch says that they are young."""
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    outlast_the_grace()
+    cloud.work("feedback", report(run="canary"))
+    boto3.client("sqs").send_message(QueueUrl=cloud.queues[queue], MessageBody=report())
+    swept(cloud)
+    assert stored().reason is Reason.UNCERTAIN
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"), [("carry_over", "carried"), ("assume_sent", "assumed")]
+)
+def test_the_policy_of_the_stage_decides(
+    cloud: Cloud,
+    message: str,
+    ses_says: Callable[[Exception], None],
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    reason: str,
+) -> None:
+    monkeypatch.setenv("GAZETTE_UNKNOWN_POLICY", policy)
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.work("generate", message)
+    outlast_the_grace()
+    swept(cloud)
+    assert stored().reason.value == reason
+    assert not any(row.get("open") for row in cloud.rows("runs"))
+
+
+def test_what_was_carried_is_closed_with_the_claim_of_the_next(cloud: Cloud, message: str) -> None:
+    be_carried()
+    cloud.say("event.created", event(2))
+    (body,) = fan_out(cloud)
+    cloud.work("generate", body)
+    assert stored().reason is Reason.CARRIED_INTO
+    (mail,) = cloud.sent()
+    assert "2 new comments" in mail["Content"]["Simple"]["Subject"]["Data"]
+
+
+# What it costs; docs/tables.md repeats the sums.
+
+
+def test_a_refusal_costs_three_write_units_more_than_an_attempt(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    """The run is looked at by the sweep at another time, and its batch counts it as retrying."""
+    ses_says(throttled())
+    cloud.warm_up("generate")
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(pace=1, runs=1 + 1 + 2 + 1)
+    assert cloud.meter.calls["sqs.SendMessageBatch"] == 1
+
+
+def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    ses_says(ReadTimeoutError(endpoint_url="sesv2"))
+    cloud.warm_up("generate", "feedback")
+    cloud.work("generate", message)
+    assert cloud.meter.write_units == Counter(pace=1, runs=1 + 1 + 2 + 1)
+    cloud.meter.clear()
+    cloud.work("feedback", report())
+    assert cloud.meter.calls == calls(GetItem=1, PutItem=1, UpdateItem=2)
+    assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, batches=1, engagement=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "units"),
+    [
+        *[(kind, {"engagement": 1}) for kind in ("Delivered", "Rejected", "Opened")],
+        ("Clicked", {}),
+    ],
+)
+def test_a_report_of_what_is_known_to_be_sent_costs_one_read_and_at_most_one_write_unit(
+    cloud: Cloud, message: str, kind: str, units: dict[str, int]
+) -> None:
+    """And one twice a minute, that reports come in. The click is that of a scanner.
+
+    What a bounce or a complaint costs is counted in test_suppressing.
+    """
+    cloud.work("generate", message)
+    cloud.work("feedback", report())
+    for _ in range(2):
+        cloud.meter.clear()
+        cloud.work("feedback", report(kind, record=kind.lower()))
+        assert cloud.meter.calls == calls(GetItem=1, **({"UpdateItem": 1} if units else {}))
+        assert cloud.meter.read_units == Counter(runs=1)
+        assert cloud.meter.write_units == Counter(units)
+
+
+def test_a_click_ends_a_rest(cloud: Cloud, message: str) -> None:
+    cloud.work("generate", message)
+    subscribers = DynamoSubscribers("subscribers")
+    reader = subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    assert subscribers.set_dormant(reader)
+    cloud.meter.clear()
+    cloud.work("feedback", report("Clicked", record="click", minutes=5))
+    assert cloud.meter.calls["events.PutEvents"] == 1
+    assert cloud.meter.write_units == Counter(engagement=1, batches=1)
+    assert cloud.work_off_bus() == 1
+    awake = subscribers.get("ann")
+    assert isinstance(awake, Subscriber)
+    assert awake.status is SubscriberStatus.ACTIVE
+
+
+def test_where_clicks_are_not_tracked_the_bus_is_left_alone(
+    cloud: Cloud, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SES reports clicks for sixty days, so also after tracking was switched off."""
+    monkeypatch.setenv("GAZETTE_TRACK_CLICKS", "0")
+    cloud.work("generate", message)
+    cloud.meter.clear()
+    cloud.work("feedback", report("Clicked", record="click", minutes=5))
+    assert cloud.meter.calls["events.PutEvents"] == 0
+
+
+def test_what_was_sent_is_kept_with_what_became_of_it(cloud: Cloud, message: str) -> None:
+    cloud.say("subscriber.changed", profile(locale="de-AT", changed_at=ago(days=1)))
+    cloud.work("generate", message)
+    cloud.work("feedback", report())
+    (row,) = cloud.rows("engagement")
+    (run,) = cloud.rows("runs")
+    assert (row["run"], row["locale"], run["locale"]) == ("ann-daily-1", "de-AT", "de-AT")
+    assert row["categories"] == run["categories"] == "comment"
+    assert row["slot"] == run["batch"]
+
+
+@pytest.mark.parametrize("way", ["one click", "page"])
+def test_it_is_known_which_email_a_reader_left_by(cloud: Cloud, message: str, way: str) -> None:
+    cloud.work("generate", message)
+    if way == "page":
+        form = http("POST", cloud.preferences_path(), "act=unsubscribe", URLENCODED)
+    else:
+        form = http("POST", cloud.unsubscribe_path(), "List-Unsubscribe=One-Click", URLENCODED)
+    for _ in range(2):
+        assert cloud.invoke("preferences", form)["statusCode"] == 200
+    (row,) = cloud.rows("engagement")
+    assert (row["run"], row["categories"]) == ("ann-daily-1", "comment")
+    assert row["unsubscribed_at"]
+
+
+def test_a_sweep_that_finds_nothing_costs_two_queries_a_partition(cloud: Cloud) -> None:
+    cloud.warm_up("sweep")
+    cloud.invoke("sweep", {"time": now().isoformat()})
+    assert cloud.meter.calls == calls(SendMessageBatch=2, Query=1)
+    cloud.meter.clear()
+    swept(cloud)
+    assert cloud.meter.calls == calls(Query=32)
+    assert cloud.meter.write_units == Counter()
+
+
+def test_a_run_that_is_queued_again_costs_three_write_units(cloud: Cloud, message: str) -> None:
+    become(check_at=now())
+    cloud.warm_up("sweep")
+    swept(cloud)
+    assert cloud.meter.calls == calls(Query=32, BatchGetItem=1, SendMessageBatch=1, PutItem=1)
+    assert cloud.meter.write_units == Counter(runs=1 + 2)
+
+
+def test_a_claim_that_carries_costs_four_write_units_more(cloud: Cloud, message: str) -> None:
+    """A transaction of two: each row twice, and the batch counts the older one as failed."""
+    be_carried()
+    cloud.say("event.created", event(2))
+    (body,) = fan_out(cloud)
+    cloud.warm_up("generate")
+    cloud.work("generate", body)
+    assert cloud.meter.calls["dynamodb.TransactWriteItems"] == 1
+    assert cloud.meter.write_units == Counter(pace=1, runs=(2 + 2 + 1) + 3)
+
+
+def test_trace_t_a_report_of_an_attempt_that_nobody_made_waits_in_quarantine(
+    cloud: Cloud, message: str
+) -> None:
+    body = report("Clicked", record="click")
+    assert cloud.invoke("feedback", records(body)) == {"batchItemFailures": []}
+    assert stored().status is Status.PENDING
+    (kept,) = cloud.take("quarantine")
+    assert kept["Body"] == body
+
+
+def test_a_report_of_another_installation_is_none(cloud: Cloud, message: str) -> None:
+    cloud.work("generate", message)
+    sent = stored()
+    cloud.work("feedback", report("Clicked", record="click", installation="before"))
+    assert stored() == sent
+    assert not cloud.rows("engagement")
+    assert not cloud.take("quarantine")

@@ -1,0 +1,119 @@
+"""Bounces and complaints on moto: from what SES reports to nobody being written to."""
+
+import io
+import json
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.identity import address_hash
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+
+from tests.builders import a_claimed_run, a_run
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.messages import ago, bounce, complaint, event, profile, records, report
+from tests.functions.test_handlers import ann, stored_run
+
+ANN = address_hash("ann@example.com")
+
+
+def cause() -> Cause | None:
+    found = DynamoSuppressions("suppressions", clock=now).get(ANN)
+    return found.cause if found else None
+
+
+@pytest.mark.usefixtures("later")
+def test_after_a_hard_bounce_nothing_goes_to_the_address(cloud: Cloud, logs: io.StringIO) -> None:
+    """Nor to another reader who registers with it."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.work("feedback", bounce("ann-weekly-9"))
+    assert (cause(), ann().status) == (Cause.BOUNCED, SubscriberStatus.SUPPRESSED)
+    cloud.work("generate", message)
+    assert not cloud.sent()
+    assert (stored_run().status, stored_run().reason) == (Status.SKIPPED, Reason.SUPPRESSED)
+    cloud.say("subscriber.changed", profile("bo", email="Ann@Example.com"))
+    cloud.say("event.created", event(2, user_id="bo"))
+    assert not [row for row in cloud.rows("schedules") if row["user_id"] == "bo"]
+    written = logs.getvalue()
+    assert '"suppressed":"bounced"' in written
+    assert '"cause":"Permanent General"' in written
+    assert "example.com" not in written.lower()
+
+
+def test_reports_by_way_of_sns_do_the_same(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    record = json.loads(complaint())["detail"]
+    record["eventType"] = "Complaint"
+    cloud.work("feedback", json.dumps({"Type": "Notification", "Message": json.dumps(record)}))
+    assert (cause(), ann().status) == (Cause.COMPLAINED, SubscriberStatus.SUPPRESSED)
+
+
+def test_a_bounce_that_cannot_be_read_is_given_back_alone(cloud: Cloud) -> None:
+    """And proves all the same that the email was sent."""
+    cloud.say("subscriber.changed", profile())
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    before = runs.create(a_run(7))
+    runs.swap(before, a_claimed_run(7, status=Status.UNKNOWN))
+    broken = report("Bounced", "ann-daily-7")
+    answer = cloud.invoke("feedback", records(report(), broken, complaint()))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
+    assert cause() is Cause.COMPLAINED
+    settled = runs.get(a_run(7).key)
+    assert settled
+    assert settled.status is Status.SENT
+
+
+def test_soft_bounces_suppress_at_the_fifth_message(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    for number in range(1, 6):
+        again = bounce(kind="Transient", message_id=f"m{number}")
+        cloud.work("feedback", again, again)
+        assert cause() is (Cause.BOUNCED if number == 5 else None)
+    assert ann().status is SubscriberStatus.SUPPRESSED
+
+
+def test_a_reader_who_is_away_for_weeks_is_written_to_afterwards(cloud: Cloud) -> None:
+    """Their mailbox answers each email by itself, which SES reports as a bounce."""
+    cloud.say("subscriber.changed", profile())
+    about = {"bounceType": "Transient", "bounceSubType": "General"}
+    for number in range(1, 8):
+        cloud.work("feedback", report("Bounced", message_id=f"m{number}", bounce=about))
+    assert (cause(), ann().status) == (None, SubscriberStatus.ACTIVE)
+
+
+def test_who_was_suppressed_is_written_to_at_another_address(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.work("feedback", bounce())
+    elsewhere = profile(email="ann@example.org", changed_at=ago(days=1))
+    cloud.say("subscriber.changed", elsewhere)
+    assert ann().status is SubscriberStatus.ACTIVE
+
+
+@pytest.mark.usefixtures("later")
+def test_a_hard_bounce_costs_five_write_units(cloud: Cloud) -> None:
+    """The suppression, the status, the schedule out of `due`, the open run."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    fan_out(cloud)
+    cloud.work("feedback", report(run="canary"))
+    cloud.meter.clear()
+    cloud.work("feedback", bounce("ann-weekly-9"))
+    assert cloud.meter.write_units == Counter(suppressions=1, subscribers=1, schedules=2, runs=1)
+    cloud.meter.clear()
+    cloud.work("feedback", bounce("ann-weekly-9"))
+    assert cloud.meter.write_units == Counter(suppressions=1, runs=1)
+
+
+def test_a_soft_bounce_costs_one_write_unit(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.work("feedback", report(run="canary"))
+    cloud.meter.clear()
+    cloud.work("feedback", bounce("ann-weekly-9", kind="Transient"))
+    assert cloud.meter.write_units == Counter(bounces=1)

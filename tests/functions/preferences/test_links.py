@@ -1,0 +1,237 @@
+"""What readers' browsers and mail programs ask, as an HTTP API hands it over."""
+
+import base64
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.web.links import SignedLinks
+from gazette.bootstrap import preferences
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+
+from tests.functions.conftest import Cloud
+from tests.functions.messages import ago, http
+from tests.functions.test_handlers import send_one_digest
+
+KEY = RunKey("ann", DAILY, 1)
+URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data; boundary=b"
+_PARTS = (
+    '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
+)
+
+
+def path_of(name: str, key: RunKey = KEY) -> str:
+    """Where a link in an email of this installation leads."""
+    keys = SecretKeyStore("links").read()
+    links = SignedLinks(base_url="https://example.com", keys=lambda: keys).links(key)
+    return str(urlsplit(getattr(links, name)).path)
+
+
+def status() -> SubscriberStatus:
+    ann = DynamoSubscribers("subscribers").get("ann")
+    assert isinstance(ann, Subscriber)
+    return ann.status
+
+
+@pytest.fixture
+def sent(cloud: Cloud, later: None) -> Cloud:
+    """Ann has been sent one digest."""
+    send_one_digest(cloud)
+    return cloud
+
+
+@pytest.mark.parametrize("encoded", [False, True], ids=["text", "base64"])
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("List-Unsubscribe=One-Click", URLENCODED),
+        (_PARTS, MULTIPART),
+        ("", ""),
+        ("", URLENCODED),
+        (_PARTS[:30], MULTIPART),
+        (_PARTS, "multipart/form-data"),
+        ("%%%=\x00&&&", URLENCODED),
+        ("{}", "application/json"),
+    ],
+)
+def test_one_click_is_answered_at_once_whatever_its_body(
+    sent: Cloud, body: str, content_type: str, encoded: bool
+) -> None:
+    """RFC 8058, section 3.2: the mail provider follows no redirect and has no cookies.
+
+    HTTP APIs hand over what they do not know to be text in base64, with a flag.
+    """
+    request = http("POST", sent.unsubscribe_path(), body, content_type)
+    if encoded:
+        request |= {"body": base64.b64encode(body.encode()).decode(), "isBase64Encoded": True}
+    answer = sent.invoke("preferences", request)
+    assert answer["statusCode"] == 200
+    assert "You are unsubscribed" in answer["body"]
+    assert status() is SubscriberStatus.UNSUBSCRIBED
+    assert_no_cookies_nor_redirect(answer)
+
+
+@pytest.mark.parametrize("body", ["not base64!", "=", "\xff"])
+def test_a_body_that_is_not_what_it_says_fails_nothing(sent: Cloud, body: str) -> None:
+    request = http("POST", sent.unsubscribe_path(), body, URLENCODED) | {"isBase64Encoded": True}
+    assert sent.invoke("preferences", request)["statusCode"] == 200
+    assert status() is SubscriberStatus.UNSUBSCRIBED
+
+
+def test_a_request_without_a_body_is_answered(sent: Cloud) -> None:
+    request = http("POST", sent.unsubscribe_path())
+    del request["body"]
+    assert sent.invoke("preferences", request)["statusCode"] == 200
+
+
+def test_the_link_of_an_email_whose_run_has_expired_still_unsubscribes(sent: Cloud) -> None:
+    """A run is kept for half a year, an email for as long as its reader likes."""
+    path = path_of("unsubscribe", RunKey("ann", DAILY, 99))
+    for method in ("GET", "POST"):
+        assert sent.invoke("preferences", http(method, path))["statusCode"] == 200
+    assert status() is SubscriberStatus.UNSUBSCRIBED
+    assert not sent.rows("engagement")
+
+
+def assert_no_cookies_nor_redirect(answer: dict[str, Any]) -> None:
+    names = {name.lower() for name in answer["headers"]} | answer.keys()
+    assert not names & {"set-cookie", "location"}
+    assert not answer.get("cookies")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "BREW"])
+@pytest.mark.parametrize("name", ["unsubscribe", "email", "updates"])
+def test_another_method_is_refused_with_a_page_and_changes_nothing(
+    sent: Cloud, name: str, method: str
+) -> None:
+    answer = sent.invoke("preferences", http(method, path_of(name)))
+    assert answer["statusCode"] == 404
+    assert "This link does not work" in answer["body"]
+    assert status() is SubscriberStatus.ACTIVE
+
+
+@pytest.mark.parametrize("name", ["email", "updates"])
+def test_nothing_is_changed_by_posting_to_what_only_shows(sent: Cloud, name: str) -> None:
+    assert sent.invoke("preferences", http("POST", path_of(name)))["statusCode"] == 404
+    assert status() is SubscriberStatus.ACTIVE
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "", "/unsubscribe", "/unsubscribe/", "/robots.txt", "/email/a/b", "//", "/%00"]
+)
+def test_a_path_that_there_is_not_is_answered_with_the_same_page(cloud: Cloud, path: str) -> None:
+    answer = cloud.invoke("preferences", http("GET", path))
+    assert answer["statusCode"] == 404
+    assert "This link does not work" in answer["body"]
+
+
+def test_the_email_in_the_browser_is_the_one_that_was_sent(sent: Cloud) -> None:
+    """But for what tells SES to leave a link alone, which it takes out itself."""
+    (request,) = sent.sent()
+    answer = sent.invoke("preferences", http("GET", path_of("email")))
+    assert answer["statusCode"] == 200
+    assert answer["headers"]["Content-Type"] == "text/html; charset=utf-8"
+    html = request["Content"]["Simple"]["Body"]["Html"]["Data"]
+    assert answer["body"] == html.replace("ses:no-track ", "")
+    assert_no_cookies_nor_redirect(answer)
+
+
+def policy_of(answer: dict[str, Any]) -> dict[str, str]:
+    """The Content-Security-Policy of an answer, by directive."""
+    said = answer["headers"]["Content-Security-Policy"].split("; ")
+    return {name: value for name, _, value in (directive.partition(" ") for directive in said)}
+
+
+def test_an_email_in_the_browser_runs_no_script_and_leaks_no_referrer(sent: Cloud) -> None:
+    answer = sent.invoke("preferences", http("GET", path_of("email")))
+    assert policy_of(answer) == {
+        "default-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+        "img-src": "https:",
+        "style-src": "'unsafe-inline'",
+    }
+    assert answer["headers"]["Referrer-Policy"] == "no-referrer"
+    assert not re.search(r"<script|javascript:|\son\w+=", answer["body"])
+
+
+@pytest.mark.parametrize("path", ["updates", "unsubscribe", "nowhere"])
+def test_a_page_of_ours_has_its_own_style_and_nothing_else(sent: Cloud, path: str) -> None:
+    where = "/nowhere" if path == "nowhere" else path_of(path)
+    answer = sent.invoke("preferences", http("GET", where))
+    assert policy_of(answer) == {
+        "default-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+        "style-src": preferences.build().styles,
+    }
+    kept = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+    kept |= {"X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex"}
+    assert kept.items() <= answer["headers"].items()
+
+
+def test_the_list_shows_all_of_the_run(sent: Cloud) -> None:
+    answer = sent.invoke("preferences", http("GET", path_of("updates")))
+    assert answer["statusCode"] == 200
+    assert "Title of post#p1" in answer["body"]
+    assert "1 new comment from User 1" in answer["body"]
+
+
+def test_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
+    """Whoever tries learns nothing: wrong, of nobody, of a run that is not there, or erased."""
+    run, leaving = path_of("email").rpartition("/")[2], path_of("unsubscribe").rpartition("/")[2]
+    wrong = [
+        f"/{name}/{token}"
+        for name in ("email", "updates", "unsubscribe")
+        for token in ("k1.YW5u.AAAAAAAAAAAAAAAAAAAAAA", "k7.YW5u.AAAA", "x", f"{run}A")
+    ]
+    wrong += [f"/email/{leaving}", f"/unsubscribe/{run}"]
+    wrong += [path_of("email", RunKey("nobody", DAILY, 1)), path_of("email", RunKey("ann", "x", 1))]
+    sent.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
+    wrong += [path_of("email"), path_of("updates")]
+    answers = [sent.invoke("preferences", http("GET", path)) for path in wrong]
+    assert {answer["statusCode"] for answer in answers} == {404}
+    assert len({answer["body"] for answer in answers}) == 1
+    assert len({str(answer["headers"]) for answer in answers}) == 1
+
+
+def test_no_token_is_in_the_log(sent: Cloud, logs: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [path_of(name) for name in ("email", "updates", "preferences", "unsubscribe")]
+    for path in paths:
+        sent.invoke("preferences", http("GET", path))
+    for path in paths[2:]:
+        sent.invoke("preferences", http("POST", path))
+    printed = logs.getvalue() + capsys.readouterr().out
+    assert '"message":"reader unsubscribed"' in printed
+    for path in paths:
+        assert path.rpartition("/")[2] not in printed
+
+
+def test_a_page_speaks_the_language_that_the_browser_asks_for(sent: Cloud) -> None:
+    request = http("GET", sent.unsubscribe_path())
+    request["headers"]["accept-language"] = "fr;q=0.9, de-AT;q=0.8, en;q=0.1"
+    answer = sent.invoke("preferences", request)
+    assert '<html lang="de" dir="ltr">' in answer["body"]
+    assert "Noch ist nichts geändert" in answer["body"]
+
+
+def test_whatever_fails_is_a_page_that_apologises_and_a_metric(
+    sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("secret detail")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DynamoSubscribers, "get", fail)
+        answer = sent.invoke("preferences", http("GET", path_of("email")))
+    assert answer["statusCode"] == 500
+    assert "The fault is ours" in answer["body"]
+    assert "secret detail" not in answer["body"]
+    assert '"page_failed":[1.0]' in capsys.readouterr().out

@@ -1,0 +1,358 @@
+"""The preference page as its function serves it, on moto."""
+
+import base64
+import io
+import re
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ReadTimeoutError
+from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.dynamodb.tables import EventRow
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.identity import address_hash
+from gazette.domain.subscribers.preference_form import follow_field
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.functions.conftest import Cloud, Context
+from tests.functions.messages import ago, event, follow, happening, http, profile
+from tests.meter import calls
+
+URLENCODED = "application/x-www-form-urlencoded"
+STATE = ("subscribers", "schedules", "follows", "suppressions", "events", "runs")
+
+
+@pytest.fixture
+def ann(cloud: Cloud) -> Cloud:
+    """Ann follows a post, has something waiting, and opens her page."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("follow.created", follow(entity="post#p1"))
+    cloud.say("event.created", event(1))
+    cloud.preferences_path()
+    cloud.warm_up("ingest", "preferences")
+    return cloud
+
+
+def stored() -> Subscriber:
+    found = DynamoSubscribers("subscribers").get("ann")
+    assert isinstance(found, Subscriber)
+    return found
+
+
+def tables(cloud: Cloud) -> dict[str, list[dict[str, Any]]]:
+    return {name: sorted(cloud.rows(name), key=str) for name in STATE}
+
+
+def press(cloud: Cloud, act: str = "save", **sent: str) -> dict[str, Any]:
+    """Send the form; the answer."""
+    body = urlencode({"act": act, **sent})
+    return cloud.invoke("preferences", http("POST", cloud.preferences_path(), body, URLENCODED))
+
+
+def told(answer: dict[str, Any]) -> str:
+    """The status message, on one line."""
+    found = re.search(r'role="status">(.*?)</div>', answer["body"], re.DOTALL)
+    assert found
+    return " ".join(re.sub(r"<.*?>", " ", found[1]).split())
+
+
+def test_the_page_is_shown_and_changes_nothing(ann: Cloud) -> None:
+    before = tables(ann)
+    answer = ann.invoke("preferences", http("GET", ann.preferences_path()))
+    assert answer["statusCode"] == 200
+    assert answer["headers"]["Content-Type"] == "text/html; charset=utf-8"
+    assert "Your next digest: " in told(answer)
+    assert tables(ann) == before
+    assert not ann.meter.write_units
+
+
+def test_the_page_may_be_kept_nowhere_and_loads_nothing(ann: Cloud) -> None:
+    headers = ann.invoke("preferences", http("GET", ann.preferences_path()))["headers"]
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Robots-Tag"] == "noindex"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert re.fullmatch(
+        r"default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; "
+        r"style-src 'sha256-[\w+/]{43}='",
+        headers["Content-Security-Policy"],
+    )
+    assert "Set-Cookie" not in headers
+
+
+def test_what_is_chosen_counts_at_once_and_says_what_comes_next(ann: Cloud) -> None:
+    answer = press(ann, cadence="weekly", weekly_on="5", hour="7")
+    assert answer["statusCode"] == 200
+    assert re.search(
+        r"Your choices are saved\. Your next digest: Friday, .* 07:\d0, Berlin time", told(answer)
+    )
+    weekly = next(row for row in ann.rows("schedules") if row["name"] == "weekly")
+    assert datetime.fromisoformat(weekly["next_due_at"]).isoweekday() == 5
+    (waiting,) = ann.rows("events")
+    assert waiting["stored"].startswith("weekly#")
+
+
+def test_what_is_chosen_survives_a_profile_that_is_put_again(ann: Cloud) -> None:
+    press(ann, hour="7")
+    ann.say("subscriber.changed", profile(changed_at=ago(), name="Anna"))
+    assert (stored().times.hour, stored().name) == (7, "Anna")
+
+
+def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann: Cloud) -> None:
+    """Its run is there, and its message comes before ingest has heard of the choice."""
+    press(ann, cadence="immediate")
+    (message,) = ann.queued("generate")
+    assert "saved" in told(press(ann, cadence="never"))
+    (run,) = ann.rows("runs")
+    assert (run["status"], run["epoch"]) == ("pending", 2), "on its way there and back"
+    assert not ann.rows("events")
+    ann.work("generate", message["MessageBody"])
+    assert not ann.sent()
+
+
+def test_where_too_little_time_is_left_it_is_not_told_as_saved(
+    ann: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "get_remaining_time_in_millis", staticmethod(lambda: 7_000))
+        answer = press(ann, cadence="never")
+    assert answer["statusCode"] == 503
+    assert "We cannot tell yet" in told(answer)
+    assert ann.rows("events")
+    ann.work_off_bus()
+    assert not ann.rows("events")
+
+
+def test_who_moves_what_waits_takes_a_stamp_for_each_attempt(ann: Cloud) -> None:
+    """Who shows emails binds the same table, with other time-outs: the last binding holds."""
+    ann.invoke("preferences", http("GET", ann.preferences_path()))
+    assert vars(EventRow.Meta)["max_retry_attempts"] == 0
+
+
+def test_a_pause_is_told_and_lifted(ann: Cloud) -> None:
+    until = (now() + timedelta(days=20)).date()
+    paused = press(ann, "pause", paused_until=until.isoformat())
+    assert f"You get no email before {until.day} {until:%B %Y}." in told(paused)
+    assert "You get no email before" not in told(press(ann, "resume"))
+    assert ann.work_off_bus() == 2
+
+
+def test_what_is_followed_ends_here_and_what_waits_of_it_goes(ann: Cloud) -> None:
+    ann.say("activity.created", happening(7))
+    assert len(ann.rows("events")) == 2
+    answer = press(ann, **{follow_field("post#p1"): "unfollow"})
+    assert "What you follow" not in answer["body"]
+    assert [row["event_id"] for row in ann.rows("events")] == ["e1"], "that was for ann herself"
+    (row,) = ann.rows("follows")
+    assert row["changes"].endswith("false,null]]")
+
+
+def test_to_unsubscribe_and_start_again(ann: Cloud) -> None:
+    answer = press(ann, "unsubscribe")
+    assert answer["statusCode"] == 200
+    assert "You are unsubscribed" in told(answer)
+    assert stored().status is SubscriberStatus.UNSUBSCRIBED
+    assert not [row for row in ann.rows("schedules") if "due" in row]
+    answer = press(ann, "start")
+    assert told(answer).startswith("You get email again. Your next digest:")
+    assert not ann.rows("suppressions")
+    assert [row["name"] for row in ann.rows("schedules") if "due" in row] == ["daily"]
+
+
+def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
+    suppressions = DynamoSuppressions("suppressions", clock=now)
+    suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
+    DynamoSubscribers("subscribers").set_status("ann", SubscriberStatus.SUPPRESSED)
+    answer = press(ann, "start")
+    assert "cannot be started again from here" in told(answer)
+    assert stored().status is SubscriberStatus.SUPPRESSED
+
+
+def test_what_is_wrong_is_told_at_its_field_and_changes_nothing(ann: Cloud) -> None:
+    before = tables(ann)
+    answer = press(ann, hour="25", cadence="weekly")
+    assert answer["statusCode"] == 400
+    assert '<a href="#hour">' in answer["body"]
+    assert tables(ann) == before
+    assert ann.work_off_bus() == 0
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+def test_a_form_in_parts_is_read_too(ann: Cloud, encoded: bool) -> None:
+    body = '--b\r\nContent-Disposition: form-data; name="hour"\r\n\r\n21\r\n--b--\r\n'
+    kind = "multipart/form-data; boundary=b"
+    request = http("POST", ann.preferences_path(), body, kind)
+    if encoded:
+        request["body"] = base64.b64encode(body.encode()).decode()
+        request["isBase64Encoded"] = True
+    assert ann.invoke("preferences", request)["statusCode"] == 200
+    assert stored().times.hour == 21
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [("x" * 300_000, URLENCODED), ("{}", "application/json"), ("hour=7", "text/plain")],
+)
+def test_what_is_no_form_is_told_and_changes_nothing(ann: Cloud, body: str, kind: str) -> None:
+    before = tables(ann)
+    answer = ann.invoke("preferences", http("POST", ann.preferences_path(), body, kind))
+    assert answer["statusCode"] == 400
+    assert "nothing was changed" in told(answer)
+    assert tables(ann) == before
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        ({"Entries": [{"ErrorCode": "InternalFailure"}]}, "nothing was changed. Please try again"),
+        (ReadTimeoutError(endpoint_url="events"), "We cannot tell yet"),
+    ],
+    ids=["refused", "no answer"],
+)
+def test_where_the_bus_does_not_take_it_nothing_is_changed_here(
+    ann: Cloud, monkeypatch: pytest.MonkeyPatch, says: Any, words: str
+) -> None:
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def refused(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation != "PutEvents":
+            return real(client, operation, request)
+        if isinstance(says, Exception):
+            raise says
+        return says
+
+    before = tables(ann)
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", refused)
+        answer = press(ann, hour="7")
+    assert answer["statusCode"] == 503
+    assert words in told(answer)
+    assert tables(ann) == before
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_nobody_can_tell_a_wrong_link_from_a_reader_who_is_unknown_or_erased(
+    ann: Cloud, method: str
+) -> None:
+    unknown = ann.preferences_path("nobody")
+    ann.say("subscriber.changed", profile("bo"))
+    ann.say("subscriber.deleted", {"user_id": "bo", "deleted_at": ago()})
+    altered = f"{ann.preferences_path()[:-2]}xx"
+    unsubscribe = ann.preferences_path().replace("preferences", "unsubscribe")
+    paths = (unknown, ann.preferences_path("bo"), altered, "/preferences/x", unsubscribe)
+    answers = [ann.invoke("preferences", http(method, path)) for path in paths]
+    assert {answer["statusCode"] for answer in answers} == {404}
+    assert len({answer["body"] for answer in answers}) == 1
+
+
+def test_no_address_and_no_choice_is_logged(ann: Cloud, logs: io.StringIO) -> None:
+    press(ann, hour="7")
+    assert "saved" in logs.getvalue()
+    for secret in ("ann@example.com", "Europe/Berlin", ann.preferences_path()):
+        assert secret not in logs.getvalue()
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    body=st.text(max_size=60)
+    | st.builds(
+        lambda name, value: urlencode({name: value}),
+        st.sampled_from(["hour", "days", "weeks", "time_zone", "paused_until", "act", "cadence"]),
+        st.text(st.characters(codec="utf-8"), max_size=12),
+    ),
+    kind=st.sampled_from([URLENCODED, "multipart/form-data; boundary=b", "", "\x00"]),
+    is_base64=st.booleans(),
+)
+def test_whatever_is_sent_is_answered(ann: Cloud, body: str, kind: str, is_base64: bool) -> None:
+    request = http("POST", ann.preferences_path(), body, kind)
+    request["isBase64Encoded"] = is_base64
+    assert ann.invoke("preferences", request)["statusCode"] in {200, 400}
+
+
+# What it costs.
+
+
+def test_to_look_at_the_page_costs_four_reads(ann: Cloud) -> None:
+    """The reader, what they follow and those follows, and the schedules."""
+    ann.invoke("preferences", http("GET", ann.preferences_path()))
+    assert {
+        name: number for name, number in ann.meter.calls.items() if name.startswith("dynamodb.")
+    } == calls(GetItem=1, Query=2, BatchGetItem=1)
+
+
+def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message(
+    ann: Cloud,
+) -> None:
+    press(ann, hour="7")
+    assert ann.meter.calls["events.PutEvents"] == 1
+    assert ann.meter.write_units["subscribers"] == 1 + 1, "the row, and the sign of life"
+    assert ann.meter.write_units["schedules"] == 3
+    ann.meter.write_units.clear()
+    assert ann.work_off_bus() == 1
+    assert not ann.meter.write_units, "nothing is done twice"
+
+
+def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_left(
+    ann: Cloud,
+) -> None:
+    """Each event fourteen write units: each schedule with its revision, and no run started."""
+    for number in range(2, 11):
+        ann.say("event.created", event(number))
+    ann.meter.clear()
+    press(ann, cadence="weekly")
+    assert ann.meter.calls["dynamodb.TransactWriteItems"] == 10
+    assert ann.meter.write_units["events"] == 10 * 4
+    assert ann.meter.write_units["schedules"] == 2 + 10 * 6, "a new one, and the revisions"
+    before = Counter(ann.meter.calls)
+    ann.meter.write_units.clear()
+    assert ann.work_off_bus() == 1
+    assert ann.meter.calls - before == calls(GetItem=3, Query=1)
+    assert not ann.meter.write_units
+
+
+def test_a_follow_that_ends_here_costs_the_same_and_its_message_one_refused_write(
+    ann: Cloud,
+) -> None:
+    ann.say("activity.created", happening(7))
+    ann.meter.clear()
+    press(ann, **{follow_field("post#p1"): "unfollow"})
+    assert ann.meter.calls["dynamodb.TransactWriteItems"] == 1
+    assert ann.meter.write_units["events"] == 3
+    before = Counter(ann.meter.calls)
+    ann.meter.write_units.clear()
+    assert ann.work_off_bus() == 1
+    assert ann.meter.calls - before == calls(GetItem=2, PutItem=1, Query=9, BatchGetItem=2)
+    assert ann.meter.write_units == Counter(follows=1)
+
+
+def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
+    """Leaving: the status; the suppression, added and once more refused; out of `due`. And once
+    a process, as in ingest, that there are so many shards.
+
+    Back: the suppression is deleted, and once more refused; status and sign of life; the schedule
+    twice, each time with its entry in `due`.
+    """
+    press(ann, "unsubscribe")
+    assert ann.meter.write_units == {
+        "subscribers": 1,
+        "suppressions": 1 + 1,
+        "schedules": 2,
+        "batches": 1,
+    }
+    ann.meter.clear()
+    press(ann, "start")
+    assert ann.meter.write_units == {
+        "subscribers": 1 + 1,
+        "suppressions": 1 + 1,
+        "schedules": 2 + 2,
+    }

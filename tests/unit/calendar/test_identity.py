@@ -1,0 +1,205 @@
+"""Names that are derived must stay the same for ever and never collide."""
+
+import hashlib
+import re
+import string
+from datetime import UTC, datetime
+
+import pytest
+from gazette.domain.identity import (
+    LAST_SEQUENCE,
+    SCHEDULE_NAME,
+    WAITING,
+    address_hash,
+    immediate_schedule,
+    is_immediate,
+    latest_run,
+    parse_run_id,
+    run_id,
+    shard_of,
+)
+from gazette.domain.model import RunKey
+from gazette.domain.subscribers.frequency import Frequency
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+user_ids = st.text([chr(code) for code in range(0x21, 0x7F)], min_size=1, max_size=64)
+schedules = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=24)
+keys = st.builds(RunKey, user_ids, schedules, st.integers(0, 10**9))
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        (RunKey("1899", "daily", 17), "1899-daily-17"),
+        (RunKey("ann@example.com", "daily", 1), "ann_40example_2ecom-daily-1"),
+        (RunKey("a-b_c", "weekly2", 0), "a_2db_5fc-weekly2-0"),
+        (RunKey("100%", "daily", 3), "100_25-daily-3"),
+    ],
+)
+def test_a_run_id_is_pinned(key: RunKey, name: str) -> None:
+    assert run_id(key) == name
+    assert parse_run_id(name) == key
+
+
+@given(keys)
+@settings(max_examples=200, deadline=None)
+def test_a_run_id_is_an_ses_tag_and_can_be_read_back(key: RunKey) -> None:
+    name = run_id(key)
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,256}", name)
+    assert parse_run_id(name) == key
+
+
+def test_the_longest_user_id_still_fits_a_tag() -> None:
+    assert len(run_id(RunKey("_" * 64, "x" * 24, 10**12))) <= 256
+
+
+@given(keys, keys)
+@settings(max_examples=150, deadline=None)
+def test_two_runs_never_share_an_id(one: RunKey, other: RunKey) -> None:
+    assert (run_id(one) == run_id(other)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a-b", "a_2db"), ("a_b", "a_5fb"), ("%41", "A"), ("a", "a-"), ("a_2d", "a-")],
+)
+def test_ids_that_look_like_an_escaped_one_do_not_collide(one: str, other: str) -> None:
+    assert run_id(RunKey(one, "daily", 1)) != run_id(RunKey(other, "daily", 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ann",
+        "ann-daily",
+        "ann-daily-1-2",
+        "ann-daily-",
+        "ann-daily--1",
+        "ann-daily-+1",
+        "ann-daily- 1",
+        "ann-daily-01",
+        "ann-daily-1_0",
+        "ann-daily-\u0661",
+        "ann-daily-1\n",
+        "ann--1",
+        "ann-Daily-1",
+        "a_41-daily-1",
+        "a_4-daily-1",
+        "a_zz-daily-1",
+        "a_2D-daily-1",
+        "a%2d-daily-1",
+        "a b-daily-1",
+        "ann-daily-" + "9" * 5000,
+    ],
+)
+def test_what_run_id_does_not_make_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_run_id(text)
+
+
+@given(st.one_of(st.text(), st.from_regex(r"[a-z0-9_%]{0,6}-[a-z0-9]{0,4}-\d{0,3}")))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_run_id_or_refused(text: str) -> None:
+    try:
+        key = parse_run_id(text)
+    except ValueError:
+        return
+    assert run_id(key) == text
+
+
+@pytest.mark.parametrize(
+    ("user_id", "shards", "shard"),
+    [
+        ("1899", 16, 2),
+        ("student0", 16, 8),
+        ("ann@example.com", 16, 14),
+        ("ann@example.com", 256, 14),
+        ("Z", 1, 0),
+        ("student1898", 255, 96),
+    ],
+)
+def test_a_shard_is_pinned(user_id: str, shards: int, shard: int) -> None:
+    """A subscriber that moves to another shard would be missed or fanned out twice."""
+    assert shard_of(user_id, shards) == shard
+
+
+@given(user_ids, st.integers(1, 256))
+@settings(max_examples=100, deadline=None)
+def test_a_shard_is_in_range(user_id: str, shards: int) -> None:
+    assert 0 <= shard_of(user_id, shards) < shards
+
+
+def test_shards_are_filled_evenly() -> None:
+    counts = [0] * 16
+    for number in range(16_000):
+        counts[shard_of(f"student{number}", 16)] += 1
+    assert min(counts) > 900
+    assert max(counts) < 1100
+
+
+# What goes out at once.
+
+entities = st.text(min_size=1, max_size=300)
+
+
+def test_the_schedule_of_an_entity_is_pinned() -> None:
+    """Another name would open a second run beside the one that collects."""
+    assert immediate_schedule("post#p1") == "nowbcc0ba0ae9a35c465d28"
+
+
+@given(entities)
+@settings(max_examples=100, deadline=None)
+def test_the_schedule_of_any_entity_is_a_name_and_is_known_by_it(entity: str) -> None:
+    name = immediate_schedule(entity)
+    assert SCHEDULE_NAME.fullmatch(name)
+    assert is_immediate(name)
+
+
+@pytest.mark.parametrize("name", [*Frequency, WAITING])
+def test_no_other_schedule_looks_like_one_of_an_entity(name: str) -> None:
+    assert not is_immediate(name)
+
+
+@given(entities, entities)
+@settings(max_examples=100, deadline=None)
+def test_two_entities_never_share_a_schedule(one: str, other: str) -> None:
+    assert (immediate_schedule(one) == immediate_schedule(other)) == (one == other)
+
+
+@given(user_ids, entities, st.integers(0, LAST_SEQUENCE))
+@settings(max_examples=100, deadline=None)
+def test_the_id_of_an_immediate_run_is_an_ses_tag_and_can_be_read_back(
+    user_id: str, entity: str, sequence: int
+) -> None:
+    key = RunKey(user_id, immediate_schedule(entity), sequence)
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,256}", run_id(key))
+    assert parse_run_id(run_id(key)) == key
+
+
+def test_no_run_comes_after_the_latest() -> None:
+    """Sequence numbers of immediate runs are seconds: this lasts until the year 2286."""
+    latest = latest_run("ann", "daily")
+    assert (latest.user_id, latest.schedule) == ("ann", "daily")
+    assert latest.sequence == LAST_SEQUENCE > datetime(2286, 1, 1, tzinfo=UTC).timestamp()
+
+
+# Addresses.
+
+
+def test_the_hash_of_an_address_is_pinned() -> None:
+    """Another hash would forget everybody who left."""
+    assert address_hash("ann@example.com") == hashlib.sha256(b"ann@example.com").hexdigest()
+
+
+@pytest.mark.parametrize(
+    "spelling", ["Ann@Example.com", "ANN@EXAMPLE.COM", " ann@example.com ", "ann@example.com\n"]
+)
+def test_another_spelling_of_an_address_has_the_same_hash(spelling: str) -> None:
+    assert address_hash(spelling) == address_hash("ann@example.com")
+
+
+@pytest.mark.parametrize("other", ["ann@example.org", "anna@example.com", "ann+x@example.com"])
+def test_another_address_has_another_hash(other: str) -> None:
+    assert address_hash(other) != address_hash("ann@example.com")

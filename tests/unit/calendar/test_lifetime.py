@@ -1,0 +1,415 @@
+"""How long an event waits: past what holds its digest up, and where it does not, that is told."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.identity import EXPIRED
+from gazette.domain.model import DAILY, Placed, RunKey, Window
+from gazette.domain.scheduling.calendar import next_occurrence, slot_of
+from gazette.domain.scheduling.lifetime import (
+    MARGIN,
+    SHORTEST_LIFE,
+    kept_until,
+    lasts_until,
+    longest_kept,
+    longest_life,
+    needed_until,
+)
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Cadence, Days, DigestTimes
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.settings import ingest as settings_of_events
+from gazette.steps.delivery.types import Awaited, Delivery
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import NOW, RETENTION, SettableClock, a_subscriber, an_event
+from tests.explained import explained
+from tests.fake_stores import FakePacer
+from tests.world import SETTLE_LAG, World, crashes
+
+DAY = timedelta(days=1)
+MONTHLY = Days(month_day=30)
+LATER = datetime(2026, 12, 28, 7, 0, tzinfo=UTC)
+"""The first digest that finds an event of NOW expired."""
+
+DAILY_8, WEEKLY_8 = Cadence(8, 0, "Europe/Berlin"), Cadence(8, 0, "UTC", Days(frozenset({3})))
+
+
+# The formula.
+
+cadences = st.builds(
+    Cadence,
+    st.integers(0, 23),
+    st.integers(0, 59),
+    st.sampled_from(
+        ["UTC", "Europe/Berlin", "America/Nuuk", "Pacific/Kiritimati", "Australia/Lord_Howe"]
+    ),
+    st.one_of(
+        st.builds(
+            Days,
+            st.frozensets(st.integers(1, 7), min_size=1),
+            every=st.just(1),
+        ),
+        st.integers(2, 4).flatmap(
+            lambda every: st.builds(
+                Days,
+                st.frozensets(st.integers(1, 7), min_size=1),
+                every=st.just(every),
+                phase=st.integers(0, every - 1),
+            )
+        ),
+        st.builds(Days, month_day=st.integers(1, 31)),
+    ),
+)
+instants = st.datetimes(
+    datetime(2026, 1, 1),  # noqa: DTZ001 # naive, as Hypothesis wants its bounds
+    datetime(2031, 1, 1),  # noqa: DTZ001
+    timezones=st.just(UTC),
+)
+
+
+@given(cadences, instants, st.none() | st.integers(-30, LONGEST_PAUSE.days))
+def test_whatever_the_schedule_and_the_pause_an_event_outlives_the_occurrence_after_the_next(
+    wanted: Cadence, now: datetime, pause: int | None
+) -> None:
+    if pause is not None:
+        wanted = replace(wanted, paused_until=now.date() + pause * DAY)
+    end = lasts_until(wanted, now, least=SHORTEST_LIFE)
+    second = next_occurrence(wanted, after=next_occurrence(wanted, after=now))
+    assert end >= second + MARGIN
+    assert end >= now + SHORTEST_LIFE
+    assert end - now <= longest_life(SHORTEST_LIFE)
+    for schedule in (DAILY, "weekly", "custom"):
+        assert kept_until(end, schedule) - now <= longest_kept(SHORTEST_LIFE)
+
+
+@pytest.mark.parametrize("wanted", [DAILY_8, WEEKLY_8, replace(DAILY_8, paused_until=NOW.date())])
+def test_what_comes_weekly_or_more_often_needs_no_calendar(wanted: Cadence) -> None:
+    assert needed_until(wanted, NOW) is None
+    assert needed_until(None, NOW) is None
+    assert lasts_until(wanted, NOW, least=SHORTEST_LIFE) == NOW + SHORTEST_LIFE
+    assert lasts_until(None, NOW, least=90 * DAY) == NOW + 90 * DAY
+
+
+@pytest.mark.parametrize(
+    ("wanted", "end"),
+    [
+        (replace(DAILY_8, days=MONTHLY), datetime(2026, 12, 30, 7, 0, tzinfo=UTC)),
+        (
+            replace(DAILY_8, days=MONTHLY, paused_until=date(2027, 2, 14)),
+            datetime(2027, 3, 30, 6, 0, tzinfo=UTC),
+        ),
+        (
+            replace(DAILY_8, paused_until=date(2027, 2, 14)),
+            datetime(2027, 2, 15, 7, 0, tzinfo=UTC),
+        ),
+    ],
+)
+def test_what_comes_rarely_or_after_a_pause_lasts_two_weeks_longer_than_that(
+    wanted: Cadence, end: datetime
+) -> None:
+    assert lasts_until(wanted, NOW, least=SHORTEST_LIFE) == end + MARGIN
+
+
+def test_the_settings_reckon_with_the_same_bounds() -> None:
+    """They may not import the domain."""
+    for days in (35, 90, 400):
+        least = max(days, settings_of_events.LONGEST_LIFE_DAYS)
+        assert longest_life(days * DAY) == least * DAY
+        assert longest_kept(days * DAY) == (least + settings_of_events.KEPT_AFTER_DAYS) * DAY
+
+
+# Digests beyond the cap of the day.
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+def choose(
+    world: World,
+    often: Frequency = Frequency.CUSTOM,
+    *,
+    days: Days = MONTHLY,
+    paused_until: date | None = None,
+) -> None:
+    """Ann wants comments this often, on the 30th of each month."""
+    times = DigestTimes(minute=0, custom_on=days, paused_until=paused_until)
+    subscriber = a_subscriber(changed_at=world.clock(), times=times, comment=often)
+    world.say(ChangeSubscriber(subscriber))
+
+
+def come_due(world: World, name: str) -> RunKey:
+    """Let a digest come due and be fanned out; its message is left where it is."""
+    schedule = world.schedules.rows["ann", name]
+    world.clock.now = max(world.clock(), schedule.next_due_at) + 2 * SETTLE_LAG
+    world.fan_out(slot_of(schedule.next_due_at))
+    return RunKey("ann", name, schedule.sequence)
+
+
+def use_up_the_day(world: World) -> None:
+    """The cap of the new domain is a single email a day; somebody else has it."""
+    plan = PacePlan(rate=500, warmup_from=world.clock().date(), warmup_daily=1)
+    world.pacer = FakePacer(plan, world.pacer.row)
+    world.pacer.reserve(world.clock(), world.clock() + timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("often", [Frequency.CUSTOM, Frequency.WEEKLY])
+def test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day(
+    world: World, often: Frequency
+) -> None:
+    world.max_lateness = timedelta(hours=6)
+    choose(world, often)
+    world.create(an_event())
+    key = come_due(world, often.value)
+    use_up_the_day(world)
+    due_on = world.clock().date()
+    while world.clock().date() == due_on:
+        assert world.deliver_queued()
+        assert len(world.generate_queue.sent) <= 1, "it waits by a message of its own"
+    world.deliver_queued()
+    (email,) = world.emails()
+    assert (email.schedule, email.lines) == (often.value, ("post1: 1",))
+    assert world.runs.rows[key].status is Status.SENT
+    assert world.clock() - world.runs.rows[key].due_at < DAY
+
+
+def test_a_digest_that_waits_for_the_next_day_says_so_and_the_next_one_takes_it_along(
+    world: World,
+) -> None:
+    choose(world, Frequency.WEEKLY)
+    world.create(an_event())
+    key = come_due(world, "weekly")
+    use_up_the_day(world)
+    done = world.deliver(key)
+    assert done
+    assert (done.run.status, done.awaited) == (Status.PENDING, Awaited.NEXT_DAY)
+    world.generate_queue.sent.clear()
+    come_due(world, "weekly")
+    world.deliver_queued()
+    assert world.runs.rows[key].reason is Reason.SUPERSEDED
+    assert [email.lines for email in world.emails()] == [("post1: 1",)]
+
+
+def test_a_daily_digest_beyond_the_cap_goes_with_the_next(world: World) -> None:
+    choose(world, Frequency.DAILY)
+    world.create(an_event())
+    key = come_due(world, DAILY)
+    use_up_the_day(world)
+    world.deliver_queued()
+    run = world.runs.rows[key]
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
+    assert not world.generate_queue.sent
+
+
+# Events that expire.
+
+
+def expired_world(*, also: bool = False) -> World:
+    """Everything was braked until an event expired; another came later where `also` says so."""
+    world = World()
+    choose(world, Frequency.DAILY)
+    world.create(an_event())
+    world.clock.pass_time(days=20)
+    if also:
+        world.create(an_event("e2", entity_id="post2", occurred_at=world.clock()))
+    world.clock.now = NOW + RETENTION
+    schedule = world.schedules.rows["ann", DAILY]
+    world.schedules.rows["ann", DAILY] = replace(schedule, next_due_at=LATER)
+    return world
+
+
+def delivered(world: World, name: str = DAILY) -> Delivery:
+    key = come_due(world, name)
+    world.generate_queue.sent.clear()
+    done = world.deliver(key)
+    assert done
+    return done
+
+
+def test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason() -> None:
+    world = expired_world()
+    done = delivered(world)
+    assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.EXPIRED)
+    assert done.expired == 1
+    come_due(world, DAILY)
+    assert [run.reason for run in readable(world.runs.of_user("ann"))][-1] is Reason.EMPTY
+    assert not world.emails()
+
+
+def test_an_event_that_expires_is_counted_also_where_others_are_sent() -> None:
+    world = expired_world(also=True)
+    done = delivered(world)
+    assert (done.run.status, done.expired) == (Status.SENT, 1)
+    assert [email.lines for email in world.emails()] == [("post2: 1",)]
+    world.create(an_event("e3", occurred_at=world.clock()))
+    assert delivered(world).expired == 0
+
+
+@pytest.mark.parametrize("held", ["by the brake of its category", "by the cap of the day"])
+def test_an_event_that_expires_is_counted_also_where_nothing_is_sent_today(held: str) -> None:
+    """Else its row would be deleted before anything is."""
+    world = expired_world(also=True)
+    key = come_due(world, DAILY)
+    if held == "by the cap of the day":
+        use_up_the_day(world)
+    else:
+        world.category_brakes.pull(category_brake("comment", "why", world.clock()))
+    done = world.deliver(key)
+    assert done
+    assert done.run.status is Status.SKIPPED
+    assert done.run.reason in {Reason.DAILY_CAP, Reason.BRAKED}
+    assert done.expired == 1
+
+
+def test_an_event_that_expires_is_counted_once_also_where_the_claim_fails() -> None:
+    world = expired_world(also=True)
+    key = come_due(world, DAILY)
+
+    def overtake() -> None:
+        world.runs.rows[key] = replace(world.runs.rows[key], epoch=1)
+
+    with world.meanwhile("pacer.reserve", overtake):
+        done = world.deliver(key)
+    assert done
+    assert (done.run.status, done.expired) == (Status.SENT, 1)
+
+
+def test_whatever_breaks_off_an_event_that_expired_is_the_reason_and_no_other_is_lost() -> None:
+    def send(world: World) -> None:
+        world.send_digest()
+
+    for world, where in crashes(expired_world, send):
+        world.fan_out(LATER)
+        world.deliver_queued()
+        world.send_digest()
+        assert Reason.EXPIRED in {run.reason for run in readable(world.runs.of_user("ann"))}, where
+        assert [placed.schedule for placed in readable(world.events.of_user("ann"))] == [EXPIRED], (
+            where
+        )
+    for world, where in crashes(partial(expired_world, also=True), send):
+        world.fan_out(LATER)
+        world.deliver_queued()
+        assert world.waiting() == {"e1": EXPIRED, "e2": DAILY}, where
+
+
+@pytest.mark.parametrize("also", [False, True])
+def test_what_is_extended_between_reading_and_counting_goes_out(also: bool) -> None:
+    """Also where the digest has something else to show: its window would close over the event."""
+    world = expired_world(also=also)
+    found = world.events.rows["ann", "e1"]
+    assert isinstance(found, Placed)
+    key = come_due(world, DAILY)
+
+    def extend() -> None:
+        world.events.extend(found, world.clock() + 30 * DAY)
+
+    with world.meanwhile("shelf.expire", extend, before=True):
+        done = world.deliver(key)
+    assert done
+    assert done.expired == 0
+    world.send_digest()
+    lines = [line for email in world.emails() for line in email.lines]
+    assert sorted(lines) == ["post1: 1", "post2: 1"][: 1 + also]
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_what_expired_is_explained_and_waits_no_more(counted: bool) -> None:
+    world = expired_world(also=True)
+    if counted:
+        delivered(world)
+    found = explained(world)
+    assert [(each.category, each.count) for each in found.expired] == [("comment", 1)]
+    assert [each.count for each in found.waiting] == [1] * (not counted)
+
+
+# A pause, or other days, that come later.
+
+
+def pause(world: World) -> None:
+    choose(world, Frequency.DAILY, paused_until=(world.clock() + LONGEST_PAUSE).date())
+
+
+def rarer(world: World) -> None:
+    choose(world, days=Days(frozenset({1}), every=4, phase=0))
+
+
+@pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM])
+def test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits(
+    world: World, often: Frequency
+) -> None:
+    """Twelve weeks, ten days after the event."""
+    choose(world, often)
+    world.clock.now = NOW
+    world.create(an_event())
+    world.category_brakes.pull(category_brake("comment", "why", NOW))
+    world.clock.pass_time(days=10)
+    back = (world.clock() + LONGEST_PAUSE).date()
+    choose(world, often, paused_until=back)
+    world.category_brakes.release("comment")
+    world.send_digest(often.value)
+    assert world.clock().date() >= back
+    assert [email.lines for email in world.emails()] == [("post1: 1",)]
+
+
+def test_a_pause_extends_also_what_may_have_gone_out(world: World) -> None:
+    """It may turn out that it has not, and then it goes with the digest after the pause."""
+    choose(world, Frequency.DAILY)
+    world.create(an_event())
+    run = Run(RunKey("ann", DAILY, 1), NOW, NOW, status=Status.UNKNOWN)
+    world.runs.rows[run.key] = replace(run, uncertain=frozenset({1}), window=Window(NOW - DAY, NOW))
+    pause(world)
+    placed = world.events.get("ann", "e1")
+    assert isinstance(placed, Placed)
+    assert placed.stored_at == NOW
+    assert placed.lasts_until > NOW + LONGEST_PAUSE
+
+
+@pytest.mark.parametrize(
+    ("before", "change"),
+    [
+        (Days(frozenset({1, 2, 3, 4, 5})), rarer),
+        (Days(frozenset({1, 2, 3, 4, 5})), choose),
+    ],
+)
+def test_what_waits_lasts_longer_where_its_days_become_rarer(
+    world: World, before: Days, change: Callable[[World], None]
+) -> None:
+    choose(world, days=before)
+    world.create(an_event())
+    world.clock.pass_time(days=1)
+    change(world)
+    placed = world.events.get("ann", "e1")
+    assert isinstance(placed, Placed)
+    wanted = world.schedules.rows["ann", "custom"].wanted
+    assert placed.lasts_until == needed_until(wanted, world.clock())
+
+
+def test_what_moves_to_a_digest_that_comes_rarely_lasts_longer(world: World) -> None:
+    world.create(an_event())
+    world.clock.pass_time(days=1)
+    choose(world)
+    placed = world.events.get("ann", "e1")
+    assert isinstance(placed, Placed)
+    assert placed.schedule == "custom"
+    assert placed.lasts_until == datetime(2026, 12, 30, 7, 0, tzinfo=UTC) + MARGIN
+
+
+def test_nothing_is_written_where_what_waits_lasts_long_enough(world: World) -> None:
+    choose(world, Frequency.DAILY)
+    world.create(an_event())
+    pause(world)
+    before = world.events.rows["ann", "e1"]
+    with world.calls() as calls:
+        choose(world, Frequency.DAILY)
+    assert "events.extend" not in calls
+    assert world.events.rows["ann", "e1"] == before

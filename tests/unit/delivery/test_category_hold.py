@@ -1,0 +1,372 @@
+"""A category that is braked stays out of all email, and nothing of it is lost or sent twice."""
+
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from gazette.domain.commands import RetractEvent
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
+from gazette.domain.errors import NotYet
+from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.delivery.deliver import deliver
+from gazette.steps.delivery.prepare import Prepared, prepare
+from gazette.steps.delivery.types import Awaited
+
+from tests.builders import NOW, a_subscriber, an_event
+from tests.fake_stores import FakeCategoryBrakes
+from tests.world import GRACE, SETTLE_LAG, World, crashes, interleavings
+
+KEY = RunKey("ann", DAILY, 1)
+NEXT = RunKey("ann", DAILY, 2)
+DAY = timedelta(days=1)
+
+
+def braked(world: World, category: str = "like") -> None:
+    world.category_brakes.pull(category_brake(category, "too many complaints", world.clock()))
+
+
+def a_world(*, policy: Policy = Policy.RESEND, likes: int = 1, comments: int = 1) -> World:
+    """A digest is due; Ann has a comment (post c0) and a like (post l0), or as many as it says."""
+    world = World(policy=policy)
+    world.subscribers.put(a_subscriber(), replacing=None)
+    world.runs.create(Run(KEY, NOW, NOW + timedelta(hours=1)))
+    for number in range(comments):
+        world.events.store(an_event(f"c{number}", entity_id=f"c{number}"), DAILY)
+    for number in range(likes):
+        like = an_event(f"l{number}", entity_id=f"l{number}", category="like")
+        world.events.store(like, DAILY)
+    world.clock.pass_time(minutes=1)
+    return world
+
+
+def a_braked_world(likes: int = 1) -> World:
+    world = a_world(likes=likes)
+    braked(world)
+    return world
+
+
+def next_digest(world: World, key: RunKey = NEXT) -> Run | None:
+    """A day later, whatever became of the one before."""
+    world.clock.now += DAY
+    world.runs.create(Run(key, world.clock(), world.clock() + timedelta(hours=1)))
+    return world.generate(key)
+
+
+def shown(world: World) -> list[tuple[str, ...]]:
+    """The lines of each email."""
+    return [email.lines for email in world.emails()]
+
+
+def test_a_braked_category_is_left_out_and_comes_with_the_next_digest_after_its_release() -> None:
+    world = a_braked_world()
+    world.generate(KEY)
+    assert shown(world) == [("c0: 1",)]
+    next_digest(world)
+    assert shown(world) == [("c0: 1",)]
+    world.category_brakes.release("like")
+    next_digest(world, RunKey("ann", DAILY, 3))
+    assert shown(world) == [("c0: 1",), ("l0: 1",)]
+    next_digest(world, RunKey("ann", DAILY, 4))
+    assert len(world.emails()) == 2
+
+
+def test_what_was_put_off_lies_behind_the_window_under_the_same_schedule() -> None:
+    world = a_braked_world()
+    done = world.deliver(KEY)
+    assert done
+    assert (done.put_off, done.run.categories) == (1, ("comment",))
+    assert done.run.window
+    placed = world.events.get("ann", "l0")
+    assert isinstance(placed, Placed)
+    assert (placed.schedule, placed.stored_at) == (DAILY, world.clock())
+    assert placed.stored_at > done.run.window.until
+
+
+def test_what_was_put_off_is_counted_also_where_the_claim_has_to_be_made_anew() -> None:
+    world = a_braked_world(likes=2)
+
+    def change() -> None:
+        run = world.runs.rows[KEY]
+        world.runs.rows[KEY] = replace(run, epoch=run.epoch + 1)
+
+    with world.meanwhile("runs.swap", change, before=True):
+        done = world.deliver(KEY)
+    assert done
+    assert (done.run.status, done.put_off) == (Status.SENT, 2)
+
+
+def test_a_digest_of_nothing_else_ends_and_writes_no_event() -> None:
+    world = a_world(comments=0)
+    braked(world)
+    before = dict(world.events.rows)
+    run = world.generate(KEY)
+    assert run
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.BRAKED)
+    assert world.events.rows == before
+    world.category_brakes.release("like")
+    next_digest(world)
+    assert shown(world) == [("l0: 1",)]
+
+
+def test_other_categories_are_as_if_there_were_no_brake() -> None:
+    world = a_world()
+    braked(world, "mention")
+    world.generate(KEY)
+    assert shown(world) == [("c0: 1", "l0: 1")]
+
+
+def test_nothing_is_put_off_before_there_is_a_turn_to_send() -> None:
+    world = a_braked_world()
+    world.pacer.pull_by_hand("stop", world.clock())
+    before = dict(world.events.rows)
+    world.generate(KEY)
+    assert world.events.rows == before
+
+
+def test_where_another_worker_claims_first_nothing_is_put_off() -> None:
+    """It does not know of the brake yet."""
+    world = a_braked_world()
+    other = replace(world.delivering(), braked=FakeCategoryBrakes())
+
+    def unknowing() -> None:
+        deliver(KEY, by=other, time_left=lambda: timedelta(seconds=60))
+
+    with world.meanwhile("shelf.put_off", unknowing, before=True):
+        world.generate(KEY)
+    assert shown(world) == [("c0: 1", "l0: 1")]
+
+
+def test_what_was_refused_before_the_brake_is_left_out_when_it_is_tried_again() -> None:
+    world = a_world()
+    world.mailer.script.append(RefusedForNow(1, "throttled"))
+    world.generate(KEY)
+    braked(world)
+    world.clock.now += timedelta(minutes=2)
+    world.resend(KEY)
+    assert shown(world) == [("c0: 1",)]
+    world.category_brakes.release("like")
+    next_digest(world)
+    assert shown(world) == [("c0: 1",), ("l0: 1",)]
+
+
+def in_doubt(policy: Policy) -> World:
+    """Nobody knows whether the email went out; the category is braked, then the policy speaks."""
+    world = a_world(policy=policy)
+    world.mailer.script.append(Uncertain(1, "ReadTimeout"))
+    world.generate(KEY)
+    braked(world)
+    world.clock.now += GRACE + timedelta(minutes=5)
+    world.evidence_log.note(world.clock())
+    world.sweep()
+    world.clock.now += timedelta(minutes=5)
+    return world
+
+
+def test_what_may_have_gone_out_is_sent_again_as_it_was() -> None:
+    """Left out it would come once more with the next one, also where it had gone out."""
+    world = in_doubt(Policy.RESEND)
+    world.resend(KEY)
+    assert shown(world) == [("c0: 1", "l0: 1")]
+    next_digest(world)
+    assert len(world.emails()) == 1
+
+
+def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> None:
+    world = in_doubt(Policy.CARRY_OVER)
+    for number, category in ((1, "comment"), (2, "like")):
+        world.events.store(an_event(f"n{number}", entity_id=f"n{number}", category=category), DAILY)
+    next_digest(world)
+    assert shown(world) == [("c0: 1", "n1: 1", "l0: 1")]
+    world.category_brakes.release("like")
+    next_digest(world, RunKey("ann", DAILY, 3))
+    assert shown(world)[1:] == [("n2: 1",)]
+
+
+def test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice() -> None:
+    """It would, had the like been moved behind the window of the run that had gone out."""
+    world = in_doubt(Policy.CARRY_OVER)
+    world.events.store(an_event("n1", entity_id="n1"), DAILY)
+
+    def evidence() -> None:
+        run = world.runs.rows[KEY]
+        world.runs.rows[KEY] = replace(run, status=Status.SENT, reason=Reason.EVIDENCE)
+
+    with world.meanwhile("runs.swap_together", evidence, before=True):
+        next_digest(world)
+    world.category_brakes.release("like")
+    next_digest(world, RunKey("ann", DAILY, 3))
+    assert shown(world) == [("n1: 1",)]
+
+
+def test_a_run_whose_events_keep_changing_is_given_back() -> None:
+    world = a_world(likes=3)
+    braked(world)
+    numbers = iter(range(3))
+
+    def retract() -> None:
+        world.say(RetractEvent("ann", f"l{next(numbers)}"))
+
+    with world.meanwhile("shelf.put_off", retract, before=True, times=3), pytest.raises(NotYet):
+        world.generate(KEY)
+    world.generate(KEY)
+    assert shown(world) == [("c0: 1",)]
+
+
+def an_immediate_world() -> tuple[World, RunKey]:
+    """A comment and a like on one post, which both go out at once."""
+    world = World()
+    world.choose(comment=Frequency.IMMEDIATE, like=Frequency.IMMEDIATE)
+    world.create(an_event("c0"))
+    world.create(an_event("l0", category="like"))
+    key = RunKey("ann", immediate_schedule("post#post1"), int(world.clock().timestamp()))
+    world.generate_queue.sent.clear()
+    world.clock.pass_time(minutes=1)
+    return world, key
+
+
+def test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release() -> None:
+    world, key = an_immediate_world()
+    braked(world)
+    done = world.deliver(key)
+    assert done
+    assert (done.run.status, done.awaited) == (Status.PENDING, Awaited.BRAKE_OFF)
+    world.generate(key)
+    (queued,) = world.generate_queue.sent
+    assert timedelta(minutes=10) <= queued.delay <= timedelta(minutes=15)
+    assert world.emails() == []
+    world.category_brakes.release("like")
+    world.deliver_queued()
+    assert [(email.schedule, email.lines) for email in world.emails()] == [
+        (key.schedule, ("post1: 1", "post1: 1"))
+    ]
+
+
+def settle(world: World) -> None:
+    """The message comes again until its run has ended; a day later the brake is released, and
+    then the next digest comes."""
+    world.clock.pass_time(minutes=10)
+    world.generate(KEY)
+    world.clock.now += GRACE * 2
+    world.sweep()
+    world.deliver_queued()
+    world.category_brakes.release("like")
+    for sequence in (2, 3):
+        next_digest(world, RunKey("ann", DAILY, sequence))
+        world.clock.now += GRACE * 2
+        world.sweep()
+        world.deliver_queued()
+
+
+def judge(world: World, where: str, *, may_repeat: bool = False) -> None:
+    """Everything came, and nothing twice but what a policy sent once more."""
+    times = dict.fromkeys(("c0: 1", "l0: 1", "l1: 1"), 0)
+    for lines in shown(world):
+        for line in lines:
+            times[line] += 1
+    most = 2 if may_repeat else 1
+    assert all(1 <= number <= most for number in times.values()), (where, shown(world))
+
+
+def test_a_crash_anywhere_loses_nothing_and_sends_nothing_twice() -> None:
+    def make() -> World:
+        world = a_world(policy=Policy.CARRY_OVER, likes=2)
+        braked(world)
+        return world
+
+    for world, where in crashes(make, lambda world: world.generate(KEY)):
+        settle(world)
+        judge(world, where, may_repeat="mailer.send" in where or "runs.swap" in where)
+
+
+@pytest.mark.parametrize("pulled", [True, False])
+def test_a_brake_that_is_pulled_or_released_anywhere_loses_nothing(pulled: bool) -> None:
+    def make() -> World:
+        world = a_world(likes=2)
+        if not pulled:
+            braked(world)
+        return world
+
+    def other(world: World) -> None:
+        if pulled:
+            braked(world)
+        else:
+            world.category_brakes.release("like")
+
+    for world, where in interleavings(make, lambda world: world.generate(KEY), other):
+        settle(world)
+        judge(world, where)
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
+    """Also one that does not know of the brake, at any distance of time."""
+    for later in (timedelta(0), 2 * SETTLE_LAG):
+
+        def other(world: World, later: timedelta) -> None:
+            world.clock.now += later
+            known = world.braked
+            if not knows:
+                world.braked = FakeCategoryBrakes()
+            world.generate(KEY)
+            world.braked = known
+
+        second = partial(other, later=later)
+        make = partial(a_braked_world, 2)
+        for world, where in interleavings(make, lambda world: world.generate(KEY), second):
+            settle(world)
+            judge(world, where)
+
+
+@pytest.mark.parametrize("later", [timedelta(0), 2 * SETTLE_LAG])
+def test_who_has_read_an_event_before_it_was_put_off_does_not_send_it(later: timedelta) -> None:
+    """A worker that does not know of the brake; the one that does dies before its claim."""
+
+    def unknowing(world: World) -> None:
+        known, world.braked = world.braked, FakeCategoryBrakes()
+        world.generate(KEY)
+        world.braked = known
+
+    def put_off_and_die(world: World) -> None:
+        known, world.braked = world.braked, world.category_brakes
+        prepared = prepare(KEY, by=world.delivering())
+        if isinstance(prepared, Prepared):
+            world.shelf.put_off(prepared.held, prepared.run)
+        world.clock.now += later
+        world.braked = known
+
+    for world, where in interleavings(partial(a_braked_world, 2), unknowing, put_off_and_die):
+        settle(world)
+        judge(world, where)
+
+
+def test_one_like_retracted_amended_or_moved_anywhere_comes_as_it_is_then() -> None:
+    def make() -> World:
+        world = World()
+        world.choose(at=NOW - DAY)
+        world.create(an_event("c0", entity_id="c0"))
+        for number in range(2):
+            like = an_event(f"l{number}", entity_id=f"l{number}", category="like")
+            world.create(like)
+        world.runs.create(Run(KEY, NOW, NOW + timedelta(hours=1)))
+        world.clock.pass_time(minutes=1)
+        braked(world)
+        return world
+
+    def retract(world: World) -> None:
+        world.say(RetractEvent("ann", "l1"))
+
+    def weekly(world: World) -> None:
+        world.choose(like=Frequency.WEEKLY)
+
+    for world, where in interleavings(make, lambda world: world.generate(KEY), retract):
+        settle(world)
+        assert sorted(line for lines in shown(world) for line in lines) == ["c0: 1", "l0: 1"], where
+    for world, where in interleavings(make, lambda world: world.generate(KEY), weekly):
+        settle(world)
+        assert world.waiting() == {"c0": DAILY, "l0": "weekly", "l1": "weekly"}, where
+        assert shown(world) == [("c0: 1",)], where

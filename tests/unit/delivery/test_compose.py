@@ -1,0 +1,200 @@
+"""Grouping, ranking and capping: the same events always make the same digest."""
+
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from gazette.domain.delivery.compose import Digest, compose
+from gazette.domain.model import Actor, Entity, Event
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+def event(
+    event_id: str,
+    *,
+    entity: str = "1",
+    category: str = "message",
+    kind: str = "conversation",
+    actor: str = "bob",
+    name: str = "",
+    minute: int = 0,
+) -> Event:
+    """One event for Ann."""
+    return Event(
+        user_id="ann",
+        id=event_id,
+        category=category,
+        entity=Entity(kind, entity, f"Title {entity}", f"https://x.example/{entity}"),
+        actor=Actor(actor, name or actor.title()),
+        occurred_at=NOON + timedelta(minutes=minute),
+    )
+
+
+def titles(digest: Digest) -> list[str]:
+    """The entity of each group, as shown."""
+    return [group.latest.entity.id for group in digest.groups]
+
+
+def test_no_events_make_an_empty_digest() -> None:
+    assert compose([], max_groups=20) == Digest((), events=0, more_groups=0, more_events=0)
+
+
+def test_a_digest_names_each_category_that_it_shows_once_in_the_order_of_its_groups() -> None:
+    events = [
+        *(event(f"m{number}", category="mention") for number in range(3)),
+        *(event(f"l{number}", category="like", entity="2") for number in range(2)),
+        event("m9", category="mention", entity="3"),
+        event("c", category="comment", entity="4", minute=-1),
+    ]
+    assert compose(events, max_groups=20).categories == ("mention", "like", "comment")
+    assert compose(events, max_groups=3).categories == ("mention", "like")
+
+
+def test_ten_categories_of_a_digest_are_named_at_most() -> None:
+    """A row that holds them costs a unit for each KB."""
+    events = [event(str(number), category=f"kind_{number}") for number in range(11)]
+    assert len(compose(events, max_groups=20).categories) == 10
+
+
+def test_events_of_one_thing_are_one_group() -> None:
+    digest = compose([event("a", minute=1), event("b", minute=2)], max_groups=20)
+    (group,) = digest.groups
+    assert (group.category, group.count, group.latest.id) == ("message", 2, "b")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        event("b", category="like"),
+        event("b", kind="article"),
+        event("b", entity="2"),
+    ],
+    ids=["category", "entity type", "entity id"],
+)
+def test_another_category_type_or_id_is_another_group(other: Event) -> None:
+    assert len(compose([event("a"), other], max_groups=20).groups) == 2
+
+
+def test_actors_are_distinct_and_the_most_recent_is_first() -> None:
+    events = [
+        event("a", actor="bob", minute=1),
+        event("b", actor="cleo", minute=2),
+        event("c", actor="dora", minute=3),
+        event("d", actor="bob", minute=4),
+    ]
+    (group,) = compose(events, max_groups=20).groups
+    assert [actor.id for actor in group.actors] == ["bob", "dora", "cleo"]
+
+
+def test_an_actor_who_was_renamed_has_the_latest_name() -> None:
+    events = [event("a", name="Bob", minute=1), event("b", name="Robert", minute=2)]
+    (group,) = compose(events, max_groups=20).groups
+    assert group.actors == (Actor("bob", "Robert"),)
+
+
+def test_the_most_active_group_is_first() -> None:
+    events = [
+        event("a", entity="new", minute=9),
+        event("b", entity="busy"),
+        event("c", entity="busy"),
+    ]
+    assert titles(compose(events, max_groups=20)) == ["busy", "new"]
+
+
+def test_of_equally_active_groups_the_one_that_moved_last_is_first() -> None:
+    events = [event("a", entity="old", minute=1), event("b", entity="new", minute=2)]
+    assert titles(compose(events, max_groups=20)) == ["new", "old"]
+
+
+def test_a_microsecond_decides_which_moved_last() -> None:
+    old = event("a", entity="old")
+    new = Event(
+        "ann",
+        "b",
+        "message",
+        Entity("conversation", "z", "Z", "https://x.example/z"),
+        Actor("bob", "Bob"),
+        NOON + timedelta(microseconds=1),
+    )
+    assert titles(compose([old, new], max_groups=20)) == ["z", "old"]
+
+
+def test_what_is_equal_in_all_else_is_ranked_by_key() -> None:
+    events = [
+        event("a", entity="2"),
+        event("b", entity="1"),
+        event("c", category="like", entity="9"),
+    ]
+    assert titles(compose(events, max_groups=20)) == ["9", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("cap", "shown", "more_groups", "more_events"),
+    [(1, 1, 3, 6), (3, 3, 1, 1), (4, 4, 0, 0), (5, 4, 0, 0)],
+)
+def test_what_is_left_out_is_counted_exactly(
+    cap: int, shown: int, more_groups: int, more_events: int
+) -> None:
+    """Four groups of 4, 3, 2 and 1 events."""
+    events = [
+        event(f"{entity}.{number}", entity=str(entity))
+        for entity in range(1, 5)
+        for number in range(entity)
+    ]
+    digest = compose(events, max_groups=cap)
+    assert digest.events == 10
+    assert (len(digest.groups), digest.more_groups, digest.more_events) == (
+        shown,
+        more_groups,
+        more_events,
+    )
+
+
+inboxes = st.lists(
+    st.builds(
+        lambda entity, category, actor, minute: (entity, category, actor, minute),
+        st.sampled_from("123"),
+        st.sampled_from(["message", "like"]),
+        st.sampled_from(["bob", "cleo", "dora"]),
+        st.integers(0, 4),
+    ),
+    max_size=25,
+).map(
+    lambda rows: [
+        event(f"e{number}", entity=entity, category=category, actor=actor, minute=minute)
+        for number, (entity, category, actor, minute) in enumerate(rows)
+    ]
+)
+
+
+@given(inboxes, st.integers(1, 8), st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_the_order_of_events_does_not_change_a_digest(
+    events: list[Event], cap: int, random: Random
+) -> None:
+    shuffled = list(events)
+    random.shuffle(shuffled)
+    assert compose(iter(shuffled), max_groups=cap) == compose(events, max_groups=cap)
+
+
+@given(inboxes, st.integers(1, 8))
+@settings(max_examples=150, deadline=None)
+def test_every_event_is_shown_or_counted_as_left_out(events: list[Event], cap: int) -> None:
+    members: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for each in events:
+        members[each.category, each.entity.id].append(each)
+    digest = compose(events, max_groups=cap)
+    assert digest.events == len(events)
+    assert digest.events == sum(group.count for group in digest.groups) + digest.more_events
+    assert len(digest.groups) == min(cap, len(members))
+    assert len(digest.groups) + digest.more_groups == len(members)
+    for group in digest.groups:
+        mine = members[group.category, group.latest.entity.id]
+        assert group.count == len(mine)
+        assert {actor.id for actor in group.actors} == {each.actor.id for each in mine}
+        assert group.latest == max(mine, key=lambda each: (each.occurred_at, each.id))
+        assert group.actors[0] == group.latest.actor

@@ -1,0 +1,186 @@
+"""How often one event may go out where nobody learns what became of it: twice, and no more."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.delivery.signals import Policy, SendOutcome, Uncertain
+from gazette.domain.identity import GIVEN_UP, immediate_schedule
+from gazette.domain.model import DAILY, Mail
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.sweep.unknown import Swept
+
+from cli.explain.verdict import verdict
+from tests.builders import an_event
+from tests.explained import explained
+from tests.fakes import FakeMailer, FakeRenderer
+from tests.unit.delivery.test_edition import Choking
+from tests.world import World
+
+MOST = {Policy.RESEND: 2, Policy.CARRY_OVER: 2, Policy.ASSUME_SENT: 1}
+
+
+@dataclass
+class Deaf(FakeMailer):
+    """A provider that accepts every email, and whose answers are all lost."""
+
+    copies: Counter[str] = field(default_factory=Counter)
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        self.calls += 1
+        self.accepted.append((mail, attempt))
+        lines = (line.partition(": ")[0] for line in mail.edition.text.split("\n"))
+        self.copies.update(line for line in lines if line.startswith("e"))
+        return Uncertain(attempt, "ReadTimeoutError")
+
+
+def a_world(policy: Policy, frequency: Frequency) -> tuple[World, Deaf]:
+    mailer = Deaf()
+    world = World(policy=policy, mailer=mailer)
+    world.choose(comment=frequency)
+    return world, mailer
+
+
+def put(world: World, number: int) -> None:
+    world.create(an_event(f"e{number}", entity_id=f"e{number}", occurred_at=world.clock()))
+
+
+def pass_hours(world: World, hours: int, *, proven: bool) -> Counter[Swept]:
+    """Messages are delivered, and the sweep comes every ten minutes."""
+    done: Counter[Swept] = Counter()
+    for _ in range(6 * hours):
+        world.clock.pass_time(minutes=10)
+        if proven:
+            world.evidence_log.note(world.clock())
+        world.deliver_queued()
+        done += world.sweep("ann")
+    return done
+
+
+@pytest.mark.parametrize("proven", [True, False])
+@pytest.mark.parametrize("policy", list(Policy))
+def test_trace_r_an_immediate_event_goes_out_twice_at_most(policy: Policy, proven: bool) -> None:
+    world, mailer = a_world(policy, Frequency.IMMEDIATE)
+    put(world, 1)
+    pass_hours(world, 48, proven=proven)
+    assert mailer.copies == {"e1": MOST[policy]}
+
+
+@pytest.mark.parametrize("proven", [True, False])
+@pytest.mark.parametrize("policy", list(Policy))
+def test_trace_r_an_event_is_in_two_digests_at_most(policy: Policy, proven: bool) -> None:
+    world, mailer = a_world(policy, Frequency.DAILY)
+    for day in range(1, 11):
+        put(world, day)
+        world.clock.pass_time(hours=1)
+        world.send_digest()
+        pass_hours(world, 8, proven=proven)
+    assert set(mailer.copies) == {f"e{day}" for day in range(1, 11)}
+    assert max(mailer.copies.values()) == MOST[policy]
+
+
+@pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
+def test_what_is_given_up_is_told(policy: Policy) -> None:
+    world, _ = a_world(policy, Frequency.IMMEDIATE)
+    put(world, 1)
+    assert pass_hours(world, 48, proven=True)[Swept.GIVEN_UP] == 1
+    reasons = {run.reason for run in world.runs.rows.values() if run.status is Status.FAILED}
+    assert Reason.GIVEN_UP in reasons
+
+
+def test_explain_says_what_was_given_up() -> None:
+    world, _ = a_world(Policy.CARRY_OVER, Frequency.DAILY)
+    for number in (1, 2):
+        put(world, number)
+        world.clock.pass_time(hours=1)
+        world.send_digest()
+        pass_hours(world, 8, proven=True)
+    found = explained(world)
+    assert [(each.category, each.count) for each in found.given_up] == [("comment", 1)]
+    assert [(each.category, each.count) for each in found.waiting] == [("comment", 1)]
+    assert any("Not sent again: 1 event" in line for line in verdict(found))
+
+
+@pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
+@pytest.mark.parametrize("amends", [False, True])
+def test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not(
+    policy: Policy, amends: bool
+) -> None:
+    """Set aside, it would lose the stamp by which the doubtful windows count it."""
+    world, mailer = a_world(policy, Frequency.DAILY)
+    at = world.clock()
+    event = an_event("e1", entity_id="e1", excerpt="odd", occurred_at=at)
+    world.create(event)
+    world.send_digest()
+    world.renderer = Choking({"odd"})
+    pass_hours(world, 8, proven=True)
+    world.send_digest()
+    assert world.waiting() == {"e1": GIVEN_UP}
+    found = explained(world)
+    assert [(each.category, each.count) for each in found.given_up] == [("comment", 1)]
+    assert not found.waiting
+    assert any("no template can show any more" in line for line in verdict(found))
+    world.renderer = FakeRenderer()
+    if amends:
+        event = replace(event, excerpt="Better", amended_at=at + timedelta(days=1))
+    for _ in range(3):
+        world.create(event)
+        world.choose(comment=Frequency.DAILY)
+        pass_hours(world, 8, proven=True)
+        world.send_digest()
+    assert mailer.copies == {"e1": 1}
+    world.choose(comment=Frequency.NEVER)
+    assert world.waiting() == {"e1": GIVEN_UP}
+
+
+def test_who_goes_on_after_it_was_given_up_starts_behind_it() -> None:
+    """The next event of the thread comes alone, and nothing of the reader is locked."""
+    world, mailer = a_world(Policy.RESEND, Frequency.IMMEDIATE)
+    put(world, 1)
+    pass_hours(world, 4, proven=True)
+    world.mailer = FakeMailer()
+    world.create(an_event("e2", entity_id="e1", occurred_at=world.clock()))
+    pass_hours(world, 1, proven=True)
+    assert mailer.copies == {"e1": 2}
+    assert [email.lines for email in world.emails()] == [("e1: 1",)]
+
+
+def test_many_doubtful_runs_never_lock_their_reader() -> None:
+    """However many there are: a transaction takes a hundred rows."""
+    world, mailer = a_world(Policy.CARRY_OVER, Frequency.DAILY)
+    for day in range(1, 131):
+        put(world, day)
+        world.clock.pass_time(hours=1)
+        world.send_digest()
+        pass_hours(world, 2, proven=False)
+    world.mailer = FakeMailer()
+    put(world, 131)
+    world.send_digest()
+    assert max(mailer.copies.values()) == 2
+    assert [set(email.lines) for email in world.emails()] == [{"e130: 1", "e131: 1"}]
+
+
+def test_a_late_report_still_settles_what_was_given_up() -> None:
+    world, mailer = a_world(Policy.RESEND, Frequency.IMMEDIATE)
+    put(world, 1)
+    pass_hours(world, 4, proven=True)
+    name = immediate_schedule("post#e1")
+    chain = [run for run in world.runs.rows.values() if run.key.schedule == name]
+    assert {run.reason for run in chain} == {Reason.GIVEN_UP}
+    assert mailer.calls == 2
+
+
+def test_a_digest_without_anything_new_is_quiet_once_all_was_given_up() -> None:
+    world, mailer = a_world(Policy.RESEND, Frequency.DAILY)
+    put(world, 1)
+    world.send_digest()
+    pass_hours(world, 8, proven=True)
+    calls = mailer.calls
+    for _ in range(3):
+        world.send_digest()
+    assert mailer.calls == calls
+    newest = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
+    assert (newest.status, newest.reason) == (Status.SKIPPED, Reason.EMPTY)
+    assert newest.key.schedule == DAILY

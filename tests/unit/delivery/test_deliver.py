@@ -1,0 +1,831 @@
+"""Deliver: the order of its calls, and what each refusal, race and gap leads to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pytest
+from gazette.domain.delivery.pace import NoTurn, PacePlan, Quota, Turn
+from gazette.domain.delivery.run import Reason, Run, Status, why_not_sent
+from gazette.domain.delivery.signals import (
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    Stop,
+    Uncertain,
+)
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Placed, RunKey, Window
+from gazette.domain.ports.outside import QueuedRun, Renderer
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
+from gazette.steps.delivery.deliver import deliver
+from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.generate import generate
+from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.types import Delivering, DeliveryLimits
+from gazette.steps.runs import apply
+
+from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
+from tests.fake_stores import (
+    FakeBatches,
+    FakeCategoryBrakes,
+    FakeEvents,
+    FakePacer,
+    FakeRuns,
+    FakeSubscribers,
+    FakeSuppressions,
+)
+from tests.fakes import FakeExperiments, FakeLinks, FakeMailer, FakeRenderer, FakeRunQueue
+
+LAG = timedelta(seconds=60)
+SECOND = timedelta(seconds=1)
+GRACE = timedelta(minutes=15)
+
+
+@dataclass
+class World:
+    """Everything that one worker touches; `left` is what remains of its invocation."""
+
+    clock: SettableClock
+    left: timedelta = timedelta(seconds=60)
+    runs: FakeRuns = field(default_factory=FakeRuns)
+    subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
+    mailer: FakeMailer = field(default_factory=FakeMailer)
+    pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
+    immediate_pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
+    generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
+    resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
+    renderer: Renderer = field(default_factory=FakeRenderer)
+    experiments: FakeExperiments = field(default_factory=FakeExperiments)
+    category_brakes: FakeCategoryBrakes = field(default_factory=FakeCategoryBrakes)
+    nonces: int = 0
+
+    def __post_init__(self) -> None:
+        self.events = FakeEvents(self.clock)
+        self.batches = FakeBatches(self.clock)
+        self.subscribers.put(a_subscriber(), replacing=None)
+        self.runs.create(a_run())
+
+    def draw_nonce(self) -> str:
+        self.nonces += 1
+        return f"nonce{self.nonces}"
+
+    def deliver(
+        self, key: RunKey = KEY, *, time_left: Callable[[], timedelta] | None = None
+    ) -> Run:
+        done = generate(
+            key,
+            deliver=partial(
+                deliver, by=self.delivering(), time_left=time_left or (lambda: self.left)
+            ),
+            stop_suppressed=lambda _: False,
+            generate_queue=self.generate_queue,
+            resend_queue=self.resend_queue,
+            clock=self.clock,
+        )
+        assert done is not None
+        assert done.run == self.runs.rows[key]
+        return done.run
+
+    def delivering(self) -> Delivering:
+        return Delivering(
+            runs=self.runs,
+            subscribers=self.subscribers,
+            suppressions=FakeSuppressions(),
+            events=self.events,
+            braked=self.category_brakes,
+            batches=self.batches,
+            desk=Desk(
+                renderer=self.renderer,
+                experiment=self.experiments,
+                shelf=self.events,
+                max_groups=20,
+            ),
+            link_maker=FakeLinks(),
+            mailer=self.mailer,
+            pacing=Pacing(
+                lanes=Streams(
+                    digest=Lane(pacer=self.pacer, lever=self.pacer),
+                    immediate=Lane(pacer=self.immediate_pacer, lever=self.immediate_pacer),
+                ),
+                clock=self.clock,
+                sleep=self.clock.sleep,
+                random=lambda: 0.5,
+            ),
+            clock=self.clock,
+            draw_nonce=self.draw_nonce,
+            random=lambda: 0.0,
+            list_id="digest.example.com",
+            installation="here",
+            limits=DeliveryLimits(
+                settle_lag=LAG,
+                send_timeout=timedelta(seconds=10),
+                commit_margin=timedelta(seconds=5),
+                clock_skew=timedelta(seconds=5),
+                evidence_grace=GRACE,
+                max_lateness=timedelta(hours=6),
+            ),
+        )
+
+    def texts(self) -> list[str]:
+        return [mail.edition.text for mail, _ in self.mailer.accepted]
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+@pytest.fixture
+def ready(world: World) -> World:
+    """One event has been stored and the lag has passed."""
+    world.events.store(an_event(), DAILY)
+    world.clock.pass_time(minutes=5)
+    return world
+
+
+def test_a_due_run_becomes_one_email(ready: World) -> None:
+    run = ready.deliver()
+    assert (run.status, run.reason, run.attempt) == (Status.SENT, Reason.ACCEPTED, 1)
+    assert run.message_id == "message1"
+    assert len(ready.mailer.accepted) == 1
+
+
+def test_the_email_carries_what_its_readers_need(ready: World) -> None:
+    ready.deliver()
+    mail, _ = ready.mailer.accepted[0]
+    headers = dict(mail.headers)
+    assert mail.to == "ann@example.com"
+    assert headers["List-Unsubscribe"].startswith("<https://example.com/unsubscribe/")
+    assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert headers["List-Id"] == "<digest.example.com>"
+    assert headers["Auto-Submitted"] == "auto-generated"
+    assert dict(mail.tags) == {"run": "ann-daily-1", "attempt": "1", "installation": "here"}
+
+
+def test_a_message_that_comes_again_sends_nothing(ready: World) -> None:
+    first = ready.deliver()
+    assert ready.deliver() == first
+    assert ready.mailer.calls == 1
+
+
+def test_a_message_that_names_no_run_creates_none(world: World) -> None:
+    with pytest.raises(AssertionError):
+        world.deliver(RunKey("ann", DAILY, 2))
+    assert list(world.runs.rows) == [KEY]
+
+
+def test_a_run_without_events_is_skipped_with_its_reason(world: World) -> None:
+    run = world.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.EMPTY)
+    assert world.mailer.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (SubscriberStatus.UNSUBSCRIBED, Reason.UNSUBSCRIBED),
+        (SubscriberStatus.SUPPRESSED, Reason.SUPPRESSED),
+    ],
+)
+def test_a_reader_who_is_not_written_to_gets_nothing(
+    ready: World, status: SubscriberStatus, reason: Reason
+) -> None:
+    ready.subscribers.set_status("ann", status)
+    run = ready.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, reason)
+    assert ready.mailer.calls == 0
+
+
+def test_a_reader_who_was_erased_gets_nothing(ready: World) -> None:
+    ready.subscribers.rows["ann"] = Erased("ann", NOW)
+    assert ready.deliver().reason is Reason.ERASED
+    assert ready.mailer.calls == 0
+
+
+def test_somebody_unknown_gets_nothing(ready: World) -> None:
+    del ready.subscribers.rows["ann"]
+    assert ready.deliver().reason is Reason.UNKNOWN_SUBSCRIBER
+    assert ready.mailer.calls == 0
+
+
+@pytest.mark.parametrize(
+    "status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED, None]
+)
+def test_what_was_not_sent_because_of_its_reader_closes_no_window(
+    ready: World, status: SubscriberStatus | None
+) -> None:
+    if status:
+        ready.subscribers.set_status("ann", status)
+    else:
+        del ready.subscribers.rows["ann"]
+    ready.deliver()
+    ready.subscribers.rows["ann"] = a_subscriber()
+    ready.runs.create(a_run(2))
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert "post1: 1" in ready.texts()[0]
+
+
+def test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -> None:
+    ready.events.store(an_event("young", entity_id="young"), DAILY)
+    ready.deliver()
+    assert "young" not in ready.texts()[0]
+    ready.clock.pass_time(days=1)
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert "young: 1" in ready.texts()[1]
+    assert "post1" not in ready.texts()[1]
+
+
+def test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest(
+    ready: World,
+) -> None:
+    """Nobody has read it: so the window must not end behind it."""
+    original = ready.events.read
+
+    def read(*given: object) -> list[Placed]:
+        found = list(original(*given))  # type: ignore[arg-type]
+        ready.clock.pass_time(seconds=1)
+        ready.events.store(an_event("between", entity_id="between"), DAILY)
+        ready.clock.pass_time(minutes=1)
+        ready.events.read = original  # type: ignore[method-assign]
+        return found
+
+    ready.events.read = read  # type: ignore[method-assign,assignment]
+    ready.deliver()
+    ready.clock.pass_time(days=1)
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert ["between: 1" in text for text in ready.texts()] == [False, True]
+
+
+# Too late, and cancelled.
+
+
+LATENESS = timedelta(hours=6)
+
+
+@pytest.mark.parametrize(("late", "sent"), [(LATENESS, True), (LATENESS + SECOND, False)])
+def test_a_digest_that_was_queued_for_too_long_goes_with_the_next(
+    world: World, late: timedelta, sent: bool
+) -> None:
+    """A backlog, an outage of the provider, or a redrive in the night."""
+    world.events.store(an_event(), DAILY)
+    world.clock.now = NOW + late
+    run = world.deliver()
+    assert run.reason is (Reason.ACCEPTED if sent else Reason.TOO_LATE)
+    assert world.mailer.calls == sent
+    world.runs.create(replace(a_run(2), due_at=world.clock.now))
+    world.deliver(replace(KEY, sequence=2))
+    assert world.mailer.calls == 1
+
+
+@pytest.mark.parametrize("name", ["weekly", "custom", immediate_schedule("post#post1")])
+def test_what_may_not_come_again_soon_is_never_too_late(world: World, name: str) -> None:
+    key = RunKey("ann", name, 1)
+    world.runs.create(replace(a_run(), key=key))
+    world.events.store(an_event(), name)
+    world.clock.pass_time(days=3)
+    assert world.deliver(key).status is Status.SENT
+
+
+TO_RESEND = replace(
+    a_run(),
+    status=Status.RETRYING,
+    reason=Reason.POLICY_RESEND,
+    attempt=1,
+    uncertain=frozenset({1}),
+    resent=True,
+)
+"""It may have gone out, and its policy said to send it once more."""
+
+
+def test_what_would_be_sent_once_more_heeds_a_stop_and_its_hour_like_any_other(
+    ready: World,
+) -> None:
+    """It stays one that may have gone out: its successor takes that into account."""
+    ready.runs.rows[KEY] = TO_RESEND
+    ready.batches.cancel(slot_of(NOW))
+    run = ready.deliver()
+    assert (run.reason, run.uncertain) == (Reason.BATCH_CANCELLED, TO_RESEND.uncertain)
+    ready.runs.rows[KEY] = TO_RESEND
+    ready.clock.pass_time(hours=7)
+    assert ready.deliver().reason is Reason.TOO_LATE
+    assert ready.mailer.calls == 0
+
+
+def test_the_batch_is_looked_at_after_the_wait_for_a_turn(ready: World) -> None:
+    """Whoever cancels goes through an index that may not show the run yet."""
+    original = ready.pacer.reserve
+
+    def cancelled_meanwhile(now: datetime, latest: datetime) -> Turn | NoTurn:
+        ready.batches.cancel(slot_of(NOW))
+        return original(now, latest)
+
+    ready.pacer.reserve = cancelled_meanwhile  # type: ignore[method-assign]
+    assert ready.deliver().reason is Reason.BATCH_CANCELLED
+    assert ready.mailer.calls == 0
+
+
+def test_what_a_failed_run_did_not_send_is_in_the_next(ready: World) -> None:
+    ready.mailer.script.append(RefusedForGood(1, "rejected"))
+    assert ready.deliver().status is Status.FAILED
+    ready.runs.create(a_run(2))
+    ready.deliver(RunKey("ann", DAILY, 2))
+    assert "post1: 1" in ready.texts()[0]
+
+
+def test_what_is_refused_for_now_goes_on_away_from_here(ready: World) -> None:
+    ready.mailer.script.append(RefusedForNow(1, "slow"))
+    run = ready.deliver()
+    assert (run.status, run.refusals) == (Status.RETRYING, 1)
+    assert ready.resend_queue.sent == [QueuedRun(KEY, timedelta(minutes=1))]
+    assert not ready.generate_queue.sent
+
+
+def test_what_is_refused_for_now_is_not_sent_before_its_pause_is_over(ready: World) -> None:
+    """By whatever message comes: a second one must not use up its attempts."""
+    ready.mailer.script.append(RefusedForNow(1, "slow"))
+    ready.deliver()
+    ready.clock.pass_time(seconds=59)
+    ready.deliver()
+    assert ready.mailer.calls == 1
+    ready.clock.pass_time(seconds=1)
+    assert ready.deliver().attempt == 2
+
+
+def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready: World) -> None:
+    ready.mailer.script.append(RefusedAccount(1, "paused"))
+    run = ready.deliver()
+    assert (run.status, run.reason, run.refusals) == (
+        Status.RETRYING,
+        Reason.REFUSED_ACCOUNT,
+        0,
+    )
+    assert ready.generate_queue.sent == [QueuedRun(KEY, timedelta(minutes=1))]
+    assert not ready.resend_queue.sent
+
+
+def test_a_retry_sends_the_window_of_the_first_claim(ready: World) -> None:
+    ready.mailer.script.append(RefusedForNow(1, "slow"))
+    ready.deliver()
+    ready.events.store(an_event("later", entity_id="later"), DAILY)
+    ready.clock.pass_time(minutes=10)
+    ready.deliver()
+    assert "later" not in ready.texts()[0]
+
+
+def test_an_uncertain_send_is_not_repeated(ready: World) -> None:
+    ready.mailer.script.append(Uncertain(1, "read timeout"))
+    for _ in range(3):
+        run = ready.deliver()
+    assert ready.mailer.calls == 1
+    assert run.status is Status.UNKNOWN
+    assert run.deadline
+    assert run.check_at == run.deadline + GRACE
+    assert not ready.generate_queue.sent + ready.resend_queue.sent
+
+
+def test_a_second_worker_never_sends(ready: World) -> None:
+    """It finds the claim of the first, whatever it had read before."""
+    claimed = replace(
+        a_run(), status=Status.SENDING, attempt=1, nonce="other", deadline=NOW + timedelta(hours=1)
+    )
+    ready.runs.rows[KEY] = claimed
+    assert ready.deliver() == claimed
+    assert ready.mailer.calls == 0
+
+
+def test_a_claim_made_by_another_between_read_and_claim_wins(ready: World) -> None:
+    original = ready.runs.swap
+
+    def raced(before: Run, after: Run) -> Run:
+        original(before, replace(after, nonce="other"))
+        return original(before, after)
+
+    ready.runs.swap = raced  # type: ignore[method-assign]
+    assert ready.deliver().nonce == "other"
+    assert ready.mailer.calls == 0
+
+
+def test_a_claim_whose_answer_was_lost_is_recognised(ready: World) -> None:
+    """botocore repeats the write; its second answer is a failed condition with our own row."""
+    original = ready.runs.swap
+
+    def repeated(before: Run, after: Run) -> Run:
+        original(before, after)
+        return original(before, after)
+
+    ready.runs.swap = repeated  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_trace_g_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -> None:
+    original = ready.runs.swap
+
+    def lost(before: Run, after: Run) -> Run:
+        original(before, after)
+        ready.runs.swap = original  # type: ignore[method-assign]
+        raise Unavailable("no answer")
+
+    ready.runs.swap = lost  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_a_claim_stands_where_a_stop_came_before_its_answer_was_asked_for_again(
+    ready: World,
+) -> None:
+    """Else it loses against itself, and a run that nobody sent is `unknown` in the end."""
+    original = ready.runs.swap
+
+    def lost(before: Run, after: Run) -> Run:
+        ready.runs.swap = original  # type: ignore[method-assign]
+        apply(original(before, after), Stop(), runs=ready.runs)
+        raise Unavailable("no answer")
+
+    ready.runs.swap = lost  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_a_stop_between_read_and_claim_wins(ready: World) -> None:
+    """An unsubscribe raises the epoch: the claim on what was read fails, and it is read anew."""
+    original = ready.runs.swap
+
+    def stopped(before: Run, after: Run) -> Run:
+        ready.runs.swap = original  # type: ignore[method-assign]
+        ready.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+        ready.runs.rows[KEY] = replace(ready.runs.rows[KEY], epoch=1)
+        return original(before, after)
+
+    ready.runs.swap = stopped  # type: ignore[method-assign]
+    assert ready.deliver().reason is Reason.UNSUBSCRIBED
+    assert ready.mailer.calls == 0
+
+
+def test_a_run_that_keeps_changing_before_its_claim_comes_again(ready: World) -> None:
+    original = ready.runs.swap
+
+    def changed(before: Run, after: Run) -> Run:
+        ready.runs.rows[KEY] = replace(ready.runs.rows[KEY], epoch=before.epoch + 1)
+        return original(before, after)
+
+    ready.runs.swap = changed  # type: ignore[method-assign]
+    with pytest.raises(NotYet, match="kept changing"):
+        ready.deliver()
+    assert ready.mailer.calls == 0
+    ready.runs.swap = original  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+
+
+def test_no_claim_is_made_without_the_time_to_finish(ready: World) -> None:
+    ready.left = timedelta(seconds=14)
+    with pytest.raises(NotYet):
+        ready.deliver()
+    assert ready.runs.rows[KEY] == a_run()
+
+
+def test_trace_i_a_worker_without_time_after_its_claim_does_not_send(ready: World) -> None:
+    """The time is looked at again right before the call, and the run is given back."""
+    remaining = iter([timedelta(seconds=60), timedelta(seconds=60), timedelta(seconds=3)])
+    with pytest.raises(NotYet):
+        ready.deliver(time_left=lambda: next(remaining))
+    assert ready.mailer.calls == 0
+    run = ready.runs.rows[KEY]
+    assert (run.status, run.reason) == (Status.RETRYING, Reason.NOT_ATTEMPTED)
+
+
+def test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send(ready: World) -> None:
+    """Also one that nobody has ended, although its invocation is over."""
+    original = ready.runs.swap
+
+    def stalled(before: Run, after: Run) -> Run:
+        stored = original(before, after)
+        ready.clock.pass_time(minutes=2)
+        return stored
+
+    ready.runs.swap = stalled  # type: ignore[method-assign]
+    with pytest.raises(NotYet, match="ran out of time"):
+        ready.deliver()
+    assert ready.mailer.calls == 0
+
+
+def test_the_deadline_lies_after_the_end_of_the_invocation(ready: World) -> None:
+    run = ready.deliver()
+    assert run.deadline == ready.clock() + timedelta(seconds=60 + 5)
+
+
+def test_a_claimant_past_its_deadline_leaves_the_outcome_unknown(ready: World) -> None:
+    ready.runs.rows[KEY] = replace(
+        a_run(), status=Status.SENDING, attempt=1, nonce="gone", deadline=NOW
+    )
+    run = ready.deliver()
+    assert (run.status, run.reason) == (Status.UNKNOWN, Reason.DEADLINE_PASSED)
+    assert run.uncertain == {1}
+    assert run.check_at == NOW + GRACE
+
+
+@pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
+def test_an_older_run_that_nobody_sent_is_superseded(ready: World, status: Status) -> None:
+    ready.runs.rows[KEY] = replace(a_run(), status=status)
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+    older = ready.runs.rows[KEY]
+    assert (older.status, older.reason) == (Status.CANCELLED, Reason.SUPERSEDED)
+    assert ready.deliver().status is Status.CANCELLED
+    assert ready.mailer.calls == 1
+
+
+@pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
+def test_trace_a_a_run_waits_for_an_older_one_that_may_have_been_sent(
+    ready: World, status: Status
+) -> None:
+    """Else the same events would go out twice."""
+    ready.runs.rows[KEY] = replace(
+        a_run(),
+        status=status,
+        attempt=1,
+        deadline=NOW + timedelta(hours=1),
+        uncertain=frozenset({1}) if status is Status.UNKNOWN else frozenset(),
+    )
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)) == a_run(2)
+    assert ready.mailer.calls == 0
+    assert [queued.key.sequence for queued in ready.generate_queue.sent] == [2]
+
+
+def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
+    ready: World,
+) -> None:
+    """Read as pending, sent by another worker before it could be cancelled."""
+    ready.runs.create(a_run(2))
+    original = ready.runs.swap
+
+    def raced(before: Run, after: Run) -> Run:
+        if after.reason is Reason.SUPERSEDED:
+            ready.runs.swap = original  # type: ignore[method-assign]
+            ready.deliver()
+        return original(before, after)
+
+    ready.runs.swap = raced  # type: ignore[method-assign]
+    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+    assert ready.mailer.calls == 1
+
+
+def test_a_skip_that_loses_to_a_claim_leaves_the_run_to_the_claimant(world: World) -> None:
+    original = world.runs.swap
+
+    def raced(before: Run, after: Run) -> Run:
+        claimed = replace(before, status=Status.SENDING, reason=Reason.CLAIMED, attempt=1)
+        world.runs.rows[KEY] = claimed
+        return original(before, after)
+
+    world.runs.swap = raced  # type: ignore[method-assign]
+    assert world.deliver().status is Status.SENDING
+
+
+def test_why_the_provider_refused_is_kept(ready: World) -> None:
+    ready.mailer.script.append(RefusedForGood(1, "MessageRejected"))
+    assert ready.deliver().detail == "MessageRejected"
+
+
+def test_a_window_begins_where_the_greatest_sent_window_ended(ready: World) -> None:
+    ready.runs.rows[KEY] = replace(
+        a_run(), status=Status.SENT, window=Window(datetime(2026, 1, 1, tzinfo=UTC), NOW)
+    )
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+
+
+def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: World) -> None:
+    later = NOW + timedelta(hours=2)
+    ready.runs.rows[KEY] = replace(a_run(), status=Status.SENT, window=Window(NOW, later))
+    ready.runs.create(a_run(2))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+
+
+# Its turn.
+
+
+def reserve_all(pacer: FakePacer, now: datetime, seconds: float) -> None:
+    """Let others take every turn from now on for a while."""
+    pacer.row.pace = replace(
+        pacer.row.pace,
+        next_at=now + timedelta(seconds=seconds),
+        stretch_at=now,
+        day=now.date(),
+    )
+
+
+def use_up_the_day(pacer: FakePacer, now: datetime) -> None:
+    """A new domain that may send two emails today, and has."""
+    pacer.plan = PacePlan(rate=10, warmup_from=now.date(), warmup_daily=2)
+    for _ in range(2):
+        pacer.reserve(now, now + timedelta(seconds=5))
+
+
+def test_a_run_takes_no_turn_of_the_other_stream(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    reserve_all(collecting.pacer, collecting.clock(), 60)
+    use_up_the_day(collecting.pacer, collecting.clock())
+    assert collecting.deliver(AT_ONCE).status is Status.SENT
+
+
+@pytest.mark.parametrize("seconds", [0, 0.3, 5])
+def test_an_email_waits_for_its_turn(ready: World, seconds: float) -> None:
+    reserve_all(ready.pacer, ready.clock(), seconds)
+    turn = ready.clock() + timedelta(seconds=seconds)
+    assert ready.deliver().status is Status.SENT
+    assert ready.clock() == turn
+    assert not ready.generate_queue.sent
+
+
+@pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
+def test_a_run_whose_turn_is_too_far_off_is_put_off_by_a_message_of_its_own(
+    ready: World, status: Status
+) -> None:
+    """It stays as it is; nobody slept, and no turn was taken."""
+    run = replace(a_run(), status=status)
+    ready.runs.rows[KEY] = run
+    reserve_all(ready.pacer, ready.clock(), 5.001)
+    before, pace = ready.clock(), ready.pacer.row.pace
+    assert ready.deliver() == run
+    (queued,) = ready.generate_queue.sent
+    assert (queued.key, queued.delay) == (KEY, timedelta(seconds=480))
+    assert (ready.clock(), ready.pacer.row.pace) == (before, pace)
+    assert ready.mailer.calls == 0
+
+
+def test_a_run_that_was_put_off_is_sent_when_its_message_comes(ready: World) -> None:
+    reserve_all(ready.pacer, ready.clock(), 60)
+    ready.deliver()
+    ready.clock.now += ready.generate_queue.sent[0].delay
+    assert ready.deliver().status is Status.SENT
+    assert ready.mailer.calls == 1
+
+
+def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: World) -> None:
+    """Fifteen seconds are needed, and two are left for waiting.
+
+    Another invocation has more: the run is not put off for minutes.
+    """
+    ready.left = timedelta(seconds=17)
+    reserve_all(ready.pacer, ready.clock(), 2.5)
+    with pytest.raises(NotYet, match="Too little time"):
+        ready.deliver()
+    assert not ready.generate_queue.sent
+    assert ready.runs.rows[KEY] == a_run()
+    reserve_all(ready.pacer, ready.clock(), 2)
+    assert ready.deliver().status is Status.SENT
+
+
+def test_with_no_time_to_wait_a_turn_that_is_free_now_is_taken(ready: World) -> None:
+    ready.left = timedelta(seconds=15)
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.taken == 1
+
+
+def test_a_message_that_cannot_be_put_off_is_kept(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise Unavailable("SQS did not answer")
+
+    monkeypatch.setattr(ready.generate_queue, "send", refuse)
+    reserve_all(ready.pacer, ready.clock(), 60)
+    with pytest.raises(Unavailable):
+        ready.deliver()
+    assert ready.runs.rows[KEY] == a_run()
+
+
+def test_a_run_for_which_there_is_nothing_to_send_takes_no_turn(world: World) -> None:
+    reserve_all(world.pacer, world.clock(), 60)
+    assert world.deliver().reason is Reason.EMPTY
+    assert not world.generate_queue.sent
+
+
+def test_who_is_overtaken_before_the_claim_keeps_its_turn(ready: World) -> None:
+    original = ready.runs.swap
+
+    def stopped(before: Run, after: Run) -> Run:
+        ready.runs.swap = original  # type: ignore[method-assign]
+        ready.runs.rows[KEY] = replace(ready.runs.rows[KEY], epoch=1)
+        return original(before, after)
+
+    ready.runs.swap = stopped  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.taken == 1
+
+
+def test_a_digest_for_which_the_day_has_no_turn_left_is_skipped_with_its_reason(
+    ready: World,
+) -> None:
+    """Its events go with the next one, which is not a day late."""
+    use_up_the_day(ready.pacer, ready.clock())
+    run = ready.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
+    assert not ready.generate_queue.sent
+    ready.clock.pass_time(days=1)
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+    assert "post1: 1" in ready.texts()[0]
+
+
+def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room_again(
+    ready: World,
+) -> None:
+    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
+    run = ready.deliver()
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
+    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=1), ready.clock())
+    ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
+    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+
+
+def test_an_email_waits_for_its_turn_no_more_than_five_seconds(ready: World) -> None:
+    asked: list[timedelta] = []
+
+    def reserve(now: datetime, latest: datetime) -> NoTurn:
+        asked.append(latest - now)
+        return NoTurn.BUSY
+
+    ready.pacer.reserve = reserve  # type: ignore[method-assign]
+    ready.deliver()
+    assert asked == [timedelta(seconds=5)]
+
+
+# At once.
+
+AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
+
+
+@pytest.fixture
+def collecting(world: World) -> World:
+    """A run that collects for twenty seconds, with one event."""
+    world.events.store(an_event(), AT_ONCE.schedule)
+    world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW + timedelta(seconds=20)))
+    return world
+
+
+@pytest.mark.parametrize("seconds", [0, 20, 79.999])
+def test_an_immediate_run_waits_until_all_that_it_collects_can_be_read(
+    collecting: World, seconds: float
+) -> None:
+    collecting.clock.pass_time(seconds=seconds)
+    assert collecting.deliver(AT_ONCE).status is Status.PENDING
+    assert collecting.mailer.calls == 0
+    assert collecting.generate_queue.sent == [QueuedRun(AT_ONCE, (80 - seconds) * SECOND)]
+
+
+def test_an_immediate_run_is_sent_from_then_on(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    assert collecting.deliver(AT_ONCE).status is Status.SENT
+    assert "post1: 1" in collecting.texts()[0]
+
+
+def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: World) -> None:
+    """Only immediate runs collect: a digest takes what there is."""
+    ready.runs.rows[KEY] = replace(a_run(), due_at=ready.clock() + timedelta(hours=1))
+    assert ready.deliver().status is Status.SENT
+
+
+def test_an_immediate_run_is_put_off_for_less_than_a_digest(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    reserve_all(collecting.immediate_pacer, collecting.clock(), 60)
+    assert collecting.deliver(AT_ONCE).status is Status.PENDING
+    assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=35)]
+
+
+def test_an_immediate_run_for_which_the_day_has_no_turn_left_is_put_off(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    use_up_the_day(collecting.immediate_pacer, collecting.clock())
+    run = collecting.deliver(AT_ONCE)
+    assert run.status is Status.PENDING
+    assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=900)]
+    collecting.clock.pass_time(days=1)
+    assert collecting.deliver(AT_ONCE).status is Status.SENT
+
+
+def test_the_renderer_is_told_of_which_schedule_the_run_is(collecting: World) -> None:
+    collecting.clock.pass_time(seconds=80)
+    collecting.deliver(AT_ONCE)
+    assert AT_ONCE.schedule in collecting.texts()[0]
+
+
+def test_a_run_reads_only_the_events_of_its_own_schedule(ready: World) -> None:
+    other = an_event("e2", entity_id="post2")
+    ready.events.store(other, "weekly")
+    ready.clock.pass_time(minutes=5)
+    ready.deliver()
+    assert "post2" not in ready.texts()[0]
+
+
+@pytest.mark.parametrize("status", sorted(set(SubscriberStatus) - {SubscriberStatus.ACTIVE}))
+def test_every_status_but_active_is_a_reason_of_the_same_name(status: SubscriberStatus) -> None:
+    assert why_not_sent(replace(a_subscriber(), status=status)).value == status.value

@@ -1,0 +1,227 @@
+"""What older runs leave to the next one: its window, what it carries, and whether it waits."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
+from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.model import DAILY, RunKey
+from gazette.steps.delivery.predecessors import settle_if_overdue
+
+from tests.builders import NOW, a_subscriber, an_event
+from tests.world import GRACE, World
+
+FIRST, SECOND, THIRD = (RunKey("ann", DAILY, number) for number in (1, 2, 3))
+HOUR = timedelta(hours=1)
+EVIDENCE = MailReport(MailEvent.SENT, FIRST, 1, "m1", NOW)
+
+
+def start(world: World, key: RunKey) -> None:
+    now = world.clock()
+    world.runs.create(Run(key, due_at=now, check_at=now + HOUR))
+
+
+def in_doubt(policy: Policy = Policy.CARRY_OVER) -> World:
+    """The first run may have gone out with `post1`; the second has `post2` as well."""
+    world = World(policy=policy)
+    world.subscribers.put(a_subscriber(), replacing=None)
+    start(world, FIRST)
+    world.events.store(an_event("e1", entity_id="post1"), DAILY)
+    world.clock.pass_time(minutes=1)
+    world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
+    world.generate(FIRST)
+    world.events.store(an_event("e2", entity_id="post2"), DAILY)
+    world.clock.pass_time(minutes=10)
+    start(world, SECOND)
+    return world
+
+
+def carried(policy: Policy = Policy.CARRY_OVER) -> World:
+    """And its policy has spoken."""
+    world = in_doubt(policy)
+    world.clock.pass_time(minutes=20)
+    world.evidence_log.note(world.clock())
+    world.sweep()
+    return world
+
+
+def lines(world: World) -> list[tuple[str, ...]]:
+    return [tuple(sorted(email.lines)) for email in world.emails()]
+
+
+def test_trace_a_a_run_waits_while_its_predecessor_may_have_gone() -> None:
+    world = in_doubt()
+    run = world.generate(SECOND)
+    assert run
+    assert run.status is Status.PENDING
+    assert world.mailer.calls == 1
+    [queued] = world.generate_queue.sent
+    assert queued.key == SECOND
+    assert world.clock() + queued.delay > world.runs.rows[FIRST].check_at
+
+
+def test_who_waits_goes_on_after_the_policy_and_takes_everything() -> None:
+    world = in_doubt()
+    world.generate(SECOND)
+    world.clock.pass_time(minutes=20)
+    world.sweep()
+    world.deliver_queued()
+    assert lines(world) == [("post1: 1", "post2: 1")]
+
+
+def test_who_waits_goes_on_after_evidence_and_takes_the_rest() -> None:
+    world = in_doubt()
+    world.generate(SECOND)
+    world.report(EVIDENCE)
+    world.deliver_queued()
+    assert lines(world) == [("post2: 1",)]
+
+
+def test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail() -> None:
+    """Closing the predecessor and claiming are one: else its events would go out twice."""
+    world = carried()
+    with world.meanwhile("runs.swap_together", lambda: world.report(EVIDENCE), before=True):
+        run = world.generate(SECOND)
+    assert run
+    assert run.status is Status.SENT
+    assert world.runs.rows[FIRST].reason is Reason.EVIDENCE
+    assert lines(world) == [("post2: 1",)]
+
+
+def test_trace_b_evidence_after_the_claim_comes_too_late_and_is_kept() -> None:
+    world = carried()
+    with world.meanwhile("mailer.send", lambda: world.report(EVIDENCE), before=True):
+        world.generate(SECOND)
+    assert world.runs.rows[FIRST].status is Status.SENT
+    assert lines(world) == [("post1: 1", "post2: 1")]
+
+
+def test_trace_c_what_a_run_covers_is_computed_anew_at_each_attempt() -> None:
+    """Refused, then the predecessor's evidence: the second attempt must not repeat its events."""
+    world = carried()
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.generate(SECOND)
+    world.report(EVIDENCE)
+    world.deliver_queued()
+    assert lines(world) == [("post2: 1",)]
+
+
+def test_what_was_carried_into_a_run_that_then_failed_goes_on_into_the_next() -> None:
+    world = carried()
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.generate(SECOND)
+    world.clock.pass_time(hours=1)
+    start(world, THIRD)
+    run = world.generate(THIRD)
+    assert run
+    assert run.status is Status.SENT
+    assert world.runs.rows[SECOND].reason is Reason.SUPERSEDED
+    assert lines(world) == [("post1: 1", "post2: 1")]
+
+
+def test_evidence_for_what_was_carried_before_makes_a_later_claim_fail_too() -> None:
+    world = carried()
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.generate(SECOND)
+    assert world.runs.rows[FIRST].reason is Reason.CARRIED_INTO
+    world.clock.pass_time(minutes=1)
+    with world.meanwhile("runs.swap_together", lambda: world.report(EVIDENCE), before=True):
+        world.generate(SECOND)
+    assert lines(world) == [("post2: 1",)]
+
+
+def test_a_run_that_is_to_be_sent_once_more_is_carried_by_its_successor() -> None:
+    world = carried(Policy.RESEND)
+    assert world.runs.rows[FIRST].reason is Reason.POLICY_RESEND
+    world.generate(SECOND)
+    assert world.runs.rows[FIRST].reason is Reason.CARRIED_INTO
+    world.deliver_queued()
+    assert world.mailer.calls == 2
+    assert lines(world) == [("post1: 1", "post2: 1")]
+
+
+def test_a_claim_that_is_not_alone_recognises_itself_too() -> None:
+    """The first answer is lost; asked again, the nonce tells that it was made."""
+    world = carried()
+    original = world.runs.swap_together
+
+    def lost(*args: object, **named: object) -> bool:
+        world.runs.swap_together = original  # type: ignore[method-assign]
+        original(*args, **named)  # type: ignore[arg-type]
+        raise Unavailable("no answer")
+
+    world.runs.swap_together = lost  # type: ignore[method-assign]
+    run = world.generate(SECOND)
+    assert run
+    assert run.status is Status.SENT
+    assert world.mailer.calls == 2
+
+
+def test_two_workers_that_carry_at_once_send_once() -> None:
+    world = carried()
+    with world.meanwhile("runs.swap_together", lambda: world.generate(SECOND), before=True):
+        world.generate(SECOND)
+    assert lines(world) == [("post1: 1", "post2: 1")]
+
+
+def test_of_a_chain_of_doubts_the_next_run_takes_only_what_was_in_one() -> None:
+    world = carried()
+    world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
+    world.generate(SECOND)
+    world.clock.pass_time(minutes=20)
+    world.sweep()
+    start(world, THIRD)
+    world.generate(THIRD)
+    assert {world.runs.rows[key].reason for key in (FIRST, SECOND)} == {Reason.CARRIED_INTO}
+    assert lines(world) == [("post2: 1",)]
+
+
+@pytest.mark.parametrize("reason", [Reason.EMPTY, Reason.BATCH_CANCELLED])
+def test_what_was_stopped_although_it_may_have_gone_is_carried_as_well(reason: Reason) -> None:
+    world = carried(Policy.RESEND)
+    stopped = {Reason.EMPTY: Status.SKIPPED, Reason.BATCH_CANCELLED: Status.CANCELLED}[reason]
+    world.runs.rows[FIRST] = replace(world.runs.rows[FIRST], status=stopped, reason=reason)
+    with world.meanwhile("runs.swap_together", lambda: world.report(EVIDENCE), before=True):
+        world.generate(SECOND)
+    assert lines(world) == [("post2: 1",)]
+
+
+def test_who_keeps_being_overtaken_keeps_its_message() -> None:
+    world = carried()
+    world.runs.swap_together = lambda *_, **__: False  # type: ignore[method-assign]
+    with pytest.raises(NotYet, match="kept changing"):
+        world.generate(SECOND)
+    assert world.mailer.calls == 1
+
+
+def test_the_grace_of_a_claimant_that_died_begins_with_its_deadline() -> None:
+    world = in_doubt()
+    dead = replace(
+        world.runs.rows[FIRST],
+        status=Status.SENDING,
+        reason=Reason.CLAIMED,
+        uncertain=frozenset(),
+    )
+    world.runs.rows[FIRST] = dead
+    world.generate(SECOND)
+    assert dead.deadline
+    assert world.runs.rows[FIRST].check_at == dead.deadline + GRACE
+
+
+def test_who_saw_an_attempt_overdue_leaves_the_next_one_alone() -> None:
+    """It stalled, and meanwhile the first attempt was refused and the run claimed once more."""
+    world = World()
+    start(world, FIRST)
+    first = replace(
+        world.runs.rows[FIRST],
+        status=Status.SENDING,
+        attempt=1,
+        deadline=NOW - timedelta(minutes=1),
+    )
+    second = replace(first, attempt=2, deadline=NOW + HOUR)
+    world.runs.rows[FIRST] = second
+    settle_if_overdue(first, runs=world.runs, clock=world.clock, evidence_grace=GRACE)
+    assert world.runs.rows[FIRST] == second

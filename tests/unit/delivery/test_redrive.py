@@ -1,0 +1,412 @@
+"""Support's redrive of a run that was refused to the end: its events go, once, and now."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
+from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import RefusedForNow
+from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY, RunKey, Window
+from gazette.domain.ports.outside import QueuedRun
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.delivery.types import Awaited
+from gazette.steps.support.dead_letters import Redrive, foresee
+
+from tests.builders import a_subscriber, an_event
+from tests.world import SETTLE_LAG, Email, World, crashes, interleavings
+
+KEY = RunKey("ann", DAILY, 1)
+NEXT = RunKey("ann", DAILY, 2)
+DAY = timedelta(days=1)
+
+
+def happen(world: World, number: int) -> None:
+    """Something of its own, old enough to be in a digest."""
+    world.create(an_event(f"e{number}", entity_id=f"post{number}", occurred_at=world.clock()))
+    world.clock.pass_time(minutes=1)
+
+
+def refuse_to_the_end(world: World, key: RunKey) -> None:
+    for attempt in range(1, 7):
+        world.mailer.script.append(RefusedForNow(attempt, "Throttling"))
+    for _ in range(7):
+        world.deliver_queued()
+    assert world.runs.rows[key].reason is Reason.ATTEMPTS_EXHAUSTED
+    assert world.failed_runs.kept[-1:] == [key]
+
+
+def failed(frequency: Frequency = Frequency.DAILY) -> World:
+    """What happened before and while it was refused waits; its dead letter is in `failed`."""
+    world = World()
+    world.choose(comment=frequency)
+    happen(world, 1)
+    if frequency is Frequency.DAILY:
+        due = world.schedules.rows["ann", DAILY].next_due_at
+        world.clock.now = due + 2 * SETTLE_LAG
+        world.fan_out(slot_of(due))
+    refuse_to_the_end(world, next(iter(world.runs.rows)))
+    if frequency is Frequency.DAILY:
+        happen(world, 2)
+    return world
+
+
+@pytest.fixture
+def world() -> World:
+    return failed()
+
+
+def restart(world: World, key: RunKey = KEY) -> Restarted:
+    return world.restart(world.runs.rows[key])
+
+
+def redrive(world: World, key: RunKey = KEY) -> None:
+    """A message from `failed`, moved to the resend queue."""
+    world.resend(key, given_up=True)
+
+
+def work_off(world: World) -> None:
+    for _ in range(3):
+        world.deliver_queued()
+
+
+def test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited(world: World) -> None:
+    assert not world.emails()
+    redrive(world)
+    work_off(world)
+    (email,) = world.emails()
+    assert sorted(email.lines) == ["post1: 1", "post2: 1"]
+    assert world.runs.rows[KEY].reason is Reason.ATTEMPTS_EXHAUSTED
+    assert world.runs.rows[NEXT].status is Status.SENT
+    assert world.failed_runs.kept == [KEY]
+
+
+def test_trace_aa_the_next_digest_comes_at_its_hour_and_repeats_nothing(world: World) -> None:
+    before = world.schedules.rows["ann", DAILY]
+    redrive(world)
+    after = world.schedules.rows["ann", DAILY]
+    assert after == replace(before, sequence=3, revision=before.revision + 1)
+    work_off(world)
+    happen(world, 3)
+    world.send_digest()
+    assert [sorted(email.lines) for email in world.emails()] == [
+        ["post1: 1", "post2: 1"],
+        ["post3: 1"],
+    ]
+    assert world.runs.rows[RunKey("ann", DAILY, 3)].due_at == before.next_due_at
+
+
+def emails_of(world: World) -> list[Email]:
+    """Once the message was repeated, everything was worked off, and the next digest was due."""
+    redrive(world)
+    work_off(world)
+    happen(world, 3)
+    world.send_digest()
+    work_off(world)
+    return world.emails()
+
+
+@pytest.mark.parametrize("frequency", [Frequency.DAILY, Frequency.IMMEDIATE])
+def test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited(
+    frequency: Frequency,
+) -> None:
+    """Its message comes again; that of the run it started may have come before."""
+
+    def key(world: World) -> RunKey:
+        return next(iter(world.runs.rows))
+
+    def act(world: World) -> None:
+        redrive(world, key(world))
+
+    for works_before in (False, True):
+        broken = 0
+        for world, where in crashes(lambda: failed(frequency), act):
+            broken += 1
+            if works_before:
+                work_off(world)
+            redrive(world, key(world))
+            work_off(world)
+            if frequency is Frequency.DAILY:
+                happen(world, 3)
+                world.send_digest()
+                work_off(world)
+            shown = [line for email in world.emails() for line in email.lines]
+            numbers = sorted(key.sequence for key in world.runs.rows)
+            if frequency is Frequency.IMMEDIATE:
+                assert (shown, len(numbers)) == (["post1: 1"], 2), where
+                continue
+            assert sorted(shown) == ["post1: 1", "post2: 1", "post3: 1"], where
+            assert len(world.emails()) == 2, where
+            assert numbers == [1, 2, 3], where
+            assert world.schedules.rows["ann", DAILY].sequence == 4, where
+        assert broken > 10
+
+
+def test_trace_aa_two_workers_and_a_second_message_start_one_run() -> None:
+    for world, where in interleavings(failed, redrive, redrive):
+        assert len(emails_of(world)) == 2, where
+        assert sorted(key.sequence for key in world.runs.rows) == [1, 2, 3], where
+
+
+def test_trace_aa_fan_out_in_between_neither_loses_nor_repeats_what_waited() -> None:
+    """At the hour of the next digest, with a schedule that is as it was read."""
+
+    def at_the_hour() -> World:
+        world = failed()
+        due = world.schedules.rows["ann", DAILY].next_due_at
+        world.clock.now = due + 2 * SETTLE_LAG
+        return world
+
+    def fan_out(world: World) -> None:
+        world.fan_out(slot_of(world.clock.now))
+
+    for world, where in interleavings(at_the_hour, redrive, fan_out):
+        emails = emails_of(world)
+        shown = sorted(line for email in emails for line in email.lines)
+        assert shown == ["post1: 1", "post2: 1", "post3: 1"], where
+        numbers = sorted(key.sequence for key in world.runs.rows)
+        assert numbers == list(range(1, numbers[-1] + 1)), where
+        assert world.schedules.rows["ann", DAILY].sequence == numbers[-1] + 1, where
+
+
+def test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence(
+    world: World,
+) -> None:
+    """The number was taken, and the schedule does not say so yet: the message comes again."""
+
+    def no_number(name: str, call: Callable[[], object]) -> object:
+        if name == "schedules.put":
+            raise Unavailable("no answer")
+        return call()
+
+    with world.watched(no_number), pytest.raises(Unavailable):
+        redrive(world)
+    assert world.schedules.rows["ann", DAILY].sequence == NEXT.sequence
+    work_off(world)
+    assert restart(world) == Restarted(
+        world.runs.rows[KEY], Restart.SENT_SINCE, world.runs.rows[NEXT]
+    )
+    assert world.schedules.rows["ann", DAILY].sequence == 3
+
+
+def test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run(world: World) -> None:
+    """The number of the next occurrence has its run, and is not spent for it."""
+    before = world.schedules.rows["ann", DAILY]
+    world.clock.now = before.next_due_at + 2 * SETTLE_LAG
+
+    def no_advance(name: str, call: Callable[[], object]) -> object:
+        if name == "schedules.put":
+            raise Unavailable("no answer")
+        return call()
+
+    with world.watched(no_advance), pytest.raises(Unavailable):
+        world.fan_out(slot_of(before.next_due_at))
+    assert restart(world).restart is Restart.GOES_WITH
+    assert world.schedules.rows["ann", DAILY] == before
+    work_off(world)
+    happen(world, 3)
+    world.fan_out(slot_of(before.next_due_at))
+    work_off(world)
+    assert [sorted(email.lines) for email in world.emails()] == [["post1: 1", "post2: 1"]]
+    assert len(world.runs.rows) == 2
+
+
+def test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest(world: World) -> None:
+    """The run of the redrive has the number of the occurrence that the change gives up."""
+    before = world.schedules.rows["ann", DAILY]
+    world.runs.create(Run(NEXT, world.clock(), world.clock()))
+    world.clock.pass_time(minutes=1)
+    evening = DigestTimes(hour=20, minute=0)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), times=evening)))
+    moved = world.schedules.rows["ann", DAILY]
+    assert (moved.last_due_at, moved.sequence) == (before.last_due_at, 3)
+    assert moved.next_due_at == before.next_due_at + timedelta(hours=12)
+
+
+def test_what_a_later_digest_carried_is_not_sent_again_and_the_answer_names_it(
+    world: World,
+) -> None:
+    for number in (3, 4):
+        world.send_digest()
+        work_off(world)
+        happen(world, number)
+    assert len(world.emails()) == 2
+    done = restart(world)
+    assert (done.restart, done.run and done.run.key) == (Restart.SENT_SINCE, NEXT)
+    redrive(world)
+    assert (world.generate_queue.sent, world.resend_queue.sent) == ([], [])
+    assert len(world.runs.rows) == 3
+
+
+def test_of_a_run_that_is_not_sent_yet_the_message_is_queued_again(world: World) -> None:
+    world.clock.now = world.schedules.rows["ann", DAILY].next_due_at + 2 * SETTLE_LAG
+    world.fan_out(slot_of(world.clock.now))
+    before = world.schedules.rows["ann", DAILY]
+    done = restart(world)
+    assert (done.restart, done.run) == (Restart.GOES_WITH, world.runs.rows[NEXT])
+    assert world.resend_queue.sent == [QueuedRun(NEXT, timedelta(0))]
+    assert world.schedules.rows["ann", DAILY] == before
+
+
+def test_what_is_carried_waits_for_a_run_and_gets_one(world: World) -> None:
+    """Nobody acts on it until it comes."""
+    world.send_digest()
+    sent = world.runs.rows[NEXT]
+    carried = replace(
+        sent, status=Status.UNKNOWN, reason=Reason.CARRIED, uncertain=frozenset({sent.attempt})
+    )
+    world.runs.rows[NEXT] = carried
+    done = restart(world)
+    assert (done.restart, done.run and done.run.key.sequence) == (Restart.STARTED, 3)
+
+
+def test_one_that_fails_as_well_is_redriven_as_well(world: World) -> None:
+    redrive(world)
+    refuse_to_the_end(world, NEXT)
+    redrive(world)
+    redrive(world, NEXT)
+    work_off(world)
+    (email,) = world.emails()
+    assert sorted(email.lines) == ["post1: 1", "post2: 1"]
+    assert world.failed_runs.kept == [KEY, NEXT]
+    assert len(world.runs.rows) == 3
+
+
+def test_nothing_is_started_for_who_is_not_written_to(world: World) -> None:
+    hashed = address_hash("ann@example.com")
+    world.suppressions.add(hashed, Cause.MANUAL)
+    assert restart(world).reason is Reason.SUPPRESSED
+    world.suppressions.lift(hashed, Cause.MANUAL)
+    world.unsubscribe()
+    assert restart(world).reason is Reason.UNSUBSCRIBED
+    world.erase()
+    assert restart(world) == Restarted(
+        world.runs.rows[KEY], Restart.NOT_WRITTEN_TO, reason=Reason.ERASED
+    )
+    assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
+
+
+def test_nothing_is_started_in_a_pause_and_what_waits_goes_with_the_first_email_after_it(
+    world: World,
+) -> None:
+    """A run that failed before says nothing of what the reader wants now."""
+    until = world.clock().date() + 3 * DAY
+    world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
+    assert restart(world) == Restarted(world.runs.rows[KEY], Restart.PAUSED)
+    assert foreseen(world)[0] is Redrive.PAUSED
+    redrive(world)
+    work_off(world)
+    assert not world.emails()
+    world.send_digest()
+    assert [email.lines for email in world.emails()] == [("post2: 1", "post1: 1")]
+
+
+def test_without_a_schedule_nothing_is_started(world: World) -> None:
+    del world.schedules.rows["ann", DAILY]
+    assert restart(world).restart is Restart.NO_SCHEDULE
+    assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
+
+
+def test_a_number_that_a_run_without_an_email_has_taken_is_passed_over(world: World) -> None:
+    """Such as that of a reader who rested: the schedule left the due index with its number."""
+    schedule = world.schedules.rows["ann", DAILY]
+    rested = Run(
+        NEXT, schedule.next_due_at, world.clock(), status=Status.SKIPPED, reason=Reason.DORMANT
+    )
+    world.runs.create(rested)
+    redrive(world)
+    work_off(world)
+    assert world.runs.rows[RunKey("ann", DAILY, 3)].status is Status.SENT
+    assert world.schedules.rows["ann", DAILY].sequence == 4
+
+
+def test_a_schedule_that_keeps_changing_lets_the_message_come_again(world: World) -> None:
+    def change() -> None:
+        schedule = world.schedules.rows["ann", DAILY]
+        changed = replace(schedule, revision=schedule.revision + 1)
+        world.schedules.rows["ann", DAILY] = changed
+
+    with (
+        world.meanwhile("schedules.get", change, times=6),
+        pytest.raises(NotYet, match="kept changing"),
+    ):
+        redrive(world)
+    redrive(world)
+    work_off(world)
+    assert len(world.emails()) == 1
+
+
+def test_what_a_worker_may_have_sent_before_it_failed_goes_with_the_next() -> None:
+    """A doubt of an earlier attempt is carried, as behind any run."""
+    world = failed()
+    run = world.runs.rows[KEY]
+    world.runs.rows[KEY] = replace(run, uncertain=frozenset({1}))
+    redrive(world)
+    work_off(world)
+    assert world.runs.rows[KEY].reason is Reason.CARRIED_INTO
+    assert len(world.emails()) == 1
+    redrive(world)
+    assert len(world.runs.rows) == 2
+
+
+def foreseen(world: World) -> tuple[Redrive, RunKey | None]:
+    with world.calls() as called:
+        said = foresee(KEY, given_up=True, by=world.rehearsing())
+    assert {"runs.create", "schedules.put", "resend_queue.send"}.isdisjoint(called)
+    return said.redrive, said.run.key if said.run else None
+
+
+def test_what_is_foreseen_of_what_failed_is_what_a_redrive_then_does(world: World) -> None:
+    assert foreseen(world) == (Redrive.STARTS_NEXT, NEXT)
+    redrive(world)
+    assert foreseen(world) == (Redrive.GOES_WITH, NEXT)
+    work_off(world)
+    assert foreseen(world) == (Redrive.SENT_SINCE, NEXT)
+    other = failed()
+    other.pacer.pull_by_hand("wrong template", other.clock())
+    said = foresee(KEY, given_up=True, by=other.rehearsing())
+    assert (said.redrive, said.awaited) == (Redrive.STARTS_NEXT, Awaited.BRAKE_OFF)
+    other.unsubscribe()
+    said = foresee(KEY, given_up=True, by=other.rehearsing())
+    assert (said.redrive, said.reason) == (Redrive.NOT_WANTED, Reason.UNSUBSCRIBED)
+
+
+def test_where_nothing_waits_any_more_that_is_foreseen(world: World) -> None:
+    world.events.rows.clear()
+    said = foresee(KEY, given_up=True, by=world.rehearsing())
+    assert said.run
+    assert (said.redrive, said.run.reason) == (Redrive.NOT_WANTED, Reason.EMPTY)
+    redrive(world)
+    work_off(world)
+    assert world.runs.rows[NEXT].reason is Reason.EMPTY
+
+
+def test_the_run_that_is_named_is_the_first_that_covers_the_window(world: World) -> None:
+    """One that was sent with an earlier end did not have its events."""
+    until = world.runs.rows[KEY].window
+    assert until
+
+    def a_sent_one(number: int, end: datetime) -> Run:
+        return Run(
+            RunKey("ann", DAILY, number),
+            world.clock(),
+            world.clock(),
+            status=Status.SENT,
+            reason=Reason.ACCEPTED,
+            window=Window(until.since, end),
+        )
+
+    world.runs.create(a_sent_one(2, until.until - DAY))
+    world.schedules.rows["ann", DAILY] = replace(world.schedules.rows["ann", DAILY], sequence=5)
+    assert foreseen(world) == (Redrive.STARTS_NEXT, RunKey("ann", DAILY, 5))
+    for number in (3, 4):
+        world.runs.create(a_sent_one(number, until.until + DAY))
+    assert foreseen(world) == (Redrive.SENT_SINCE, RunKey("ann", DAILY, 3))

@@ -1,0 +1,192 @@
+"""The audit of the demo finds what it is there to find, from the emails alone."""
+
+from collections.abc import Callable
+from datetime import date
+from email.message import EmailMessage
+from email.policy import SMTP
+from pathlib import Path
+
+import pytest
+from gazette.adapters.contract import decode
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.commands import ChangeSubscriber, CreateEvents
+from gazette.domain.delivery.compose import compose
+from gazette.domain.model import DAILY, Event
+
+from demo import campus
+from demo.audit import Findings, audit, read
+from demo.ses import Accepted
+from tests.builders import LINKS, NOW
+from tests.unit.ingest.test_contract import envelope
+
+# (reader, day): how many messages come from each of the others.
+WEEK = {
+    (1, 0): {2: 3, 3: 2, 4: 1},
+    (1, 1): {2: 1},
+    (1, 4): {3: 2, 5: 2},
+    (2, 0): {1: 1},
+    (2, 1): dict.fromkeys(range(3, 9), 1),
+}
+CAP = 4
+
+
+def messages() -> list[campus.Message]:
+    """The week as the log has it."""
+    rows = [
+        (source, reader, day)
+        for (reader, day), senders in WEEK.items()
+        for source, count in senders.items()
+        for _ in range(count)
+    ]
+    return [
+        campus.Message(row, source, reader, day, minute_of_day=row)
+        for row, (source, reader, day) in enumerate(rows)
+    ]
+
+
+@pytest.fixture(scope="session")
+def week(built_templates: Path) -> list[Accepted]:
+    """The five emails of a right week, through the real contract, composer and templates."""
+    renderer = JinjaRenderer(built_templates)
+    return [
+        email(renderer, reader, day, run=f"student{reader}-daily-{number}")
+        for number, (reader, day) in enumerate(WEEK)
+    ]
+
+
+def email(renderer: JinjaRenderer, reader: int, day: int, *, run: str) -> Accepted:
+    """One student's email of one day."""
+    profile = decode(envelope("subscriber.changed", campus.subscriber_changed(reader, NOW)))
+    assert isinstance(profile, ChangeSubscriber)
+    events: list[Event] = []
+    for message in messages():
+        if (message.target, message.day) == (reader, day):
+            detail = campus.event_created(message, date(2026, 11, 22))
+            command = decode(envelope("event.created", detail))
+            assert isinstance(command, CreateEvents)
+            events += command.events
+    edition = renderer.render(compose(events, max_groups=CAP), profile.subscriber, LINKS, DAILY)
+    return accepted(campus.address(reader), edition.text, run)
+
+
+def accepted(to: str, text: str, run: str) -> Accepted:
+    """A message as the stand-in keeps it."""
+    message = EmailMessage(policy=SMTP)
+    message["To"] = to
+    message.set_content(text)
+    return Accepted(f"id of {run}", to, {"run": run, "attempt": "1"}, message)
+
+
+def altered(mail: Accepted, change: Callable[[str], str]) -> Accepted:
+    """The same email with another text."""
+    text = mail.part("plain").replace("\r\n", "\n")
+    assert change(text) != text
+    return accepted(mail.to, change(text), mail.tags["run"])
+
+
+def test_a_right_week_is_clean(week: list[Accepted]) -> None:
+    findings = audit(messages(), week)
+    assert findings.clean
+    assert findings == Findings(events_in_emails=len(messages()))
+
+
+def test_an_email_is_read_as_its_reader_reads_it(week: list[Accepted]) -> None:
+    seen = read(week[0])
+    assert seen.counts == {
+        campus.url("1-2"): 3,
+        campus.url("1-3"): 2,
+        campus.url("1-4"): 1,
+    }
+    assert (seen.total, seen.more_events, seen.more_groups) == (6, 0, 0)
+    capped = read(week[4])
+    assert (len(capped.counts), capped.total) == (CAP, 6)
+    assert (capped.more_events, capped.more_groups) == (2, 2)
+
+
+@pytest.mark.parametrize("dropped", range(len(WEEK)))
+def test_an_email_that_is_missing_is_found(week: list[Accepted], dropped: int) -> None:
+    findings = audit(messages(), week[:dropped] + week[dropped + 1 :])
+    assert not findings.clean
+    assert findings.lost_events == sum(list(WEEK.values())[dropped].values())
+    assert findings.repeated_events == findings.duplicate_emails == 0
+
+
+@pytest.mark.parametrize("doubled", range(len(WEEK)))
+def test_an_email_that_comes_twice_is_found(week: list[Accepted], doubled: int) -> None:
+    findings = audit(messages(), [*week, week[doubled]])
+    assert not findings.clean
+    assert findings.duplicate_emails == 1
+    assert findings.repeated_events == sum(list(WEEK.values())[doubled].values())
+    assert findings.lost_events == 0
+
+
+def test_the_same_day_under_another_run_is_a_duplicate_too(week: list[Accepted]) -> None:
+    again = accepted(week[0].to, week[0].part("plain"), "student1-daily-99")
+    findings = audit(messages(), [*week, again])
+    assert (findings.duplicate_emails, findings.repeated_events) == (1, 6)
+
+
+def test_one_email_twice_in_place_of_another_is_found(week: list[Accepted]) -> None:
+    findings = audit(messages(), [week[0], week[0], *week[2:]])
+    assert not findings.clean
+    assert findings.duplicate_emails == 1
+    assert findings.repeated_events == 5
+
+
+def test_a_surplus_does_not_hide_a_loss(week: list[Accepted]) -> None:
+    wrong = altered(
+        week[0],
+        lambda text: text.replace("3 new messages", "4 new messages").replace(
+            "2 new messages", "1 new message"
+        ),
+    )
+    findings = audit(messages(), [wrong, *week[1:]])
+    assert (findings.lost_events, findings.repeated_events) == (1, 1)
+
+
+def test_a_count_that_is_too_high_is_a_repeated_event(week: list[Accepted]) -> None:
+    wrong = altered(week[0], lambda text: text.replace("3 new messages", "5 new messages"))
+    findings = audit(messages(), [wrong, *week[1:]])
+    assert findings.repeated_events == 2
+    assert not findings.clean
+
+
+def test_a_count_that_is_too_low_is_a_lost_event(week: list[Accepted]) -> None:
+    wrong = altered(week[0], lambda text: text.replace("3 new messages", "1 new message"))
+    findings = audit(messages(), [wrong, *week[1:]])
+    assert (findings.lost_events, findings.repeated_events) == (2, 0)
+    assert not findings.clean
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("+2 more in 2 other places", "+1 more in 2 other places"),
+        ("+2 more in 2 other places", "+3 more in 2 other places"),
+        ("+2 more in 2 other places", "+2 more in 1 other place"),
+        ("6 updates for", "7 updates for"),
+        ("conversations/2-", "conversations/3-"),
+    ],
+)
+def test_every_figure_of_an_email_is_checked(week: list[Accepted], right: str, wrong: str) -> None:
+    findings = audit(messages(), [*week[:4], altered(week[4], lambda t: t.replace(right, wrong))])
+    assert not findings.clean
+    assert week[4].to in findings.problems[0]
+
+
+def test_an_email_to_somebody_who_had_no_messages_is_found(week: list[Accepted]) -> None:
+    stranger = accepted(campus.address(9), week[1].part("plain"), "student9-daily-1")
+    findings = audit(messages(), [*week, stranger])
+    assert findings.duplicate_emails == 1
+    assert campus.address(9) in findings.problems[0]
+
+
+def test_no_emails_at_all_lose_everything() -> None:
+    assert audit(messages(), []).lost_events == len(messages())
+
+
+def test_the_week_in_the_repository_is_whole() -> None:
+    log = campus.messages()
+    assert len({message.row for message in log}) == len(log) > 1000
+    assert {message.day for message in log} == set(range(7))
+    assert len({campus.name(student) for student in range(campus.STUDENTS)}) == campus.STUDENTS

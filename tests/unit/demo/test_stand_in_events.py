@@ -1,0 +1,132 @@
+"""The events that the stand-in for SES makes, and what befalls them on their way."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from queue import Queue
+from typing import Any
+
+import pytest
+from gazette.adapters.mail.ses_events import decode_report
+from gazette.domain.feedback.delivery_events import MailEvent
+from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
+
+from demo.ses_events import Channel, Entry, Postman, Publish, Taken, chance, entries, travelling
+from tests.builders import NOW
+
+PATIENCE = 10
+"""Seconds after which a test that would wait for ever fails."""
+
+
+def taken(number: int = 1) -> Taken:
+    return Taken(
+        message_id=f"message{number}",
+        sender="digest@example.com",
+        to=f"reader{number}@example.com",
+        tags={"run": run_id(RunKey(f"reader{number}", "daily", 1)), "attempt": "1"},
+        configuration_set="digest",
+        at=NOW,
+    )
+
+
+def kinds(some: Sequence[Entry]) -> list[MailEvent]:
+    return [report.kind for entry in some if (report := decode_report(delivered(entry)))]
+
+
+def delivered(entry: Entry) -> str:
+    """The entry as EventBridge hands it to a queue."""
+    return json.dumps(
+        {
+            "version": "0",
+            "source": entry["Source"],
+            "detail-type": entry["DetailType"],
+            "detail": json.loads(entry["Detail"]),
+        }
+    )
+
+
+def travelled(channel: Channel, number: int = 1) -> list[Entry]:
+    mail = taken(number)
+    dice = chance("events", channel.seed, mail.to, mail.tags)
+    return list(travelling(entries(mail), channel, dice))
+
+
+def test_gazette_reads_what_the_stand_in_reports() -> None:
+    reports = [decode_report(delivered(entry)) for entry in entries(taken())]
+    assert [report.kind for report in reports if report] == [MailEvent.SENT, MailEvent.DELIVERED]
+    for report in reports:
+        assert report is not None
+        assert report.run == RunKey("reader1", "daily", 1)
+        assert (report.attempt, report.message_id, report.sent_at) == (1, "message1", NOW)
+
+
+@pytest.mark.parametrize(
+    ("channel", "expected"),
+    [
+        (Channel(), ["sent", "delivered"]),
+        (Channel(lost=1.0), []),
+        (Channel(duplicated=1.0), ["sent", "sent", "delivered", "delivered"]),
+        (Channel(reordered=1.0), ["delivered", "sent"]),
+    ],
+)
+def test_events_are_lost_doubled_and_reordered(channel: Channel, expected: list[str]) -> None:
+    assert kinds(travelled(channel)) == expected
+
+
+def test_a_seed_draws_the_same_for_a_message_in_any_order_and_about_its_share() -> None:
+    channel = Channel(lost=0.3, seed=7)
+    there = {number: kinds(travelled(channel, number)) for number in range(500)}
+    back = {number: kinds(travelled(channel, number)) for number in reversed(range(500))}
+    assert there == back
+    assert there != {
+        number: kinds(travelled(Channel(lost=0.3, seed=8), number)) for number in range(500)
+    }
+    assert 600 < sum(map(len, there.values())) < 800
+
+
+def test_each_event_is_published_in_calls_of_ten_at_most() -> None:
+    calls: Queue[Sequence[Entry]] = Queue()
+    with Postman(lambda: calls.put, Channel(delay=timedelta(milliseconds=5))) as postman:
+        for number in range(30):
+            postman.carry(taken(number))
+        arrived: list[Entry] = []
+        while len(arrived) < 60:
+            call = calls.get(timeout=PATIENCE)
+            assert 1 <= len(call) <= 10
+            arrived.extend(call)
+    assert len({entry["Detail"] for entry in arrived}) == 60
+
+
+def test_nothing_is_carried_while_nobody_publishes_and_all_of_it_afterwards() -> None:
+    calls: Queue[Sequence[Entry]] = Queue()
+    publish: list[Publish] = []
+    with Postman(lambda: publish[0] if publish else None, Channel()) as postman:
+        postman.carry(taken(1))
+        publish.append(calls.put)
+        postman.carry(taken(2))
+        first = calls.get(timeout=PATIENCE)
+    assert json.loads(first[0]["Detail"])["mail"]["messageId"] == "message2"
+
+
+def test_a_bus_that_fails_loses_events_and_stops_nothing() -> None:
+    calls: Queue[Sequence[Entry]] = Queue()
+
+    def fails_once(some: Sequence[Entry]) -> Any:
+        calls.put(some)
+        if calls.qsize() == 1 and not postman.failures:
+            raise ConnectionError("no bus")
+
+    with Postman(lambda: fails_once, Channel()) as postman:
+        postman.carry(taken(1))
+        lost = calls.get(timeout=PATIENCE)
+        postman.carry(taken(2))
+        assert calls.get(timeout=PATIENCE) != lost
+    assert [str(failure) for failure in postman.failures] == ["no bus"]
+
+
+def test_what_still_waits_at_the_end_is_lost_and_holds_nothing_up() -> None:
+    calls: Queue[Sequence[Entry]] = Queue()
+    with Postman(lambda: calls.put, Channel(delay=timedelta(hours=1))) as postman:
+        postman.carry(taken())
+    assert calls.empty()

@@ -1,0 +1,62 @@
+"""What the account may send, as a tick learns it."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+from gazette.domain.delivery.pace import Quota
+from gazette.domain.delivery.streams import Streams, divided
+from gazette.domain.errors import Unavailable
+from gazette.domain.ports.outside import QuotaStore
+from gazette.steps.fanout.quota import learn_quota
+
+from tests.builders import NOW
+from tests.fake_stores import FakePaceRow
+from tests.fakes import FakeAccount
+
+QUOTA = Quota(rate=14.0, daily=50_000, left=48_999)
+SHARES = divided(20)
+
+
+def learn(told: Quota | None, stores: Streams[QuotaStore]) -> Quota:
+    return learn_quota(
+        account=FakeAccount(told), quota_stores=stores, shares=SHARES, clock=lambda: NOW
+    )
+
+
+def test_what_the_account_may_send_is_kept_with_the_instant_and_its_day_is_divided() -> None:
+    rows = Streams(digest=FakePaceRow(), immediate=FakePaceRow())
+    assert learn(QUOTA, rows) == QUOTA
+    assert (rows.digest.pace.quota, rows.digest.pace.quota_at) == (replace(QUOTA, left=39_200), NOW)
+    assert rows.immediate.pace.quota == replace(QUOTA, left=9_799)
+    assert rows.immediate.pace.quota_at == NOW
+
+
+def test_what_one_stream_has_left_is_divided_anew_with_the_next_tick() -> None:
+    """None waits for good for what the other does not use."""
+    rows = Streams(digest=FakePaceRow(), immediate=FakePaceRow())
+    learn(replace(QUOTA, left=100), rows)
+    learn(replace(QUOTA, left=20), rows)  # digests have sent all of their 80
+    assert rows.digest.pace.quota == replace(QUOTA, left=16)
+
+
+def test_an_account_that_may_send_any_number_has_nothing_to_divide() -> None:
+    rows = Streams(digest=FakePaceRow(), immediate=FakePaceRow())
+    assert learn(Quota(rate=14), rows) == rows.digest.pace.quota == rows.immediate.pace.quota
+
+
+def test_an_account_that_does_not_answer_leaves_what_was_known() -> None:
+    row = FakePaceRow()
+    row.set_quota(QUOTA, NOW)
+    with pytest.raises(Unavailable, match="The provider did not answer"):
+        learn(None, Streams(digest=row, immediate=row))
+    assert row.pace.quota == QUOTA
+
+
+def test_a_quota_that_cannot_be_kept_is_not_learned() -> None:
+    class Deaf:
+        def set_quota(self, quota: Quota, at: datetime) -> None:
+            raise Unavailable("DynamoDB did not answer.")
+
+    with pytest.raises(Unavailable, match="DynamoDB did not answer"):
+        learn(QUOTA, Streams(digest=Deaf(), immediate=FakePaceRow()))

@@ -1,0 +1,117 @@
+"""Who gets which variation: stable, by weight, and no more move than have to."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from gazette.domain.delivery.compose import Ranking, compose
+from gazette.domain.delivery.run import Run, Status
+from gazette.domain.feedback.experiment import (
+    Experiment,
+    InvalidExperiment,
+    Variant,
+    experiment,
+    variant_of,
+)
+from gazette.domain.model import DAILY, RunKey
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import NOW, a_subscriber, an_event
+from tests.fakes import FakeRenderer
+from tests.world import World
+
+READERS = [f"reader{number}" for number in range(4000)]
+
+
+def running(name: str = "subject", **weights: int) -> Experiment:
+    return experiment(name, {int(key[1:]): weight for key, weight in weights.items()}, NOW)
+
+
+def shares(some: Experiment | None) -> Counter[int]:
+    return Counter(variant_of(reader, some).variation for reader in READERS)
+
+
+def test_without_an_experiment_everybody_gets_the_first() -> None:
+    assert variant_of("ann", None) == Variant(1, "")
+
+
+def test_each_variation_has_its_share() -> None:
+    found = shares(running(v1=50, v2=30, v3=20))
+    assert found[1] == pytest.approx(2000, abs=130)
+    assert found[2] == pytest.approx(1200, abs=120)
+    assert found[3] == pytest.approx(800, abs=105)
+    assert shares(running(v1=0, v2=1)) == {2: 4000}
+
+
+@given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=64))
+def test_a_reader_always_gets_the_same(user_id: str) -> None:
+    some = running(v1=1, v2=1, v3=1)
+    assert variant_of(user_id, some) == variant_of(user_id, replace(some, since=NOW))
+    assert variant_of(user_id, some).variation in {1, 2, 3}
+
+
+def test_another_experiment_deals_anew() -> None:
+    one, other = running("subject", v1=50, v2=50), running("ranking", v1=50, v2=50)
+    both = sum(
+        variant_of(each, one).variation == variant_of(each, other).variation == 2
+        for each in READERS
+    )
+    assert both == pytest.approx(1000, abs=130)
+
+
+def test_a_weight_that_grows_moves_only_those_whom_it_needs() -> None:
+    before, after = running(v1=90, v2=10), running(v1=80, v2=20)
+    moved = [
+        (variant_of(each, before).variation, variant_of(each, after).variation)
+        for each in READERS
+        if variant_of(each, before) != variant_of(each, after)
+    ]
+    assert set(moved) == {(1, 2)}
+    assert len(moved) == pytest.approx(400, abs=80)
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "said"),
+    [
+        ("", {1: 1}, "the name '' must be"),
+        ("Big", {1: 1}, "the name 'Big' must be"),
+        ("x", {0: 1}, "variation 0 must be 1 to 9"),
+        ("x", {10: 1}, "variation 10 must be 1 to 9"),
+        ("x", {1: -1}, "the weight of 1 must be 0 to 10000"),
+        ("x", {1: 0}, "no variation has a weight"),
+        ("x", {}, "no variation has a weight"),
+    ],
+)
+def test_what_cannot_be_run_is_said(name: str, weights: dict[int, int], said: str) -> None:
+    with pytest.raises(InvalidExperiment, match=said):
+        experiment(name, weights, NOW)
+
+
+def test_the_run_remembers_what_was_sent() -> None:
+    world = World()
+    world.experiments.start(running(v2=1))
+    world.subscribers.put(a_subscriber(), replacing=None)
+    key = RunKey("ann", DAILY, 1)
+    world.runs.create(Run(key, NOW, NOW))
+    world.events.store(an_event(), DAILY)
+    world.clock.pass_time(minutes=1)
+    run = world.generate(key)
+    assert run
+    assert (run.status, run.variant) == (Status.SENT, Variant(2, "subject"))
+
+
+def test_a_variation_may_rank_otherwise() -> None:
+    events = [
+        an_event("old1", entity_id="old"),
+        an_event("old2", entity_id="old"),
+        an_event("new", entity_id="new", occurred_at=NOW.replace(hour=9)),
+    ]
+    ranked = {
+        ranking: [
+            group.latest.entity.id
+            for group in compose(events, max_groups=2, ranking=ranking).groups
+        ]
+        for ranking in (FakeRenderer().ranking(1), FakeRenderer().ranking(2))
+    }
+    assert ranked == {Ranking.MOST_ACTIVE: ["old", "new"], Ranking.LATEST: ["new", "old"]}

@@ -1,0 +1,192 @@
+"""Feedback: any report of the provider settles its run, in any order, any number of times."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import MarkActive
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
+from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.experiment import Variant
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import KEY, NOW, a_claimed_run
+from tests.world import World
+
+REPORT = MailReport(MailEvent.DELIVERED, KEY, 1, "m1", NOW)
+
+
+def having(run: Run) -> World:
+    world = World()
+    world.runs.create(run)
+    return world
+
+
+@pytest.mark.parametrize("kind", sorted(set(MailEvent) - {MailEvent.RENDERING_FAILED}))
+@pytest.mark.parametrize("status", sorted(set(Status) - {Status.SENT}))
+def test_trace_d_every_report_proves_acceptance_whatever_the_status(
+    kind: MailEvent, status: Status
+) -> None:
+    """Of retrying, failed and cancelled runs too: else a second email would follow."""
+    world = having(a_claimed_run(status=status))
+    run = world.report(replace(REPORT, kind=kind))
+    assert run
+    assert (run.status, run.reason, run.message_id) == (Status.SENT, Reason.EVIDENCE, "m1")
+    assert world.runs.rows[KEY] == run
+
+
+def test_a_report_of_what_was_sent_changes_nothing() -> None:
+    sent = a_claimed_run(status=Status.SENT, reason=Reason.ACCEPTED, message_id="m0")
+    world = having(sent)
+    with world.calls() as called:
+        assert world.report(REPORT) == sent
+    assert called == ["runs.get", "evidence_log.note", "engagements.note"]
+
+
+def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
+    world = having(a_claimed_run(status=Status.UNKNOWN))
+    run = world.report(replace(REPORT, kind=MailEvent.RENDERING_FAILED))
+    assert run
+    assert run.status is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("report", [REPORT, replace(REPORT, run=None)])
+def test_a_report_that_names_no_run_still_proves_that_reports_come_in(report: MailReport) -> None:
+    """Of the canary, or of a run that has expired."""
+    world = World()
+    assert world.report(report) is None
+    assert world.evidence_log.latest() == NOW
+
+
+def test_that_a_report_came_is_noted_only_once_its_run_is_settled() -> None:
+    """Else a crash between the two would let the sweep send what it says was taken."""
+    world = having(a_claimed_run(status=Status.UNKNOWN))
+    with world.calls() as called:
+        world.report(REPORT)
+    assert called == ["runs.get", "runs.swap", "evidence_log.note", "engagements.note"]
+
+
+def test_an_older_report_takes_nothing_back() -> None:
+    world = World()
+    world.report(REPORT)
+    world.report(replace(REPORT, sent_at=NOW - timedelta(hours=1)))
+    assert world.evidence_log.latest() == NOW
+
+
+SENT = replace(
+    a_claimed_run(),
+    status=Status.SENT,
+    reason=Reason.ACCEPTED,
+    variant=Variant(2, "subject"),
+    locale="de-AT",
+    categories=("mention", "comment"),
+)
+CLICK = replace(REPORT, kind=MailEvent.CLICKED, at=NOW + timedelta(minutes=5))
+ACCUSING = [MailEvent.BOUNCED, MailEvent.COMPLAINED]
+A_MESSAGES_EVENTS = st.lists(
+    st.builds(
+        lambda kind, seconds: replace(
+            REPORT,
+            kind=kind,
+            at=NOW + timedelta(seconds=seconds),
+            fault=Fault.OF_MESSAGE if kind in ACCUSING else None,
+        ),
+        st.sampled_from(MailEvent),
+        st.integers(0, 200),
+    ),
+    max_size=8,
+)
+
+
+def told(reports: Sequence[MailReport]) -> World:
+    world = having(SENT)
+    for report in reports:
+        world.report(report)
+    return world
+
+
+@given(A_MESSAGES_EVENTS, st.data())
+def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
+    reports: list[MailReport], data: st.DataObject
+) -> None:
+    again = data.draw(st.lists(st.sampled_from(reports), max_size=4)) if reports else []
+    shuffled = data.draw(st.permutations(reports + again))
+    assert told(shuffled).engagements.rows == told(reports).engagements.rows
+
+
+@given(A_MESSAGES_EVENTS)
+def test_of_each_event_the_first_instant_is_remembered(reports: list[MailReport]) -> None:
+    expected = {
+        EngagementEvent(kind.value): min(each.happened_at for each in reports if each.kind is kind)
+        for kind in {each.kind for each in reports}
+        - {MailEvent.CLICKED, MailEvent.RENDERING_FAILED, MailEvent.SUBSCRIPTION}
+    }
+    rows = told(reports).engagements.rows
+    found = dict(rows[KEY].first) if rows else {}
+    found.pop(EngagementEvent.CLICKED, None)
+    assert found == expected
+
+
+def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
+    (row,) = told([REPORT]).engagements.rows.values()
+    assert (row.variant, row.locale) == (Variant(2, "subject"), "de-AT")
+    assert row.categories == ("mention", "comment")
+
+
+@pytest.mark.parametrize("kind", ACCUSING)
+def test_what_speaks_against_nobody_is_no_bounce_and_no_complaint(kind: MailEvent) -> None:
+    """An automatic reply, or a reader who says that it is no spam: the email arrived."""
+    world = having(replace(SENT, status=Status.UNKNOWN))
+    run = world.report(replace(REPORT, kind=kind))
+    assert run
+    assert run.status is Status.SENT
+    assert not world.engagements.rows
+
+
+def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -> None:
+    (row,) = told([replace(REPORT, kind=MailEvent.REJECTED)]).engagements.rows.values()
+    assert row.first == {EngagementEvent.REJECTED: NOW}
+
+
+@pytest.mark.parametrize(("seconds", "counts"), [(0, False), (59, False), (60, True)])
+def test_a_click_within_a_minute_is_that_of_a_scanner(seconds: int, counts: bool) -> None:
+    """It still proves that the email was sent."""
+    world = having(replace(SENT, status=Status.UNKNOWN))
+    run = world.report(replace(CLICK, at=NOW + timedelta(seconds=seconds)))
+    assert run
+    assert run.status is Status.SENT
+    assert bool(world.engagements.rows) == bool(world.bus.taken) == counts
+
+
+def test_a_click_is_a_sign_of_life_each_time() -> None:
+    """The second may come when the reader has rested since the first."""
+    later = replace(CLICK, at=NOW + timedelta(days=50))
+    world = told([CLICK, later, CLICK])
+    assert world.bus.taken == [
+        MarkActive(KEY.user_id, NOW + timedelta(minutes=5)),
+        MarkActive(KEY.user_id, NOW + timedelta(days=50)),
+        MarkActive(KEY.user_id, NOW + timedelta(minutes=5)),
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(set(MailEvent) - {MailEvent.CLICKED}))
+def test_nothing_but_a_click_is_a_sign_of_life_unless_opens_are(kind: MailEvent) -> None:
+    world = having(SENT)
+    world.report(replace(CLICK, kind=kind))
+    assert world.bus.taken == []
+    world.signs_of_life = frozenset({MailEvent.OPENED})
+    world.report(replace(CLICK, kind=kind))
+    assert bool(world.bus.taken) == (kind is MailEvent.OPENED)
+
+
+def test_where_the_bus_takes_nothing_the_report_comes_again() -> None:
+    world = having(SENT)
+    world.bus.answers.append(False)
+    with pytest.raises(Unavailable):
+        world.report(CLICK)
+    world.report(CLICK)
+    assert len(world.bus.taken) == 1

@@ -1,0 +1,494 @@
+"""How the events of SES are read.
+
+The shapes are those of AWS's documentation, with values of our own:
+https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
+https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
+https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
+https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html
+"""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from gazette.adapters.mail.ses_events import decode_report
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
+from gazette.domain.identity import address_hash, run_id
+from gazette.domain.model import RunKey
+from hypothesis import given
+from hypothesis import strategies as st
+
+RUN = RunKey("ann@example.com", "daily", 17)
+ID = "0100018f0a1b2c3d-11111111-2222-3333-4444-555555555555-000000"
+READER = "ann@example.com"
+GREETING = "Successfully validated SNS topic for Amazon SES event publishing."
+AT = "2026-03-01T06:10:02.012Z"
+
+# detail-type, detail.eventType, what the record holds beside `mail`, and what it is to us
+RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
+    ("Email Sent", "Send", {"send": {}}, MailEvent.SENT),
+    (
+        "Email Delivered",
+        "Delivery",
+        {
+            "delivery": {
+                "timestamp": "2026-03-01T06:10:03.512Z",
+                "recipients": [READER],
+                "processingTimeMillis": 1500,
+                "reportingMTA": "mta.example.com",
+                "smtpResponse": "250 2.6.0 Message received",
+            }
+        },
+        MailEvent.DELIVERED,
+    ),
+    (
+        "Email Delivery Delayed",
+        "DeliveryDelay",
+        {
+            "deliveryDelay": {
+                "timestamp": "2026-03-01T06:25:40.095Z",
+                "delayType": "TransientCommunicationFailure",
+                "expirationTime": "2026-03-01T18:10:02.914Z",
+                "delayedRecipients": [
+                    {"emailAddress": READER, "status": "4.4.1", "diagnosticCode": "smtp; 421"}
+                ],
+            }
+        },
+        MailEvent.DELAYED,
+    ),
+    (
+        "Email Bounced",
+        "Bounce",
+        {
+            "bounce": {
+                "timestamp": "2026-03-01T06:10:04.669Z",
+                "bounceType": "Permanent",
+                "bounceSubType": "General",
+                "bouncedRecipients": [
+                    {"emailAddress": READER, "action": "failed", "status": "5.1.1"}
+                ],
+                "feedbackId": "0100018f0a1b-f",
+                "reportingMTA": "dsn; mta.example.com",
+            }
+        },
+        MailEvent.BOUNCED,
+    ),
+    (
+        "Email Complaint Received",
+        "Complaint",
+        {
+            "complaint": {
+                "timestamp": "2026-03-01T09:00:02.669Z",
+                "arrivalDate": "2026-03-01T09:00:02.669Z",
+                "complaintFeedbackType": "abuse",
+                "complainedRecipients": [{"emailAddress": READER}],
+                "feedbackId": "0100018f0a1b-g",
+                "userAgent": "Mailbox feedback loop",
+            }
+        },
+        MailEvent.COMPLAINED,
+    ),
+    ("Email Rejected", "Reject", {"reject": {"reason": "Bad content"}}, MailEvent.REJECTED),
+    (
+        "Email Opened",
+        "Open",
+        {
+            "open": {
+                "timestamp": "2026-03-01T07:00:19.652Z",
+                "ipAddress": "192.0.2.1",
+                "userAgent": "Mozilla/5.0",
+            }
+        },
+        MailEvent.OPENED,
+    ),
+    (
+        "Email Clicked",
+        "Click",
+        {
+            "click": {
+                "timestamp": "2026-03-01T07:00:39.652Z",
+                "link": "https://example.com/p/1",
+                "linkTags": {"place": ["top"]},
+                "ipAddress": "192.0.2.1",
+                "userAgent": "Mozilla/5.0",
+            }
+        },
+        MailEvent.CLICKED,
+    ),
+    (
+        "Email Rendering Failed",
+        "Rendering Failure",
+        {"failure": {"templateName": "Welcome", "errorMessage": "Attribute 'name' is missing"}},
+        MailEvent.RENDERING_FAILED,
+    ),
+    (
+        "Email Subscribed",
+        "Subscription",
+        {
+            "subscription": {
+                "timestamp": "2026-03-01T07:12:44.595Z",
+                "source": "UnsubscribeHeader",
+                "contactList": "readers",
+                "oldTopicPreferences": {"unsubscribeAll": False},
+                "newTopicPreferences": {"unsubscribeAll": True},
+            }
+        },
+        MailEvent.SUBSCRIPTION,
+    ),
+]
+
+
+AGAINST: dict[MailEvent, dict[str, Any]] = {
+    MailEvent.BOUNCED: {
+        "fault": Fault.HARD,
+        "address": address_hash(READER),
+        "cause": "Permanent General",
+    },
+    MailEvent.COMPLAINED: {
+        "fault": Fault.COMPLAINT,
+        "address": address_hash(READER),
+        "cause": "abuse",
+    },
+}
+
+
+def mail(**changed: Any) -> dict[str, Any]:
+    return {
+        "destination": [READER],
+        "source": "digest@example.com",
+        "sourceArn": "arn:aws:ses:us-east-1:123456789012:identity/example.com",
+        "sendingAccountId": "123456789012",
+        "messageId": ID,
+        "timestamp": AT,
+        "headersTruncated": False,
+        "headers": [{"name": "Subject", "value": "News"}],
+        "commonHeaders": {"subject": "News", "messageId": ID},
+        "tags": {
+            "ses:operation": ["SendEmail"],
+            "ses:configuration-set": ["digest"],
+            "ses:caller-identity": ["generate"],
+            "ses:outgoing-ip": ["192.0.2.0"],
+            "run": [run_id(RUN)],
+            "attempt": ["2"],
+        },
+        **changed,
+    }
+
+
+def body(detail_type: str = "Email Sent", *, source: str = "aws.ses", **detail: Any) -> str:
+    return json.dumps(
+        {
+            "version": "0",
+            "id": "12345678-1234-1234-1234-123456789012",
+            "detail-type": detail_type,
+            "source": source,
+            "account": "123456789012",
+            "time": "2026-03-01T06:10:05Z",
+            "region": "us-east-1",
+            "resources": ["arn:aws:ses:us-east-1:123456789012:configuration-set/digest"],
+            "detail": {"mail": mail(), **detail},
+        }
+    )
+
+
+def bounced(**about: Any) -> str:
+    recipient = {"emailAddress": READER, "action": "failed", "status": "5.0.0"}
+    given = {"bouncedRecipients": [recipient], **about}
+    return body("Email Bounced", bounce=given)
+
+
+def notification(message: object) -> str:
+    """As SNS puts it on a queue.
+
+    https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
+    """
+    return json.dumps(
+        {
+            "Type": "Notification",
+            "MessageId": "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
+            "TopicArn": "arn:aws:sns:us-east-1:123456789012:reports",
+            "Message": message if isinstance(message, str) else json.dumps(message),
+            "Timestamp": "2026-03-01T06:10:05.000Z",
+            "SignatureVersion": "1",
+            "Signature": "signature",
+        }
+    )
+
+
+@pytest.mark.parametrize(("detail_type", "event_type", "about", "kind"), RECORDS)
+def test_each_event_of_a_message_is_read(
+    detail_type: str, event_type: str, about: dict[str, Any], kind: MailEvent
+) -> None:
+    """The first time is that of the message: evidence is about when it was taken."""
+    own = [record["timestamp"] for record in about.values() if "timestamp" in record]
+    assert decode_report(body(detail_type, eventType=event_type, **about)) == MailReport(
+        kind=kind,
+        run=RUN,
+        attempt=2,
+        message_id=ID,
+        sent_at=datetime(2026, 3, 1, 6, 10, 2, 12_000, tzinfo=UTC),
+        at=datetime.fromisoformat(own[0]) if own else None,
+        **AGAINST.get(kind, {}),
+    )
+
+
+@pytest.mark.parametrize(("_", "event_type", "about", "kind"), RECORDS)
+def test_sns_carries_the_same_records(
+    _: str, event_type: str, about: dict[str, Any], kind: MailEvent
+) -> None:
+    """In its envelope, or bare where raw message delivery is on."""
+    by_bus = decode_report(body(_, eventType=event_type, **about))
+    assert by_bus is not None
+    assert by_bus.kind is kind
+    record = {"eventType": event_type, "mail": mail(), **about}
+    assert decode_report(notification(record)) == by_bus
+    assert decode_report(json.dumps(record)) == by_bus
+
+
+@pytest.mark.parametrize(
+    ("type_", "subtype", "fault"),
+    [
+        ("Permanent", "General", Fault.HARD),
+        ("Permanent", "NoEmail", Fault.HARD),
+        ("Permanent", "Suppressed", Fault.HARD),
+        ("Permanent", "OnAccountSuppressionList", Fault.HARD),
+        ("Transient", "General", Fault.SOFT),
+        ("Transient", "MailboxFull", Fault.SOFT),
+        ("Transient", "CustomTimeoutExceeded", Fault.SOFT),
+        ("Transient", "MessageTooLarge", Fault.OF_MESSAGE),
+        ("Transient", "ContentRejected", Fault.OF_MESSAGE),
+        ("Transient", "AttachmentRejected", Fault.OF_MESSAGE),
+        ("Undetermined", "Undetermined", Fault.UNDETERMINED),
+        ("Rubber", "General", Fault.UNDETERMINED),
+        (None, None, Fault.UNDETERMINED),
+    ],
+)
+def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> None:
+    report = decode_report(bounced(bounceType=type_, bounceSubType=subtype))
+    assert report is not None
+    assert (report.kind, report.fault) == (MailEvent.BOUNCED, fault)
+    assert report.address == address_hash(READER)
+    assert report.cause == (f"{type_} {subtype}" if type_ else "")
+    assert report.unsent == (subtype == "OnAccountSuppressionList")
+
+
+@pytest.mark.parametrize(
+    ("type_", "subtype", "recipients"),
+    [
+        ("Transient", "General", [{"emailAddress": READER}]),
+        ("Undetermined", "Undetermined", []),
+        ("Undetermined", "Undetermined", None),
+    ],
+)
+def test_an_automatic_reply_speaks_against_nobody(
+    type_: str, subtype: str, recipients: object
+) -> None:
+    """Of a reader who is away: the email arrived. It has no delivery status notification."""
+    about = {"bounceType": type_, "bounceSubType": subtype, "bouncedRecipients": recipients}
+    report = decode_report(bounced(**about))
+    assert report is not None
+    assert (report.kind, report.fault, report.address) == (MailEvent.BOUNCED, None, "")
+    given_up = decode_report(bounced(**about, reportingMTA="dsn; mta.example.com"))
+    assert given_up is not None
+    assert given_up.fault in {Fault.SOFT, Fault.UNDETERMINED}
+
+
+@pytest.mark.parametrize(
+    ("type_", "subtype", "fault"),
+    [
+        ("abuse", None, Fault.COMPLAINT),
+        ("fraud", None, Fault.COMPLAINT),
+        ("virus", None, Fault.COMPLAINT),
+        ("other", None, Fault.COMPLAINT),
+        (None, None, Fault.COMPLAINT),
+        (None, "OnAccountSuppressionList", Fault.COMPLAINT),
+        ("not-spam", None, None),
+        ("auth-failure", None, None),
+    ],
+)
+def test_a_complaint_is_one_unless_it_says_otherwise(
+    type_: str | None, subtype: str | None, fault: Fault | None
+) -> None:
+    about = {"complainedRecipients": [{"emailAddress": READER}]}
+    about |= {"complaintFeedbackType": type_, "complaintSubType": subtype}  # type: ignore[dict-item]
+    report = decode_report(body("Email Complaint Received", complaint=about))
+    assert report is not None
+    assert (report.kind, report.fault) == (MailEvent.COMPLAINED, fault)
+    assert report.address == (address_hash(READER) if fault else "")
+    assert report.unsent == (subtype == "OnAccountSuppressionList")
+
+
+@pytest.mark.parametrize("odd", [[], {}, 7, True])
+def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
+    """The report is evidence all the same."""
+    soft = decode_report(bounced(bounceType="Transient", bounceSubType=odd))
+    about = {"complaintFeedbackType": odd, "complaintSubType": odd}
+    spam = decode_report(body("Email Complaint Received", complaint=about))
+    assert soft is not None
+    assert spam is not None
+    assert (soft.fault, soft.cause) == (Fault.SOFT, "Transient")
+    assert (spam.fault, spam.cause) == (Fault.COMPLAINT, "")
+
+
+def test_the_address_is_the_one_that_was_written_to() -> None:
+    """The one that bounced may be where the reader's email is forwarded to."""
+    elsewhere = [{"emailAddress": "ann@mail.example.net"}]
+    report = decode_report(bounced(bounceType="Permanent", bouncedRecipients=elsewhere))
+    assert report is not None
+    assert report.address == address_hash(READER)
+
+
+@pytest.mark.parametrize("destination", [None, [], "", [None], [7], [" "]])
+def test_where_the_message_names_no_address_the_bounced_one_counts(destination: Any) -> None:
+    about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": READER.upper()}]}
+    report = decode_report(body("Email Bounced", mail=mail(destination=destination), bounce=about))
+    assert report is not None
+    assert report.address == address_hash(READER)
+
+
+def test_nothing_that_a_report_holds_is_the_address() -> None:
+    """Also where somebody puts one into the type of a bounce."""
+    report = decode_report(bounced(bounceType="Permanent", bounceSubType=READER))
+    assert report is not None
+    assert report.cause == "Permanent"
+    assert READER not in repr(replace(report, run=None))
+
+
+@pytest.mark.parametrize("record", [None, "x", {}, {"timestamp": 5}, {"timestamp": "soon"}])
+def test_an_event_whose_own_time_cannot_be_read_is_evidence_all_the_same(record: Any) -> None:
+    report = decode_report(body("Email Clicked", click=record))
+    assert report
+    assert (report.at, report.happened_at) == (None, report.sent_at)
+
+
+def test_every_kind_has_its_event() -> None:
+    assert {kind for *_, kind in RECORDS} == set(MailEvent)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        body("Sending Status Disabled"),
+        body("Advisor Recommendation Status Open"),
+        body("Email Frobbed"),
+        body(source="com.example.shop"),
+        body(mail=None),
+        body(mail=mail(tags={"ses:configuration-set": ["digest"]})),
+        body(mail=mail(tags={"run": []})),
+        body(mail=mail(tags={"run": [7]})),
+        body(mail=mail(tags=None)),
+        notification({"eventType": "Frobbed", "mail": mail()}),
+        notification({"eventType": ["Send"], "mail": mail()}),
+        notification({"notificationType": "Bounce", "mail": mail(tags=None), "bounce": {}}),
+        notification(GREETING),
+        GREETING,
+        json.dumps({"Type": "UnsubscribeConfirmation", "Message": "You left."}),
+    ],
+)
+def test_what_is_not_about_a_message_of_gazette_is_nothing(other: str) -> None:
+    assert decode_report(other) is None
+
+
+@pytest.mark.parametrize("tag", ["canary", "", "ann-daily-017", "a-b-c", "ann-daily"])
+def test_a_tag_that_names_no_run_is_still_a_report(tag: str) -> None:
+    report = decode_report(body(mail=mail(tags={"run": [tag], "attempt": ["1"]})))
+    assert report is not None
+    assert report.run is None
+    assert report.message_id == ID
+
+
+@pytest.mark.parametrize("attempt", [[], ["one"], ["-1"], ["1.5"], ["²"], [""], [1], "1", None])
+def test_an_attempt_that_is_no_number_is_none(attempt: Any) -> None:
+    report = decode_report(body(mail=mail(tags={"run": [run_id(RUN)], "attempt": attempt})))
+    assert report is not None
+    assert report.run == RUN
+    assert report.attempt is None
+
+
+def test_an_instant_elsewhere_is_told_in_utc() -> None:
+    report = decode_report(body(mail=mail(timestamp="2026-03-01T07:10:02+01:00")))
+    assert report is not None
+    assert report.sent_at == datetime(2026, 3, 1, 6, 10, 2, tzinfo=UTC)
+    assert report.sent_at.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ("", "JSON"),
+        ("{", "JSON"),
+        ("[" * 100_000, "JSON"),
+        ("[]", "JSON object"),
+        ("7", "JSON object"),
+        ("{}", "source"),
+        ('{"source": "aws.ses", "detail": {}}', "detail-type"),
+        ('{"source": "aws.ses", "detail-type": 7, "detail": {}}', "detail-type"),
+        ('{"source": "aws.ses", "detail-type": "Email Sent"}', "detail is"),
+        ('{"source": "aws.ses", "detail-type": "Email Sent", "detail": "{}"}', "detail is"),
+        (json.dumps({"Type": "Notification"}), "Message"),
+        (json.dumps({"Type": "Notification", "Message": {"eventType": "Send"}}), "Message"),
+        (notification("{"), "Message of a notification of SNS must be JSON"),
+        (notification("[]"), "JSON object"),
+        (notification({"eventType": "Send", "mail": mail(messageId=None)}), "messageId"),
+        (body(mail=mail(messageId=None)), "messageId"),
+        (body(mail=mail(messageId="")), "messageId"),
+        (body(mail=mail(timestamp=None)), "timestamp"),
+        (body(mail=mail(timestamp="yesterday")), "timestamp"),
+        (body(mail=mail(timestamp="2026-03-01T06:10:02")), "time zone"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_the_field(wrong: str, named: str) -> None:
+    with pytest.raises(InvalidEvent, match=named):
+        decode_report(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "flaw"),
+    [
+        (body("Email Bounced"), "bounce"),
+        (body("Email Complaint Received", complaint=[]), "complaint"),
+        (body("Email Bounced", mail=mail(destination=[]), bounce={}), "name 0 addresses"),
+        (
+            body("Email Bounced", mail=mail(destination=[READER, "bo@example.com"]), bounce={}),
+            "name 2 addresses",
+        ),
+    ],
+)
+def test_what_speaks_against_nobody_knows_whom_is_evidence_all_the_same(
+    wrong: str, flaw: str
+) -> None:
+    report = decode_report(wrong)
+    assert report is not None
+    assert report.run == RUN
+    assert flaw in report.flaw
+    assert (report.fault, report.address) == (None, "")
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@given(
+    replaced=st.sampled_from(["source", "detail-type", "detail", "mail", "tags", "run", "attempt"]),
+    value=ANYTHING,
+)
+def test_no_body_whatever_breaks_the_reading(replaced: str, value: Any) -> None:
+    event = json.loads(body())
+    holders = {
+        "mail": event["detail"],
+        "tags": event["detail"]["mail"],
+        "run": event["detail"]["mail"]["tags"],
+        "attempt": event["detail"]["mail"]["tags"],
+    }
+    holders.get(replaced, event)[replaced] = value
+    try:
+        report = decode_report(json.dumps(event))
+    except InvalidEvent:
+        return
+    assert report is None or isinstance(report, MailReport)

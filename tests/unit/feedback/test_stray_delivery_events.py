@@ -1,0 +1,95 @@
+"""Reports of emails that these tables do not know: they settle nothing, and are kept."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.subscribers.frequency import Frequency
+
+from tests.builders import an_event
+from tests.world import World
+
+
+def put(world: World, number: int) -> None:
+    world.create(an_event(f"e{number}", entity_id=f"post{number}", occurred_at=world.clock()))
+
+
+def three_digests() -> World:
+    """Sent, each with one event; and the fourth is due."""
+    world = World()
+    world.choose(comment=Frequency.DAILY)
+    for number in (1, 2, 3):
+        put(world, number)
+        world.clock.pass_time(hours=1)
+        world.send_digest()
+    now = world.clock()
+    world.runs.create(Run(RunKey("ann", DAILY, 4), due_at=now, check_at=now + timedelta(hours=1)))
+    return world
+
+
+def click(world: World, attempt: int | None = 1) -> MailReport:
+    """A click in the fourth digest: of a stage of the same name, before this one was made."""
+    sent_at = world.clock() - timedelta(days=40)
+    return MailReport(MailEvent.CLICKED, RunKey("ann", DAILY, 4), attempt, "m9", sent_at)
+
+
+@pytest.mark.parametrize("attempt", [1, 2, None])
+def test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing(
+    attempt: int | None,
+) -> None:
+    world = three_digests()
+    world.report(click(world, attempt))
+    assert [body for body, _ in world.quarantine.kept] == ["the report"]
+    put(world, 4)
+    world.clock.pass_time(hours=1)
+    for number in (4, 5):
+        key = RunKey("ann", DAILY, number)
+        now = world.clock()
+        world.runs.create(Run(key, due_at=now, check_at=now))
+        world.generate(key)
+    shown = [line for email in world.emails() for line in email.lines]
+    assert sorted(shown) == ["post1: 1", "post2: 1", "post3: 1", "post4: 1"]
+
+
+def test_it_is_kept_with_its_reason_and_nothing_else_comes_of_it() -> None:
+    world = three_digests()
+    latest = world.evidence_log.latest()
+    with world.calls() as called:
+        run = world.report(click(world))
+    assert called == ["runs.get", "quarantine.keep"]
+    assert run == world.runs.rows[RunKey("ann", DAILY, 4)]
+    assert run.status is Status.PENDING
+    ((body, reason),) = world.quarantine.kept
+    assert body == "the report"
+    assert "attempt 1 of run ann-daily-4, of which 0 were made" in reason
+    assert world.evidence_log.latest() == latest
+    assert not world.engagements.rows
+
+
+def test_a_sent_run_without_a_window_closes_none() -> None:
+    """As an older version left one behind."""
+    world = three_digests()
+    fourth = RunKey("ann", DAILY, 4)
+    world.runs.rows[fourth] = replace(
+        world.runs.rows[fourth], status=Status.SENT, reason=Reason.EVIDENCE
+    )
+    put(world, 4)
+    world.clock.pass_time(hours=1)
+    fifth = RunKey("ann", DAILY, 5)
+    world.runs.create(Run(fifth, due_at=world.clock(), check_at=world.clock()))
+    world.generate(fifth)
+    assert world.emails()[-1].lines == ("post4: 1",)
+
+
+def test_a_run_whose_row_was_restored_is_not_settled_by_a_later_attempt() -> None:
+    """The row says that one attempt was made; the report is of the second."""
+    world = three_digests()
+    third = RunKey("ann", DAILY, 3)
+    restored = replace(world.runs.rows[third], status=Status.RETRYING, reason=Reason.POLICY_RESEND)
+    world.runs.rows[third] = restored
+    report = replace(click(world), run=third, attempt=2)
+    assert world.report(report) == restored
+    assert len(world.quarantine.kept) == 1

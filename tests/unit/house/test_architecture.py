@@ -1,0 +1,283 @@
+"""Who may import whom (docs: the house), and nothing happens at import."""
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = ROOT / "layers" / "gazette" / "python"
+STDLIB = "the standard library"
+LIBRARIES = "third-party libraries"
+TOPS = ("functions", "infra", "cli")
+
+# The longest prefix of a module's name decides what it may import.
+ALLOWED: dict[str, frozenset[str]] = {
+    "gazette": frozenset(),
+    "gazette.domain": frozenset({STDLIB, "gazette.domain"}),
+    "gazette.steps": frozenset({STDLIB, "gazette.domain", "gazette.steps"}),
+    "gazette.adapters": frozenset({STDLIB, LIBRARIES, "gazette.domain", "gazette.adapters"}),
+    "gazette.settings": frozenset({STDLIB, "gazette.settings"}),
+    "gazette.observability": frozenset({STDLIB, LIBRARIES, "gazette.domain.errors"}),
+    "gazette.run_metrics": frozenset(
+        {STDLIB, "gazette.domain", "gazette.observability", "gazette.steps.delivery.types"}
+    ),
+    "gazette.http_responses": frozenset({STDLIB, LIBRARIES}),
+    "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
+    "functions": frozenset(
+        {
+            STDLIB,
+            "aws_lambda_powertools",
+            "gazette.http_responses",
+            "gazette.bootstrap",
+            "gazette.observability",
+            "gazette.run_metrics",
+            "gazette.domain.errors",
+            "gazette.domain.identity",
+        }
+    ),
+    "infra": frozenset(
+        {
+            STDLIB,
+            "aws_cdk",
+            "constructs",
+            "infra",
+            "gazette.settings",
+        }
+    ),
+    "infra.assets": frozenset(
+        {
+            STDLIB,
+            "aws_cdk",
+            "babel",
+            "jinja2",
+            "jsii",
+            "premailer",
+            "gazette.domain",  # an email of each kind is made there, to see whether it can be
+            "infra",
+            "gazette.adapters.rendering",  # templates are read here as they are read there
+        }
+    ),
+    "cli": frozenset({STDLIB, LIBRARIES, "gazette", "cli"}),
+    "cli.preview.rendering": frozenset(
+        {STDLIB, LIBRARIES, "gazette", "cli", "infra.assets", "infra.stages"}
+    ),
+}
+NAMED_EXCEPTIONS = {
+    "gazette.settings.environment": [
+        "os.environ"
+    ],  # a default argument: a reference, nothing is read
+    "infra": ["os.environ"],  # the CDK's libraries look for Node when they are imported
+}
+AT_IMPORT = ("os.environ", "os.getenv", "boto3.client", "boto3.resource", "boto3.Session")
+
+
+def modules() -> dict[str, ast.Module]:
+    """Every module that ships, by its dotted name, parsed."""
+    paths = {
+        *((path, PACKAGE) for path in (PACKAGE / "gazette").rglob("*.py")),
+        *((path, ROOT) for top in TOPS for path in (ROOT / top).rglob("*.py")),
+    }
+    return {dotted(path.relative_to(start)): ast.parse(path.read_text()) for path, start in paths}
+
+
+def dotted(path: Path) -> str:
+    """`gazette/domain/delivery/run.py` as `gazette.domain.delivery.run`."""
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_within(name: str, outer: str) -> bool:
+    """True for `gazette.domain.delivery.run` within `gazette.domain`."""
+    return f"{name}.".startswith(f"{outer}.")
+
+
+def imports(tree: ast.AST, known: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Every module that is imported anywhere, also in functions and for types alone.
+
+    `from a import b` is `a.b` where that is a module, else `a`. A relative import is `.`.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level or node.module is None:
+                yield "."
+                continue
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in known else node.module
+
+
+def forbidden(name: str, tree: ast.AST, known: frozenset[str] = frozenset()) -> list[str]:
+    """The imports of module `name` that the house does not allow."""
+    home = max((prefix for prefix in ALLOWED if is_within(name, prefix)), key=len)
+    return [
+        imported
+        for imported in imports(tree, known)
+        if not any(is_covered(imported, rule) for rule in ALLOWED[home])
+    ]
+
+
+def is_covered(imported: str, rule: str) -> bool:
+    """True where `rule` allows to import the module `imported`."""
+    top = imported.partition(".")[0]
+    match rule:
+        case "the standard library":
+            return top in sys.stdlib_module_names
+        case "third-party libraries":
+            return top not in {*sys.stdlib_module_names, *TOPS, "", "gazette"}
+        case _:
+            return is_within(imported, rule)
+
+
+def cycle(trees: Mapping[str, ast.AST]) -> list[str]:
+    """Modules that import each other in a circle; empty where none do."""
+    known = frozenset(trees)
+    graph = {name: set(imports(tree, known)) for name, tree in trees.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as err:
+        return list(err.args[1])
+    return []
+
+
+def acts_at_import(tree: ast.Module) -> list[str]:
+    """Names from AT_IMPORT that are used when the module is imported.
+
+    What is inside a function happens later; its decorators and defaults do not.
+    """
+    return [
+        found
+        for node in run_at_import(tree)
+        if isinstance(node, ast.Attribute) and (found := ast.unparse(node)) in AT_IMPORT
+    ]
+
+
+def run_at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """`node` and all below it, without the bodies of functions."""
+    yield node
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            below: list[ast.AST] = [
+                *node.decorator_list,
+                *node.args.defaults,
+                *(default for default in node.args.kw_defaults if default),
+            ]
+        case ast.Lambda():
+            below = [*node.args.defaults]
+        case _:
+            below = list(ast.iter_child_nodes(node))
+    for child in below:
+        yield from run_at_import(child)
+
+
+TREES = modules()
+
+
+@pytest.mark.parametrize("name", sorted(TREES))
+def test_a_module_imports_only_what_its_place_in_the_house_allows(name: str) -> None:
+    assert forbidden(name, TREES[name], frozenset(TREES)) == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert cycle(TREES) == []
+
+
+@pytest.mark.parametrize("name", sorted(TREES))
+def test_nothing_happens_at_import(name: str) -> None:
+    assert acts_at_import(TREES[name]) == NAMED_EXCEPTIONS.get(name, [])
+
+
+def test_the_environment_is_only_a_default_argument_in_settings() -> None:
+    defaults = [
+        ast.unparse(default)
+        for node in ast.walk(TREES["gazette.settings.environment"])
+        if isinstance(node, ast.FunctionDef) and node.name == "from_env"
+        for default in node.args.defaults
+    ]
+    assert defaults == ["os.environ"]
+
+
+def test_every_part_of_the_house_was_found() -> None:
+    for part in ALLOWED:
+        assert any(is_within(name, part) for name in TREES), part
+    assert len(TREES) > 30
+
+
+# The checks can fail.
+
+
+@pytest.mark.parametrize(
+    ("name", "snippet", "found"),
+    [
+        ("gazette.domain.bad", "import boto3", "boto3"),
+        (
+            "gazette.domain.bad",
+            "from gazette.steps.ingest.ingest import ingest",
+            "gazette.steps.ingest.ingest",
+        ),
+        ("gazette.domain.bad", "def f():\n    import pydantic", "pydantic"),
+        ("gazette.domain.bad", "from . import model", "."),
+        ("gazette.domain.bad", "from gazette import settings", "gazette.settings"),
+        ("gazette.steps.bad", "from gazette.adapters import runs", "gazette.adapters"),
+        ("gazette.steps.bad", "import gazette.settings", "gazette.settings"),
+        ("gazette.adapters.bad", "from gazette.steps import ingest", "gazette.steps"),
+        ("gazette.adapters.bad", "import gazette.settings", "gazette.settings"),
+        ("gazette.settings", "from gazette.domain.model import Run", "gazette.domain.model"),
+        (
+            "gazette.observability",
+            "import gazette.domain.delivery.run",
+            "gazette.domain.delivery.run",
+        ),
+        ("gazette.bootstrap.bad", "import infra.stages", "infra.stages"),
+        ("functions.bad.handler", "import boto3", "boto3"),
+        ("functions.bad.handler", "import gazette.domain.model", "gazette.domain.model"),
+        (
+            "functions.bad.handler",
+            "import gazette.adapters.dynamodb.runs",
+            "gazette.adapters.dynamodb.runs",
+        ),
+        ("infra.bad", "import gazette.domain.delivery.run", "gazette.domain.delivery.run"),
+        ("infra.bad", "import boto3", "boto3"),
+        ("cli.bad", "import infra.stages", "infra.stages"),
+        ("cli.preview.rendering", "import infra.topology", "infra.topology"),
+        ("cli.bad", "import functions.ingest.handler", "functions.ingest.handler"),
+        ("gazette.adapters.bad", "import cli.main", "cli.main"),
+        ("gazette.domain_like", "import json", "json"),
+    ],
+)
+def test_a_forbidden_import_is_found(name: str, snippet: str, found: str) -> None:
+    known = frozenset({"gazette.settings"})
+    assert forbidden(name, ast.parse(snippet), known) == [found]
+
+
+def test_an_import_for_types_alone_is_an_import() -> None:
+    tree = ast.parse("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import boto3")
+    assert forbidden("gazette.domain.bad", tree) == ["boto3"]
+
+
+def test_a_circle_is_found() -> None:
+    one, two = ast.parse("from gazette import two"), ast.parse("import gazette.one")
+    assert set(cycle({"gazette.one": one, "gazette.two": two})) == {"gazette.one", "gazette.two"}
+
+
+@pytest.mark.parametrize(
+    "snippet",
+    [
+        "import os\nSTAGE = os.environ['STAGE']",
+        "import os\ndef f(stage=os.getenv('STAGE')): ...",
+        "import boto3\nclass A:\n    client = boto3.client('sqs')",
+        "import boto3\nf = lambda client=boto3.client('sqs'): client",
+        "import boto3\n@decorated(boto3.resource('dynamodb'))\ndef f(): ...",
+    ],
+)
+def test_an_act_at_import_is_found(snippet: str) -> None:
+    assert len(acts_at_import(ast.parse(snippet))) == 1
+
+
+def test_an_act_in_a_function_is_no_act_at_import() -> None:
+    assert acts_at_import(ast.parse("def f():\n    return boto3.client('sqs')")) == []

@@ -1,0 +1,287 @@
+"""What the infrastructure writes is what the function reads."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from gazette.domain.delivery.pace import MAX_RATE
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.settings import (
+    MAX_EMAILS_PER_SECOND,
+    FanoutSettings,
+    FeedbackSettings,
+    FollowersSettings,
+    GenerateSettings,
+    IngestSettings,
+    InvalidSetting,
+    PreferencesSettings,
+    ResendSettings,
+    Settings,
+    SweepSettings,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+CLASSES = (
+    FanoutSettings,
+    FeedbackSettings,
+    FollowersSettings,
+    GenerateSettings,
+    IngestSettings,
+    PreferencesSettings,
+    ResendSettings,
+    SweepSettings,
+)
+VALID: dict[str, Any] = {
+    "collapse": 20,
+    "default_frequencies": '{"comment": "weekly"}',
+    "max_lateness": 3600,
+    "spread": 540,
+    "mail_provider": "ses",
+    "smtp_security": "tls",
+    "settle_lag": 60,
+    "send_timeout": 10,
+    "smtp_command_timeout": 20,
+    "smtp_reply_timeout": 600,
+    "commit_margin": 8,
+    "clock_skew": 5,
+    "evidence_grace": 900,
+    "longest_doubt": 21600,
+    "unknown_policy": "resend",
+    "event_retention_days": 35,
+    "run_retention_days": 200,
+    "ramp_every": 30,
+    "warmup_from": "2026-11-21",
+}
+
+
+def values(kind: type[Settings], **given: Any) -> dict[str, Any]:
+    """Valid values of every field, each text and number different from the others."""
+    return {
+        field.name: VALID.get(field.name, number if field.type is int else f"text {number}")
+        for number, field in enumerate(fields(kind), start=1)
+    } | given
+
+
+def build(kind: type[Settings], **given: Any) -> Settings:
+    """Valid settings but for `given`."""
+    return kind(**values(kind, **given))
+
+
+NUMBERS = [(kind, field.name) for kind in CLASSES for field in fields(kind) if field.type is int]
+VARIABLES = [(kind, field.name) for kind in CLASSES for field in fields(kind)]
+
+
+def written(kind: type[Settings]) -> set[type[Settings]]:
+    """The kinds that are written and read, not those that only others build on."""
+    return set().union(*(written(each) for each in kind.__subclasses__())) or {kind}
+
+
+def test_every_kind_of_settings_is_tested() -> None:
+    assert set(CLASSES) == written(Settings)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_what_is_written_is_read_back(kind: type[Settings]) -> None:
+    given = build(kind)
+    assert kind.from_env(given.to_env()) == given
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_other_variables_do_not_matter(kind: type[Settings]) -> None:
+    given = build(kind)
+    assert kind.from_env({"PATH": "/bin", "GAZETTE_OTHER": "x"} | given.to_env()) == given
+
+
+@given(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
+@settings(max_examples=50, deadline=None)
+def test_a_text_is_read_as_it_was_written(text: str) -> None:
+    given = build(IngestSettings, events_table=text)
+    assert IngestSettings.from_env(given.to_env()) == given
+
+
+def test_a_variable_is_named_after_its_field() -> None:
+    assert build(FanoutSettings).to_env()["GAZETTE_SPREAD"] == "540"
+    assert set(build(FeedbackSettings).to_env()) == {
+        "GAZETTE_RUNS_TABLE",
+        "GAZETTE_BATCHES_TABLE",
+        "GAZETTE_SUBSCRIBERS_TABLE",
+        "GAZETTE_SCHEDULES_TABLE",
+        "GAZETTE_SUPPRESSIONS_TABLE",
+        "GAZETTE_BOUNCES_TABLE",
+        "GAZETTE_TALLIES_TABLE",
+        "GAZETTE_CATEGORY_BRAKE",
+        "GAZETTE_INSTALLATION",
+        "GAZETTE_QUARANTINE_QUEUE_URL",
+        "GAZETTE_SOFT_BOUNCES",
+        "GAZETTE_SOFT_BOUNCE_DAYS",
+        "GAZETTE_ENGAGEMENT_TABLE",
+        "GAZETTE_BUS",
+        "GAZETTE_TRACK_CLICKS",
+        "GAZETTE_OPENS_ARE_LIFE",
+        "GAZETTE_RUN_RETENTION_DAYS",
+        "GAZETTE_SHARDS",
+    }
+
+
+@pytest.mark.parametrize(("kind", "field"), VARIABLES)
+def test_a_missing_variable_is_named(kind: type[Settings], field: str) -> None:
+    environment = build(kind).to_env()
+    variable = f"GAZETTE_{field.upper()}"
+    del environment[variable]
+    with pytest.raises(InvalidSetting, match=rf"^{variable} is not set"):
+        kind.from_env(environment)
+
+
+@pytest.mark.parametrize(("kind", "field"), NUMBERS)
+@pytest.mark.parametrize("text", ["", "ten", "1.5", "1e3"])
+def test_what_is_not_a_whole_number_is_named_with_its_variable(
+    kind: type[Settings], field: str, text: str
+) -> None:
+    variable = f"GAZETTE_{field.upper()}"
+    with pytest.raises(InvalidSetting, match=rf"^{variable} is '{text}'"):
+        kind.from_env(build(kind).to_env() | {variable: text})
+
+
+@pytest.mark.parametrize("spread", [0, 1, 900])
+def test_a_message_may_be_hidden_as_long_as_sqs_allows(spread: int) -> None:
+    build(FanoutSettings, spread=spread)
+
+
+@pytest.mark.parametrize("spread", [-1, 901])
+def test_a_spread_that_sqs_refuses_is_refused(spread: int) -> None:
+    with pytest.raises(InvalidSetting, match="GAZETTE_SPREAD"):
+        build(FanoutSettings, spread=spread)
+
+
+@pytest.mark.parametrize("lag", [-1, 0, 1, 6])
+def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
+    with pytest.raises(InvalidSetting, match="GAZETTE_SETTLE_LAG"):
+        build(GenerateSettings, settle_lag=lag)
+    build(GenerateSettings, settle_lag=7)
+    build(GenerateSettings, settle_lag=2, clock_skew=0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (GenerateSettings, {"send_timeout": 2}),
+        (GenerateSettings, {"smtp_command_timeout": 4}),
+        (GenerateSettings, {"smtp_command_timeout": 61}),
+        (GenerateSettings, {"smtp_reply_timeout": 59}),
+        (GenerateSettings, {"smtp_reply_timeout": 721}),
+        (GenerateSettings, {"commit_margin": 0}),
+        (GenerateSettings, {"clock_skew": -1}),
+        (GenerateSettings, {"max_groups": 0}),
+        (GenerateSettings, {"event_retention_days": 0}),
+        (GenerateSettings, {"smtp_security": "TLS"}),
+        (GenerateSettings, {"smtp_security": "none", "smtp_secret": "login"}),
+        (GenerateSettings, {"emails_per_second": -1}),
+        (GenerateSettings, {"emails_per_second": 501}),
+        (GenerateSettings, {"emails_per_second": 0, "mail_provider": "smtp"}),
+        (GenerateSettings, {"ramp_from": -1}),
+        (GenerateSettings, {"ramp_every": 14}),
+        (GenerateSettings, {"ramp_every": 3601}),
+        (GenerateSettings, {"warmup_daily": 0}),
+        *(
+            (kind, {"immediate_share": share})
+            for kind in (GenerateSettings, FanoutSettings)
+            for share in (0, 100)
+        ),
+        *((GenerateSettings, {"warmup_from": day}) for day in ("tomorrow", "2026-02-30", " ")),
+        (FanoutSettings, {"shards": 0}),
+        (FanoutSettings, {"shards": 257}),
+        (FanoutSettings, {"lookback_slots": 0}),
+        (FanoutSettings, {"max_lateness": 599}),
+        (FanoutSettings, {"check_after": -1}),
+        *(
+            (kind, setting)
+            for kind in (IngestSettings, FollowersSettings)
+            for setting in (
+                {"shards": 0},
+                {"shards": 257},
+                {"collapse": 0},
+                {"collapse": 301},
+                {"settle_lag": 0},
+                {"settle_lag": 301},
+                {"clock_skew": -1},
+                {"clock_skew": 61},
+                {"check_after": -1},
+                {"event_retention_days": 0},
+            )
+        ),
+    ],
+)
+def test_a_setting_that_would_undo_a_guarantee_is_refused(
+    kind: type[Settings], given: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidSetting, match=f"GAZETTE_{next(iter(given)).upper()}"):
+        build(kind, **given)
+
+
+def test_no_rate_may_be_chosen_that_one_row_does_not_take() -> None:
+    assert MAX_EMAILS_PER_SECOND == MAX_RATE
+    build(GenerateSettings, emails_per_second=MAX_RATE)
+    with pytest.raises(InvalidSetting, match=r"is 501; .+ 0 to 500: .+ one row of DynamoDB"):
+        build(GenerateSettings, emails_per_second=501)
+
+
+def test_without_a_rate_or_a_warm_up_there_is_the_quota_and_no_cap() -> None:
+    build(GenerateSettings, emails_per_second=0, ramp_from=0, warmup_from="")
+
+
+def test_an_immediate_run_is_never_hidden_longer_than_sqs_allows() -> None:
+    """Each at its most, and the second that ingest adds against rounding."""
+    most = build(IngestSettings, collapse=300, settle_lag=300, clock_skew=60)
+    assert isinstance(most, IngestSettings)
+    assert most.collapse + most.settle_lag + most.clock_skew + 1 <= 900
+
+
+@pytest.mark.parametrize("kind", [IngestSettings, FollowersSettings])
+@pytest.mark.parametrize("given", ["{}", *(f'{{"comment": "{name}"}}' for name in Frequency)])
+def test_every_frequency_may_be_a_default(kind: type[Settings], given: str) -> None:
+    assert build(kind, default_frequencies=given).to_env()["GAZETTE_DEFAULT_FREQUENCIES"] == given
+
+
+@pytest.mark.parametrize("kind", [IngestSettings, FollowersSettings])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "daily",
+        '"daily"',
+        '["daily"]',
+        '{"comment": "hourly"}',
+        '{"comment": null}',
+        "null",
+        '{"a b": "daily"}',
+        '{"": "daily"}',
+    ],
+)
+def test_defaults_that_are_no_frequencies_are_refused(kind: type[Settings], given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_DEFAULT_FREQUENCIES is .+ one of custom,"):
+        build(kind, default_frequencies=given)
+
+
+@pytest.mark.parametrize("provider", ["", "SES", "sendmail"])
+def test_a_mail_provider_that_does_not_exist_is_refused(provider: str) -> None:
+    with pytest.raises(InvalidSetting, match="GAZETTE_MAIL_PROVIDER"):
+        build(GenerateSettings, mail_provider=provider)
+    build(GenerateSettings, mail_provider="smtp")
+
+
+@pytest.mark.parametrize(("events", "longest"), [(35, 196), (162, 196), (163, 197), (400, 434)])
+def test_runs_outlive_the_rows_of_events(events: int, longest: int) -> None:
+    """Else an event that was sent would look as if no run had sent it."""
+    for days in (1, longest):
+        with pytest.raises(
+            InvalidSetting, match=rf"GAZETTE_RUN_RETENTION_DAYS is {days}; .* more than {longest},"
+        ):
+            build(GenerateSettings, event_retention_days=events, run_retention_days=days)
+    build(GenerateSettings, event_retention_days=events, run_retention_days=longest + 1)
+
+
+def test_what_is_read_from_the_environment_is_validated_too() -> None:
+    environment = build(FanoutSettings).to_env() | {"GAZETTE_SPREAD": "901"}
+    with pytest.raises(InvalidSetting, match="GAZETTE_SPREAD"):
+        FanoutSettings.from_env(environment)

@@ -1,0 +1,217 @@
+"""Reading a stage: what is right, and which field is named when something is wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.stages import StageError, read_stage
+from infra.topology import GENERATE, STEPS
+
+VALID: dict[str, Any] = {
+    "sender": "Gazette <digest@example.com>",
+    "list_id": "digest.example.com",
+}
+
+
+def refusal(given: dict[str, Any]) -> str:
+    """What StageError says about a stage."""
+    with pytest.raises(StageError) as caught:
+        read_stage("prod", {"prod": given})
+    return str(caught.value)
+
+
+def test_a_stage_is_what_was_given_and_defaults_for_the_rest() -> None:
+    stage = read_stage("prod", {"prod": VALID | {"shards": 32, "retain": False}})
+    assert (stage.name, stage.shards, stage.retain) == ("prod", 32, False)
+    assert (stage.list_id, stage.sender) == (VALID["list_id"], VALID["sender"])
+    assert (stage.bus, stage.mail_provider, stage.spread) == ("gazette", "ses", 600)
+    assert (stage.collapse, stage.settle_lag, stage.default_frequencies) == (20, 15, {})
+
+
+def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> None:
+    stage = read_stage("prod", {"prod": VALID})
+    assert (stage.emails_per_second, stage.ramp_from, stage.ramp_every) == (0, 10, 30)
+    assert (stage.warmup_from, stage.warmup_daily, stage.immediate_share) == ("", 200, 20)
+    smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
+    assert "mail_provider smtp needs unknown_policy carry_over or assume_sent" in refusal(smtp)
+    smtp |= {"unknown_policy": "carry_over"}
+    assert "mail_provider smtp needs emails_per_second" in refusal(smtp)
+    assert read_stage("prod", {"prod": smtp | {"emails_per_second": 5}}).emails_per_second == 5
+
+
+@pytest.mark.parametrize("share", [0, 100])
+def test_a_stream_without_a_share_of_the_rate_would_never_send_and_is_refused(share: int) -> None:
+    assert "immediate_share must be 1 to 99" in refusal(VALID | {"immediate_share": share})
+
+
+@pytest.mark.parametrize("rate", [-1, 501])
+def test_a_rate_that_one_row_does_not_take_is_refused_with_the_reason(rate: int) -> None:
+    text = refusal(VALID | {"emails_per_second": rate})
+    assert "emails_per_second must be 0 to 500: each email is a write of one row" in text
+
+
+def test_frequencies_by_category_are_an_object() -> None:
+    chosen = {"comment": "weekly", "mention": "immediate"}
+    stage = read_stage("prod", {"prod": VALID | {"default_frequencies": chosen}})
+    assert stage.default_frequencies == chosen
+
+
+@pytest.mark.parametrize(
+    "sender", ["digest@example.com", "Gazette <digest@example.com>", '"A, B" <digest@example.com>']
+)
+def test_the_address_of_a_sender_is_without_the_display_name(sender: str) -> None:
+    assert read_stage("prod", {"prod": VALID | {"sender": sender}}).streams[0].address == (
+        "digest@example.com"
+    )
+
+
+def test_every_stage_of_the_repository_can_be_read() -> None:
+    cdk = json.loads((Path(__file__).parents[3] / "cdk.json").read_text())
+    stages = cdk["context"]["stages"]
+    assert {read_stage(name, stages).name for name in stages} == set(stages)
+
+
+def test_an_unknown_stage_is_named_with_the_known_ones() -> None:
+    with pytest.raises(StageError, match=r"no stage 'test'.+ has local, prod\."):
+        read_stage("test", {"prod": VALID, "local": VALID})
+
+
+def test_an_unknown_setting_is_named() -> None:
+    assert "'shard'" in refusal(VALID | {"shard": 16})
+
+
+def test_the_name_of_a_stage_is_its_key_and_no_setting() -> None:
+    assert "'name'" in refusal(VALID | {"name": "other"})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kind"),
+    [
+        ("shards", "16", "int"),
+        ("shards", 16.0, "int"),
+        ("shards", True, "int"),
+        ("spread", None, "int"),
+        ("retain", "yes", "bool"),
+        ("retain", 1, "bool"),
+        ("sender", 1, "str"),
+        ("list_id", ["x"], "str"),
+        ("collapse", "20", "int"),
+        ("default_frequencies", "weekly", "dict"),
+        ("default_frequencies", ["weekly"], "dict"),
+        ("default_frequencies", None, "dict"),
+    ],
+)
+def test_a_setting_of_another_type_is_named_with_its_type(
+    field: str, value: Any, kind: str
+) -> None:
+    text = refusal(VALID | {field: value})
+    assert f"{field} must be of type {kind}" in text
+
+
+@pytest.mark.parametrize("field", ["sender", "list_id"])
+def test_what_has_no_default_is_named_when_it_is_missing_or_empty(field: str) -> None:
+    assert f"{field} is missing" in refusal(VALID | {field: ""})
+    assert f"{field} is missing" in refusal({name: VALID[name] for name in VALID if name != field})
+
+
+@pytest.mark.parametrize(
+    "sender",
+    [
+        "Gazette",
+        "digest example.com",
+        "ä@example.com",
+        "Gazette <>",
+        "digest@",
+        "@example.com",
+        "a@b@c",
+    ],
+)
+def test_a_sender_without_an_address_is_refused(sender: str) -> None:
+    assert "sender must be an address" in refusal(VALID | {"sender": sender})
+
+
+@pytest.mark.parametrize(
+    ("setting", "wrong", "said"),
+    [
+        ("requests_per_second", 0, "requests_per_second must be 1 to 10000"),
+        ("requests_per_second", 10_001, "requests_per_second must be 1 to 10000"),
+        ("requests_burst", 0, "requests_burst must be 1 to 5000"),
+        ("requests_burst", 5_001, "requests_burst must be 1 to 5000"),
+    ],
+)
+def test_what_the_edge_lets_in_is_within_what_an_account_gets(
+    setting: str, wrong: int, said: str
+) -> None:
+    assert said in refusal(VALID | {setting: wrong})
+
+
+def test_the_edge_lets_in_fifty_a_second_and_a_hundred_at_once() -> None:
+    stage = read_stage("prod", {"prod": VALID})
+    assert (stage.requests_per_second, stage.requests_burst) == (50, 100)
+    most = {"requests_per_second": 10_000, "requests_burst": 5_000}
+    assert read_stage("prod", {"prod": VALID | most}).requests_burst == 5_000
+
+
+@pytest.mark.parametrize("shards", [0, -1, 257])
+def test_shards_out_of_range_are_refused(shards: int) -> None:
+    assert "shards must be 1 to 256" in refusal(VALID | {"shards": shards})
+
+
+@pytest.mark.parametrize("shards", [1, 256])
+def test_the_edges_of_the_range_are_allowed(shards: int) -> None:
+    assert read_stage("prod", {"prod": VALID | {"shards": shards}}).shards == shards
+
+
+def test_tracking_is_off_unless_a_stage_asks_for_it_and_needs_ses() -> None:
+    stage = read_stage("prod", {"prod": VALID})
+    tracked = (stage.track_clicks, stage.track_opens, stage.opens_are_life)
+    assert tracked == (False, False, False)
+    smtp = VALID | {
+        "mail_provider": "smtp",
+        "smtp_host": "mail.example.com",
+        "unknown_policy": "carry_over",
+        "emails_per_second": 5,
+    }
+    for setting in ("track_clicks", "track_opens"):
+        assert "need mail_provider ses" in refusal(smtp | {setting: True})
+    assert "opens_are_life needs track_opens" in refusal(VALID | {"opens_are_life": True})
+
+
+def test_each_stream_has_a_sender_and_what_goes_out_at_once_that_of_digests_by_default() -> None:
+    digest, immediate = read_stage("prod", {"prod": VALID}).streams
+    assert digest.address == immediate.address == "digest@example.com"
+    given = {"immediate_sender": "Now <now@example.com>", "immediate_pool": "at-once"}
+    digest, immediate = read_stage("prod", {"prod": VALID | given}).streams
+    assert (digest.address, digest.pool) == ("digest@example.com", "")
+    assert (immediate.address, immediate.pool) == ("now@example.com", "at-once")
+
+
+def test_a_stream_that_cannot_be_sent_is_refused_by_the_name_of_its_setting() -> None:
+    assert "immediate_sender must be an address" in refusal(VALID | {"immediate_sender": "Now"})
+    assert "immediate_sender must be one line" in refusal(
+        VALID | {"immediate_sender": "Now\n <now@example.com>"}
+    )
+    assert "digest_pool must be the name" in refusal(VALID | {"digest_pool": "Digests!"})
+    smtp = VALID | {"mail_provider": "smtp", "smtp_host": "mail.example.com"}
+    assert "immediate_pool is a dedicated IP pool of SES" in refusal(smtp | {"immediate_pool": "x"})
+
+
+def test_an_email_by_smtp_must_fit_the_longest_invocation() -> None:
+    """Nine stages, the reply, five seconds for a turn, a minute to prepare, and the commit."""
+    smtp = VALID | {
+        "mail_provider": "smtp",
+        "smtp_host": "mail.example.com",
+        "unknown_policy": "carry_over",
+        "emails_per_second": 5,
+    }
+    most = {"smtp_command_timeout": 20, "smtp_reply_timeout": 647}
+    assert read_stage("prod", {"prod": smtp | most}).sized(GENERATE).timeout == 900
+    for more in ({"smtp_reply_timeout": 648}, {"smtp_command_timeout": 21}, {"commit_margin": 9}):
+        assert "smtp_reply_timeout, nine times smtp_command_timeout" in refusal(smtp | most | more)
+
+
+def test_with_ses_times_of_smtp_mean_nothing() -> None:
+    stage = read_stage("prod", {"prod": VALID | {"smtp_reply_timeout": 720}})
+    assert [stage.sized(step) for step in STEPS] == list(STEPS)

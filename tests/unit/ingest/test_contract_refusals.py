@@ -1,0 +1,479 @@
+"""What the contract refuses: in plain words, and never by anything but InvalidEvent."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from gazette.adapters.contract import decode
+from gazette.domain.commands import Command
+from gazette.domain.errors import InvalidEvent
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.unit.ingest.test_contract import (
+    ACTIVITY,
+    DETAILS,
+    EVENT,
+    FOLLOW,
+    SUBSCRIBER,
+    changed,
+    envelope,
+    without,
+)
+
+
+def refusal(body: str) -> str:
+    """What InvalidEvent says about `body`."""
+    with pytest.raises(InvalidEvent) as caught:
+        decode(body)
+    return str(caught.value)
+
+
+LONG = "x" * 2000
+BAD = [
+    ("preferences.chosen", "cadence", "hourly"),
+    ("preferences.chosen", "cadence", None),
+    ("preferences.chosen", "frequencies", None),
+    ("preferences.chosen", "time_zone", "Mars/Olympus"),
+    ("preferences.chosen", "digest", {}),
+    ("preferences.chosen", "digest", {"minute": 30}),
+    ("preferences.chosen", "digest", {"paused_until": "2027-02-15"}),
+    ("preferences.chosen", "chosen_at", "yesterday"),
+    ("follow.created", "entity.title", ""),
+    ("follow.created", "entity.title", "one\ntwo"),
+    ("follow.deleted", "entity.title", "Course 1"),
+    ("event.created", "id", ""),
+    ("event.created", "id", "k" * 129),
+    ("event.created", "id", "a\nb"),
+    ("event.created", "id", None),
+    ("event.created", "user_id", "ann lee"),
+    ("event.created", "user_id", ""),
+    ("event.created", "user_id", "u" * 65),
+    ("event.created", "user_id", "ann\n"),
+    ("event.created", "user_id", "änn"),
+    ("event.created", "user_id", 7),
+    ("event.created", "category", "Message"),
+    ("event.created", "category", "new message"),
+    ("event.created", "category", "c" * 33),
+    ("event.created", "entity", "conversation 1"),
+    ("event.created", "entity.type", "1st"),
+    ("event.created", "entity.id", ""),
+    ("event.created", "entity.title", ""),
+    ("event.created", "entity.title", "T" * 201),
+    ("event.created", "entity.title", "one\r\ntwo"),
+    ("event.created", "entity.title", "one\u2028two"),
+    ("event.created", "entity.title", "one\u0085two"),
+    ("event.created", "entity.url", "javascript:alert(1)"),
+    ("event.created", "entity.url", "data:text/html,x"),
+    ("event.created", "entity.url", "//campus.example/"),
+    ("event.created", "entity.url", " https://campus.example/"),
+    ("event.created", "entity.url", 'https://campus.example/" onclick="x'),
+    ("event.created", "entity.url", "https://campus.example/\njavascript:x"),
+    ("event.created", "entity.url", "https://campus.example/<b>"),
+    ("event.created", "entity.url", "https://campus.example/" + LONG),
+    ("event.created", "entity.colour", "red"),
+    ("event.created", "actor.name", "Bob\r\nBcc: eve@example.com"),
+    ("event.created", "actor.name", "Bob\x00"),
+    ("event.created", "actor.id", ""),
+    ("event.created", "occurred_at", "2026-11-22T12:00:00"),
+    ("event.created", "occurred_at", "yesterday"),
+    ("event.created", "occurred_at", "2026-02-30T12:00:00Z"),
+    ("event.created", "excerpt", "e" * 501),
+    ("event.created", "excerpt", "bell\x07"),
+    ("event.created", "excerpt", None),
+    ("event.created", "excerp", "a misspelt optional field"),
+    ("subscriber.changed", "email", "ann"),
+    ("subscriber.changed", "email", "ann@example"),
+    ("subscriber.changed", "email", "ann@@example.com"),
+    ("subscriber.changed", "email", "Ann <ann@example.com>"),
+    ("subscriber.changed", "email", "ann@example.com,eve@example.com"),
+    ("subscriber.changed", "email", "ann@example.com\nBcc: eve@example.com"),
+    ("subscriber.changed", "email", "ann@example.com\n"),
+    ("subscriber.changed", "email", "a" * 65 + "@example.com"),
+    ("subscriber.changed", "email", None),
+    ("subscriber.changed", "name", "Ann\r\nBcc: eve@example.com"),
+    ("subscriber.changed", "name", ""),
+    ("subscriber.changed", "name", "n" * 201),
+    ("subscriber.changed", "time_zone", "Mars/Olympus_Mons"),
+    ("subscriber.changed", "time_zone", ""),
+    ("subscriber.changed", "time_zone", "../../etc/passwd"),
+    ("subscriber.changed", "time_zone", "Europe"),
+    ("subscriber.changed", "time_zone", "/etc/localtime"),
+    ("subscriber.changed", "time_zone", LONG),
+    ("subscriber.changed", "locale", "english"),
+    ("subscriber.changed", "locale", "en_GB"),
+    ("subscriber.changed", "changed_at", "2026-11-22 12:00"),
+    ("subscriber.changed", "digest.hour", 24),
+    ("subscriber.changed", "digest.hour", -1),
+    ("subscriber.changed", "digest.hour", 7.5),
+    ("subscriber.changed", "digest.minute", 60),
+    ("subscriber.changed", "digest.day", 1),
+    ("subscriber.changed", "digest", None),
+    ("subscriber.changed", "status", "active"),
+    ("subscriber.changed", "digest.weekly.day", "Monday"),
+    ("subscriber.changed", "digest.weekly", "monday"),
+    ("subscriber.changed", "digest.custom.days", []),
+    ("subscriber.changed", "digest.minute", None),
+    ("subscriber.changed", "digest.custom.every_weeks", 0),
+    ("subscriber.changed", "digest.custom.every_weeks", 5),
+    ("subscriber.changed", "digest.custom.every_weeks", "2"),
+    ("subscriber.changed", "digest.custom.starting", "2026-11-31"),
+    ("subscriber.changed", "digest.custom.starting", "2026-11-23T08:00:00Z"),
+    ("subscriber.changed", "digest.custom.starting", None),
+    ("subscriber.changed", "digest.custom.day_of_month", 0),
+    ("subscriber.changed", "digest.custom.day_of_month", 32),
+    ("subscriber.changed", "digest.custom", {"day_of_month": 1, "days": ["monday"]}),
+    ("subscriber.changed", "digest.custom", {"day_of_month": 1, "every_weeks": 1}),
+    ("subscriber.changed", "digest.custom", {"day_of_month": 1, "starting": "2026-11-23"}),
+    ("subscriber.changed", "digest", {"paused_until": "2027-02-15"}),
+    ("subscriber.changed", "digest", {"paused_until": "2199-12-31"}),
+    ("subscriber.changed", "digest.paused_until", "2026-11-31"),
+    ("subscriber.changed", "digest.paused_until", "2026-12-14T00:00:00Z"),
+    ("subscriber.changed", "digest.paused_until", 12),
+    ("subscriber.changed", "digest.paused_until", None),
+    ("subscriber.changed", "frequencies", []),
+    ("event.created", "amended_at", "soon"),
+    ("event.created", "amended_at", None),
+    ("event.created", "occurred_at", "1732276800"),
+    ("event.created", "occurred_at", "2026-11-22 12:00:00Z"),
+    ("event.created", "occurred_at", "2026-11-22T12:00Z"),
+    ("event.created", "occurred_at", "2026-11-22T12:00:00+0100"),
+    ("event.created", "occurred_at", "2026-11-22T24:00:00Z"),
+    ("event.created", "occurred_at", "٢٠٢٦-11-22T12:00:00Z"),
+    ("event.created", "occurred_at", "2026-11-22T12:00:00Z\n"),
+    ("activity.created", "parent", None),
+    ("event.retracted", "user_id", None),
+    ("event.retracted", "entity", None),
+    ("follow.created", "frequency", None),
+    ("subscriber.changed", "frequencies", None),
+    ("subscriber.changed", "digest.hour", "7"),
+    ("subscriber.changed", "digest.hour", 1e308),
+    ("subscriber.changed", "locale", "de" + "-abcdefgh" * 4),
+    ("subscriber.changed", "digest.custom.days", ["monday"] * 8),
+    ("activity.created", "user_id", "ann"),
+    ("activity.created", "parent", "c1"),
+    ("activity.created", "parent.id", ""),
+    ("event.retracted", "id", "a\tb"),
+    ("subscriber.active", "active_at", 1),
+    ("subscriber.deleted", "deleted_at", "2026-11-22"),
+    ("follow.created", "frequency", "hourly"),
+    ("follow.created", "entity.type", "Course"),
+    ("follow.deleted", "frequency", "daily"),
+]
+
+
+@pytest.mark.parametrize(("detail_type", "path", "value"), BAD)
+def test_what_does_not_fit_is_refused_and_its_field_named(
+    detail_type: str, path: str, value: Any
+) -> None:
+    text = refusal(envelope(detail_type, changed(detail_type, path, value)))
+    assert text.startswith(f"{detail_type} does not fit its schema: detail.{path}: ")
+    assert "example.com" not in text.removesuffix("such as ann@example.com.")
+    assert "Input should" not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("like", "hourly"), ("like", None), ("Likes", "daily"), ("", "daily")],
+)
+def test_a_frequency_that_is_none_is_refused(path: str, value: object) -> None:
+    detail = changed("subscriber.changed", "frequencies", {path: value})
+    assert "detail.frequencies." in refusal(envelope("subscriber.changed", detail))
+
+
+def test_more_categories_than_anybody_has_are_refused() -> None:
+    many = {f"c{number}": "daily" for number in range(101)}
+    detail = changed("subscriber.changed", "frequencies", many)
+    assert "detail.frequencies: " in refusal(envelope("subscriber.changed", detail))
+
+
+@pytest.mark.parametrize(
+    ("zone", "last", "too_late"),
+    [
+        ("Europe/Berlin", "2027-02-14", "2027-02-15"),
+        ("Pacific/Kiritimati", "2027-02-15", "2027-02-16"),
+        ("Pacific/Niue", "2027-02-14", "2027-02-15"),
+    ],
+)
+def test_a_pause_is_twelve_weeks_of_the_readers_own_calendar_at_most(
+    zone: str, last: str, too_late: str
+) -> None:
+    """Counted from `changed_at`, which is noon in UTC on 22 November."""
+    profile = changed("subscriber.changed", "time_zone", zone)
+    assert decode(envelope("subscriber.changed", {**profile, "digest": {"paused_until": last}}))
+    text = refusal(
+        envelope("subscriber.changed", {**profile, "digest": {"paused_until": too_late}})
+    )
+    assert f"detail.digest: paused_until must be {last} or earlier" in text
+    assert "name an earlier date now" in text
+
+
+@pytest.mark.parametrize("wrong", ["time_zone", "changed_at"])
+def test_a_pause_without_what_it_is_counted_from_reports_that(wrong: str) -> None:
+    detail = {
+        **changed("subscriber.changed", wrong, "soon"),
+        "digest": {"paused_until": "2199-12-31"},
+    }
+    text = refusal(envelope("subscriber.changed", detail))
+    assert f"detail.{wrong}: " in text
+    assert "paused_until" not in text
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [{"id": "e1"}, {"id": "e1", "user_id": "ann", "entity": {"type": "post", "id": "p1"}}],
+)
+def test_a_retraction_of_nothing_or_of_both_is_refused(detail: dict[str, Any]) -> None:
+    text = refusal(envelope("event.retracted", detail))
+    assert "give either user_id, for an event of one subscriber, or entity" in text
+
+
+@pytest.mark.parametrize(
+    ("detail_type", "path"),
+    [
+        *(("event.created", name) for name in EVENT if name != "excerpt"),
+        *(("event.created", f"entity.{name}") for name in EVENT["entity"]),
+        *(("event.created", f"actor.{name}") for name in EVENT["actor"]),
+        *(
+            ("subscriber.changed", name)
+            for name in SUBSCRIBER
+            if name not in {"locale", "digest", "frequencies"}
+        ),
+        *(("activity.created", name) for name in ACTIVITY if name not in {"excerpt", "parent"}),
+        ("event.retracted", "id"),
+        *(("subscriber.active", name) for name in DETAILS["subscriber.active"]),
+        *(("subscriber.deleted", name) for name in DETAILS["subscriber.deleted"]),
+        *(("follow.created", name) for name in FOLLOW if name != "frequency"),
+        *(("follow.deleted", name) for name in DETAILS["follow.deleted"]),
+    ],
+)
+def test_a_missing_field_is_named(detail_type: str, path: str) -> None:
+    text = refusal(envelope(detail_type, without(detail_type, path)))
+    assert f"detail.{path}: Field required" in text
+
+
+@pytest.mark.parametrize("name", ["version", "id", "source", "account", "time", "region", "detail"])
+def test_an_incomplete_envelope_is_refused_and_the_missing_part_named(name: str) -> None:
+    body = json.loads(envelope("event.created", EVENT))
+    del body[name]
+    assert f"{name}: " in refusal(json.dumps(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["[" * 200_000, '{"a":' * 50_000, '{"detail-type":"event.created","detail":{"a":' * 9000],
+)
+def test_what_is_nested_too_deeply_is_refused(body: str) -> None:
+    assert refusal(body)
+
+
+def test_a_detail_that_is_nested_too_deeply_is_refused() -> None:
+    deep = '{"a":' * 5000 + "1" + "}" * 5000
+    assert refusal(envelope("event.created", EVENT).replace('"name": "Bob"', f'"name": {deep}'))
+
+
+@pytest.mark.parametrize(
+    ("detail_type", "path", "value"),
+    [
+        ("event.created", "occurred_at", "0001-01-01T00:00:00+01:00"),
+        ("event.created", "occurred_at", "0001-01-01T00:00:00Z"),
+        ("event.created", "occurred_at", "9999-12-31T23:59:59-01:00"),
+        ("event.created", "occurred_at", 5),
+        ("event.created", "entity.url", "https://a\x00b"),
+        ("event.created", "entity.url", "https://a/\u202eb"),
+        ("event.created", "entity.url", "https:///path"),
+        ("event.created", "excerpt", "a\rUnsubscribe: https://evil.example"),
+        ("subscriber.changed", "changed_at", "0001-01-01T00:00:00+01:00"),
+        ("subscriber.changed", "digest.hour", True),
+        ("subscriber.changed", "email", "eve@example..com"),
+        ("subscriber.changed", "email", "eve@-.com"),
+        ("subscriber.changed", "email", ".@a.co"),
+        ("subscriber.changed", "email", "änn@example.com"),
+        ("subscriber.changed", "email", "eve\x00@example.com"),
+        ("subscriber.changed", "time_zone", "localtime"),
+        ("subscriber.changed", "time_zone", "Factory"),
+        ("subscriber.changed", "time_zone", "right/UTC"),
+    ],
+)
+def test_what_would_break_something_later_is_refused(
+    detail_type: str, path: str, value: Any
+) -> None:
+    assert f"detail.{path}: " in refusal(envelope(detail_type, changed(detail_type, path, value)))
+
+
+@pytest.mark.parametrize("detail", [None, 1, "text", [EVENT], True])
+def test_a_detail_that_is_not_an_object_is_refused(detail: Any) -> None:
+    assert "detail" in refusal(envelope("event.created", detail))
+
+
+@pytest.mark.parametrize(
+    "detail_type", ["", "event", "Event.Created", "event.created ", "event.deleted"]
+)
+def test_an_unknown_detail_type_is_refused_and_the_known_ones_listed(detail_type: str) -> None:
+    text = refusal(envelope(detail_type, EVENT))
+    assert text.startswith(f"detail-type: {detail_type!r} is not one of ")
+    assert "event.created" in text
+    assert "subscriber.changed" in text
+
+
+@pytest.mark.parametrize(
+    "body", ["", "ann@example.com", "{", "{'a': 1}", "\x00", "[1,]", "NaN", "1" * 5000, "\ufeff{}"]
+)
+def test_what_is_not_json_is_refused_and_not_repeated(body: str) -> None:
+    text = refusal(body)
+    assert text.startswith("The message is not JSON: ")
+    assert "ann@example.com" not in text
+
+
+@pytest.mark.parametrize("body", ["[]", "null", "1", '"event.created"', "{}", "[[]]"])
+def test_json_that_is_no_envelope_is_refused(body: str) -> None:
+    assert refusal(body).startswith("detail-type: ")
+
+
+@pytest.mark.parametrize("detail_type", [1, None, ["event.created"], {"a": 1}])
+def test_a_detail_type_that_is_no_text_is_refused(detail_type: Any) -> None:
+    assert refusal(envelope("x", EVENT, **{"detail-type": detail_type})).startswith("detail-type")
+
+
+def test_of_many_problems_the_first_three_are_named_and_the_rest_counted() -> None:
+    text = refusal(envelope("event.created", {}))
+    assert text.count("Field required") == 3
+    assert text.endswith("; and 3 more.")
+
+
+@pytest.mark.parametrize("path", ["email", "name", "user_id", "locale", "changed_at"])
+def test_the_text_never_repeats_what_was_given(path: str) -> None:
+    secret = "eve private@"
+    text = refusal(envelope("subscriber.changed", changed("subscriber.changed", path, [secret])))
+    assert secret not in text
+    text = refusal(
+        envelope("subscriber.changed", changed("subscriber.changed", path, f"\r\n{secret}"))
+    )
+    assert secret not in text
+
+
+def texts_in(value: Any, path: str = "") -> Iterator[str]:
+    """The paths to all texts in a detail, those in lists left out."""
+    if isinstance(value, str):
+        yield path.removeprefix(".")
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from texts_in(inner, f"{path}.{name}")
+
+
+@pytest.mark.parametrize(
+    ("detail_type", "path"),
+    [(detail_type, path) for detail_type in DETAILS for path in texts_in(DETAILS[detail_type])],
+)
+@pytest.mark.parametrize("character", ["\x00", "\ud83c", "\ufffe", "\uffff", "\x9b"])
+def test_no_text_holds_what_cannot_be_stored_or_sent(
+    detail_type: str, path: str, character: str
+) -> None:
+    """JSON can escape one half of a surrogate pair; UTF-8 cannot write it, and SQS not the rest."""
+    detail = changed(detail_type, path, f"https://x.example/{character}")
+    assert f"detail.{path}: " in refusal(envelope(detail_type, detail))
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "says"),
+    [
+        ('"name": "Bob"', '"name": "Bob", "name": "Eve"', "'name' stands twice"),
+        ('"name": "Bob"', '"name": NaN', "it has no NaN"),
+        ('"name": "Bob"', '"name": [-Infinity]', "it has no -Infinity"),
+        ('"name": "Bob"', '"name": ' + "9" * 5000, "a number of 5000 digits"),
+        ('"name": "Bob"', r'"\ud83c": "Bob"', r"the name '\ud83c'"),
+        ('"account": "', '"detail": {}, "account": "', "'detail' stands twice"),
+    ],
+)
+def test_json_that_readers_understand_differently_is_refused(
+    written: str, instead: str, says: str
+) -> None:
+    body = envelope("event.created", EVENT)
+    assert written in body
+    assert says in refusal(body.replace(written, instead))
+
+
+def test_a_field_with_an_odd_name_is_named_in_ascii() -> None:
+    text = refusal(envelope("event.created", {**EVENT, "\x1b[2Jö" + "x" * 500: 1}))
+    assert text.isascii()
+    assert text.isprintable()
+    assert len(text) < 200
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"events": []},
+        {"events": [{}]},
+        {"events": {}},
+        {"events": None},
+        {"events": [EVENT], "id": "more"},
+        {"events": "text"},
+    ],
+)
+def test_a_list_of_which_nothing_fits_is_refused(detail: dict[str, Any]) -> None:
+    assert "detail." in refusal(envelope("event.created", detail))
+
+
+# Whatever comes.
+
+texts = st.text(max_size=12)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+paths = st.sampled_from(
+    [(detail_type, path) for detail_type in DETAILS for path in texts_in(DETAILS[detail_type])]
+    + [(detail_type, "new") for detail_type in DETAILS]
+    + [("event.created", "entity"), ("activity.created", "parent")]
+    + [("subscriber.changed", name) for name in ("digest", "digest.hour", "digest.custom.days")]
+    + [("subscriber.changed", name) for name in ("frequencies", "frequencies.like")]
+)
+
+
+def decodes_or_refuses(body: str) -> None:
+    """Raises whatever `decode` raises that is not InvalidEvent."""
+    with suppress(InvalidEvent):
+        assert isinstance(decode(body), Command)
+
+
+@given(st.text())
+@settings(max_examples=100, deadline=None)
+@example("1" * 5000)
+def test_any_text_is_decoded_or_refused(body: str) -> None:
+    decodes_or_refuses(body)
+
+
+@given(json_values)
+@settings(max_examples=100, deadline=None)
+def test_any_json_is_decoded_or_refused(value: Any) -> None:
+    decodes_or_refuses(json.dumps(value))
+
+
+@given(st.sampled_from(sorted(DETAILS)), json_values)
+@settings(max_examples=100, deadline=None)
+def test_any_detail_is_decoded_or_refused(detail_type: str, detail: Any) -> None:
+    decodes_or_refuses(envelope(detail_type, detail))
+
+
+@given(paths, json_values)
+@settings(max_examples=300, deadline=None)
+def test_any_value_of_a_field_is_decoded_or_refused(path: tuple[str, str], value: Any) -> None:
+    decodes_or_refuses(envelope(path[0], changed(*path, value)))
+
+
+@given(st.lists(st.just(EVENT) | json_values, max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_any_list_of_events_is_decoded_or_refused(events: list[Any]) -> None:
+    decodes_or_refuses(envelope("event.created", {"events": events}))
+
+
+def test_no_category_of_a_choice_is_everything() -> None:
+    """What stands for everything inside is the field `cadence` outside."""
+    said = refusal(
+        envelope("preferences.chosen", changed("preferences.chosen", "frequencies", {"*": "daily"}))
+    )
+    assert "detail.frequencies" in said

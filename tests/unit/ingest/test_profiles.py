@@ -1,0 +1,529 @@
+"""A subscriber registers, changes, shows a sign of life, leaves and is erased: in any order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import permutations
+
+import pytest
+from gazette.domain.commands import ChangeFollow, ChangeSubscriber, MarkActive, RetractEvent
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import address_hash, is_immediate
+from gazette.domain.model import DAILY
+from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.history import remember
+from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
+from tests.world import World, crashes, interleavings
+
+A_MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
+ANN = address_hash("ann@example.com")
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+def change(world: World, subscriber: Subscriber) -> Outcome:
+    """`subscriber.changed`."""
+    return world.say(ChangeSubscriber(subscriber))[0]
+
+
+def ann(world: World) -> Subscriber:
+    """Ann as she is stored."""
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    return reader
+
+
+# The latest profile wins.
+
+
+def test_the_whole_profile_is_stored(world: World) -> None:
+    given_profile = a_subscriber(like=Frequency.WEEKLY)
+    assert change(world, given_profile) is Outcome.CHANGED
+    registered = replace(given_profile, registered_on=NOW.date())
+    assert replace(ann(world), placed="") == registered
+
+
+def test_the_same_profile_again_changes_nothing(world: World) -> None:
+    change(world, a_subscriber())
+    before = ann(world)
+    assert change(world, a_subscriber()) is Outcome.CHANGED
+    assert ann(world) == before
+
+
+def test_an_older_profile_is_outdated_and_only_its_choices_are_remembered(world: World) -> None:
+    newer = replace(a_subscriber(changed_at=NOW + A_MINUTE, like=Frequency.DAILY), name="Anna")
+    older = a_subscriber(like=Frequency.NEVER)
+    change(world, newer)
+    assert change(world, older) is Outcome.OUTDATED
+    assert (ann(world).name, ann(world).chosen) == ("Anna", frequencies({"like": Frequency.DAILY}))
+    assert [at for at, _ in ann(world).choices] == [NOW, NOW + A_MINUTE]
+
+
+def test_what_an_older_profile_mutes_is_taken_back(world: World) -> None:
+    """It was muted when it occurred, as is found out late."""
+    change(world, a_subscriber(changed_at=NOW + A_MINUTE))
+    world.create(an_event(occurred_at=NOW))
+    change(world, a_subscriber(comment=Frequency.NEVER))
+    assert world.waiting() == {}
+
+
+PROFILES = (
+    a_subscriber(comment=Frequency.WEEKLY),
+    a_subscriber(email="ann@example.org"),
+    replace(a_subscriber(times=DigestTimes(hour=20)), name="Anna"),
+    a_subscriber(changed_at=NOW - A_MINUTE, like=Frequency.CUSTOM),
+)
+
+
+@pytest.mark.parametrize("order", list(permutations(PROFILES)))
+def test_profiles_with_the_same_instant_end_the_same_in_any_order(
+    order: tuple[Subscriber, ...],
+) -> None:
+    def final(profiles: tuple[Subscriber, ...]) -> Subscriber:
+        world = World()
+        for profile in (*profiles, profiles[0]):
+            change(world, profile)
+        return replace(ann(world), revision=1, placed="")
+
+    assert final(order) == final(PROFILES)
+
+
+@given(
+    st.lists(
+        st.builds(
+            a_subscriber,
+            changed_at=st.integers(0, 3).map(lambda minutes: NOW + minutes * A_MINUTE),
+            email=st.sampled_from(["ann@example.com", "ann@example.org"]),
+            comment=st.sampled_from(Frequency),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.data(),
+)
+@settings(max_examples=100, deadline=None)
+def test_any_profiles_end_the_same_in_any_order(
+    profiles: list[Subscriber], data: st.DataObject
+) -> None:
+    ends = []
+    for order in (profiles, data.draw(st.permutations(profiles))):
+        world = World()
+        for profile in order:
+            change(world, profile)
+        ends.append(replace(ann(world), revision=1, placed=""))
+        assert len(world.schedules.rows) <= 3
+        assert not world.schedules.withdrawn
+    assert ends[0] == ends[1]
+    assert ends[0].changed_at == max(profile.changed_at for profile in profiles)
+
+
+def test_two_profiles_at_once_both_count() -> None:
+    first = a_subscriber(changed_at=NOW, comment=Frequency.NEVER)
+    second = a_subscriber(changed_at=NOW + A_MINUTE, comment=Frequency.WEEKLY)
+    expected = remember(first.choices, second.changed_at, second.chosen)
+    for act, other in ((first, second), (second, first)):
+        for world, where in interleavings(
+            World,
+            lambda world, act=act: change(world, act),  # type: ignore[misc]
+            lambda world, other=other: change(world, other),  # type: ignore[misc]
+        ):
+            assert ann(world).choices == expected, where
+            assert ann(world).changed_at == second.changed_at, where
+            assert set(world.schedules.rows) >= {("ann", DAILY), ("ann", "weekly")}, where
+
+
+def test_a_profile_that_keeps_changing_sends_the_message_back(world: World) -> None:
+    world.subscribers.put = lambda *_, **__: False  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        change(world, a_subscriber())
+
+
+def test_the_choices_that_waiting_events_were_placed_for_are_remembered(world: World) -> None:
+    """Not the repetitions: they decide nothing."""
+    change(world, a_subscriber(like=Frequency.DAILY))
+    world.clock.pass_time(hours=1)
+    change(world, a_subscriber(changed_at=world.clock(), like=Frequency.DAILY))
+    assert len(ann(world).placed) == 16
+
+
+def test_where_the_choices_stay_nothing_that_waits_is_read(world: World) -> None:
+    change(world, a_subscriber())
+    with world.calls() as calls:
+        change(world, replace(a_subscriber(changed_at=NOW + A_MINUTE), name="Anna"))
+    assert "events.placed" not in calls
+
+
+# Status.
+
+
+def test_a_suppressed_address_is_not_written_to(world: World) -> None:
+    world.suppressions.add(ANN, Cause.BOUNCED)
+    change(world, a_subscriber(email="Ann@Example.com"))
+    assert ann(world).status is SubscriberStatus.SUPPRESSED
+    assert not world.schedules.rows
+    assert world.create(an_event()) == [Outcome.UNSUBSCRIBED]
+
+
+def test_another_address_is_written_to_again(world: World) -> None:
+    world.suppressions.add(ANN, Cause.BOUNCED)
+    change(world, a_subscriber())
+    change(world, a_subscriber(changed_at=NOW + A_MINUTE, email="ann@example.org"))
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert ("ann", DAILY) in world.schedules.rows
+    assert not world.schedules.withdrawn
+
+
+@pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
+def test_an_older_profile_changes_no_status(world: World, status: SubscriberStatus) -> None:
+    change(world, a_subscriber())
+    world.subscribers.set_status("ann", status)
+    change(world, a_subscriber(changed_at=NOW - A_MINUTE, email="ann@example.org"))
+    assert ann(world).status is status
+
+
+def test_a_reader_who_left_stays_away_whatever_the_profile_says(world: World) -> None:
+    change(world, a_subscriber())
+    world.unsubscribe()
+    for minutes, email in ((1, "ann@example.com"), (2, "ann@example.org")):
+        change(world, a_subscriber(changed_at=NOW + minutes * A_MINUTE, email=email))
+        assert ann(world).status is SubscriberStatus.UNSUBSCRIBED
+        assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+def test_a_reader_who_leaves_during_a_change_is_not_due() -> None:
+    def make() -> World:
+        world = World()
+        change(world, a_subscriber())
+        return world
+
+    newer = a_subscriber(
+        changed_at=NOW + A_MINUTE, times=DigestTimes(hour=20), comment=Frequency.WEEKLY
+    )
+    for world, where in interleavings(make, lambda world: change(world, newer), World.unsubscribe):
+        assert ann(world).status is SubscriberStatus.UNSUBSCRIBED, where
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+
+
+# Signs of life.
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_sign_of_life_is_remembered_also_before_the_profile(world: World, known: bool) -> None:
+    if known:
+        change(world, a_subscriber())
+    assert world.say(MarkActive("ann", NOW)) == [Outcome.ACTIVE]
+    if not known:
+        change(world, a_subscriber())
+    assert ann(world).active_on == NOW.date()
+
+
+def test_of_many_signs_of_life_a_day_only_the_first_is_written(world: World) -> None:
+    change(world, a_subscriber())
+    with world.calls() as calls:
+        for minutes in range(5):
+            world.say(MarkActive("ann", NOW + minutes * A_MINUTE))
+    assert calls.count("subscribers.mark_active") == 1
+
+
+@pytest.mark.parametrize("order", list(permutations([0, 1, 2])))
+def test_the_latest_day_of_signs_of_life_stays(world: World, order: tuple[int, ...]) -> None:
+    change(world, a_subscriber())
+    for days in order:
+        world.say(MarkActive("ann", NOW - days * DAY))
+    assert ann(world).active_on == date(2026, 11, 22)
+
+
+def test_a_change_of_the_profile_keeps_the_sign_of_life(world: World) -> None:
+    change(world, a_subscriber())
+    world.say(MarkActive("ann", NOW))
+    change(world, a_subscriber(changed_at=NOW + A_MINUTE))
+    assert ann(world).active_on == NOW.date()
+
+
+def test_somebody_who_was_erased_shows_no_sign_of_life(world: World) -> None:
+    world.erase()
+    assert world.say(MarkActive("ann", NOW)) == [Outcome.ERASED]
+    assert not world.subscribers.active
+
+
+# Erasure.
+
+
+def a_full_life() -> World:
+    """Ann has whatever there is to have."""
+    world = World()
+    day_ago = NOW - DAY
+    world.choose(at=day_ago, comment=Frequency.WEEKLY, mention=Frequency.IMMEDIATE)
+    world.follow(at=day_ago)
+    world.follow(entity="blog#b1", at=day_ago)
+    world.follow(entity="blog#b2", at=day_ago)
+    world.follow(entity="blog#b2", following=False)
+    world.say(MarkActive("ann", NOW))
+    world.create(
+        an_event("e1"), an_event("e2", category="mention"), an_event("e3", category="like")
+    )
+    world.say(RetractEvent("ann", "e9"))
+    world.runs.create(replace(a_run(), status=Status.RETRYING, attempt=1, detail="452"))
+    return world
+
+
+def gone(world: World) -> None:
+    """Nothing of Ann is left but the instant, and runs that have ended and say nothing."""
+    assert world.subscribers.rows == {"ann": Erased("ann", NOW)}
+    assert not world.subscribers.active
+    assert not world.schedules.rows
+    assert not world.follows.rows
+    assert not world.events.rows
+    world.send_everything()
+    for run in world.runs.rows.values():
+        ended = (Status.CANCELLED, Reason.ERASED), (Status.SKIPPED, Reason.EMPTY)
+        assert (run.status, run.reason) == ended[is_immediate(run.key.schedule)]
+    assert not world.mailer.calls
+
+
+def test_an_erasure_leaves_nothing() -> None:
+    world = a_full_life()
+    assert world.erase() is Outcome.ERASED
+    gone(world)
+    assert not world.suppressions.rows
+    assert world.erase(at=NOW) is Outcome.ERASED
+    gone(world)
+
+
+def test_an_erasure_that_broke_off_anywhere_leaves_nothing_after_its_redelivery() -> None:
+    for world, where in crashes(a_full_life, World.erase):
+        assert world.erase() is Outcome.ERASED, where
+        gone(world)
+
+
+def test_of_who_left_the_hash_of_the_address_stays() -> None:
+    """Also of one to which they moved after they had left."""
+
+    def make() -> World:
+        world = a_full_life()
+        world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+        return world
+
+    for world, where in crashes(make, World.erase):
+        world.erase()
+        assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
+        change(world, a_subscriber(changed_at=NOW + A_MINUTE))
+        assert ann(world).status is SubscriberStatus.SUPPRESSED, where
+
+
+def test_an_erasure_does_not_take_back_that_an_operator_allowed_an_address_again() -> None:
+    world = a_full_life()
+    world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+    world.erase()
+    assert not world.suppressions.rows
+
+
+def test_what_was_sent_stays_sent() -> None:
+    world = a_full_life()
+    sent = replace(a_run(), status=Status.SENT, reason=Reason.ACCEPTED, message_id="m1")
+    world.runs.rows[KEY] = sent
+    world.erase()
+    assert world.runs.rows[KEY] == sent
+
+
+def test_a_run_that_is_being_sent_is_not_cancelled() -> None:
+    world = a_full_life()
+    world.runs.rows[KEY] = replace(a_run(), status=Status.SENDING, attempt=1)
+    world.erase()
+    assert world.runs.rows[KEY].status is Status.SENDING
+
+
+def test_whatever_comes_later_for_somebody_who_was_erased_is_refused(world: World) -> None:
+    world.choose(at=NOW - DAY)
+    world.erase()
+    later = NOW + A_MINUTE
+    assert world.create(an_event(occurred_at=later)) == [Outcome.ERASED]
+    assert world.say(RetractEvent("ann", "e1")) == [Outcome.ERASED]
+    assert world.follow(at=later) is Outcome.ERASED
+    assert world.say(MarkActive("ann", later)) == [Outcome.ERASED]
+    assert change(world, a_subscriber()) is Outcome.ERASED
+    gone(world)
+
+
+def test_an_erasure_may_come_before_anything_else(world: World) -> None:
+    assert world.erase() is Outcome.ERASED
+    assert change(world, a_subscriber(changed_at=NOW - A_MINUTE)) is Outcome.ERASED
+    gone(world)
+
+
+def test_an_erasure_that_is_older_than_the_profile_is_outdated() -> None:
+    world = a_full_life()
+    before = (world.subscribers.rows.copy(), world.events.rows.copy(), world.follows.rows.copy())
+    assert world.erase(at=NOW - 2 * DAY) is Outcome.OUTDATED
+    assert before == (world.subscribers.rows, world.events.rows, world.follows.rows)
+
+
+def test_of_two_erasures_the_later_instant_stays(world: World) -> None:
+    world.erase(at=NOW)
+    assert world.erase(at=NOW - A_MINUTE) is Outcome.OUTDATED
+    assert world.subscribers.rows["ann"] == Erased("ann", NOW)
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        lambda world: world.create(an_event("late"), an_event("other", category="mention")),
+        lambda world: world.follow(entity="blog#b3"),
+        lambda world: world.say(ChangeFollow("ann", "blog#b1", FollowState(False), NOW)),
+        lambda world: world.say(MarkActive("ann", NOW + DAY)),
+        lambda world: change(world, a_subscriber(comment=Frequency.CUSTOM)),
+    ],
+    ids=["event", "follow", "unfollow", "sign of life", "profile"],
+)
+def test_whoever_did_not_see_the_erasure_takes_back_what_they_write(
+    writes: Callable[[World], object],
+) -> None:
+    for world, where in interleavings(a_full_life, writes, World.erase):
+        assert world.subscribers.rows == {"ann": Erased("ann", NOW)}, where
+        assert not world.follows.rows, where
+        assert not world.events.rows, where
+        assert not world.schedules.rows, where
+        assert not world.subscribers.active, where
+        world.send_everything()
+        assert not world.emails(), where
+
+
+# Coming back.
+
+
+def come_back(world: World) -> Outcome:
+    """Ann registers again, a minute after her erasure."""
+    return change(world, a_subscriber(changed_at=NOW + A_MINUTE, comment=Frequency.DAILY))
+
+
+def test_who_registers_again_starts_anew_but_for_the_numbers_of_runs() -> None:
+    world = a_full_life()
+    world.erase()
+    assert come_back(world) is Outcome.CHANGED
+    assert ann(world).choices == ((NOW + A_MINUTE, frequencies({"comment": Frequency.DAILY})),)
+    assert (ann(world).erased_at, ann(world).active_on) == (NOW, None)
+    assert world.schedules.rows["ann", DAILY].sequence == KEY.sequence + 1
+    assert not world.follows.rows
+
+
+def test_what_was_before_the_erasure_stays_refused() -> None:
+    world = a_full_life()
+    world.erase()
+    come_back(world)
+    assert world.create(an_event()) == [Outcome.ERASED]
+    assert world.follow(at=NOW) is Outcome.ERASED
+    assert change(world, a_subscriber()) is Outcome.ERASED
+    assert world.erase() is Outcome.OUTDATED
+    assert not world.follows.rows
+    assert not world.events.rows
+
+
+def test_what_is_after_the_erasure_counts_again() -> None:
+    world = a_full_life()
+    world.erase()
+    come_back(world)
+    later = NOW + 2 * A_MINUTE
+    world.clock.now = later
+    assert world.follow(at=later) is Outcome.CHANGED
+    assert world.create(an_event(occurred_at=later)) == [Outcome.STORED]
+    world.send_digest()
+    assert [email.lines for email in world.emails()] == [("post1: 1",)]
+
+
+def test_who_comes_back_during_their_erasure_has_their_digests() -> None:
+    """The message that registers them again may overtake the one that erases them."""
+    for world, where in interleavings(a_full_life, World.erase, come_back):
+        assert ("ann", DAILY) in world.schedules.rows, where
+        assert not world.schedules.withdrawn, where
+
+
+def test_an_erasure_that_broke_off_is_made_whole_also_after_they_came_back() -> None:
+    """Its redelivery finds the new profile: nothing from before may be left all the same."""
+    for world, where in crashes(a_full_life, World.erase):
+        if not isinstance(world.subscribers.rows["ann"], Erased):
+            continue
+        come_back(world)
+        world.erase()
+        assert not world.follows.rows, where
+        assert not world.waiting(), where
+        assert ("ann", DAILY) in world.schedules.rows, where
+
+
+def test_a_second_erasure_after_coming_back_leaves_nothing() -> None:
+    world = a_full_life()
+    world.erase()
+    come_back(world)
+    world.erase(at=NOW + DAY / 24)
+    assert world.subscribers.rows == {"ann": Erased("ann", NOW + DAY / 24)}
+    assert not world.schedules.rows
+
+
+def test_instants_are_compared_whatever_their_time_zone(world: World) -> None:
+    world.erase(at=datetime(2026, 11, 22, 7, tzinfo=UTC))
+    berlin = datetime.fromisoformat("2026-11-22T07:59:00+01:00")
+    assert change(world, a_subscriber(changed_at=berlin)) is Outcome.ERASED
+
+
+def test_a_run_that_begins_during_an_erasure_learns_of_it() -> None:
+    """Fan-out had read the schedule before; its worker has read the reader, and claims last."""
+    world = a_full_life()
+    started = replace(a_run(7), key=replace(KEY, sequence=7))
+
+    with world.meanwhile("runs.of_user", lambda: world.runs.create(started)):
+        world.erase()
+    claimed = replace(started, status=Status.SENDING, attempt=1)
+    assert world.runs.swap(started, claimed) != claimed
+
+
+def test_what_happens_at_once_after_a_return_during_an_erasure_is_sent() -> None:
+    """The run that collects is there already; it must not end with the erasure."""
+
+    def make() -> World:
+        world = World()
+        world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE)
+        world.create(an_event("before", occurred_at=NOW))
+        world.clock.now = NOW + A_MINUTE / 6
+        return world
+
+    def erase(world: World) -> None:
+        world.erase(at=NOW + A_MINUTE / 12)
+
+    def return_at_once(world: World) -> None:
+        world.choose(at=world.clock(), comment=Frequency.IMMEDIATE)
+        world.create(an_event("after", entity_id="post1", occurred_at=world.clock()))
+
+    for world, where in interleavings(make, erase, return_at_once):
+        if world.subscribers.get("ann") is None or isinstance(world.subscribers.get("ann"), Erased):
+            continue
+        world.send_everything()
+        assert "after" not in world.waiting() or world.emails(), where
+
+
+def test_a_reader_who_returns_while_somebody_with_their_id_leaves_is_due() -> None:
+    """The profile may be written anew between the status and the schedules."""
+
+    def return_with_another_address(world: World) -> None:
+        world.erase(at=NOW)
+        change(world, a_subscriber(changed_at=NOW + A_MINUTE, email="new@example.com"))
+
+    def make() -> World:
+        world = World()
+        change(world, a_subscriber(changed_at=NOW - DAY))
+        return world
+
+    for world, where in interleavings(make, World.unsubscribe, return_with_another_address):
+        if ann(world).status is SubscriberStatus.ACTIVE:
+            assert not world.schedules.withdrawn, where

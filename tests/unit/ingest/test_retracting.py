@@ -1,0 +1,345 @@
+"""What was said is said anew or taken back: it is in no email that was not claimed before."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import RetractEvent
+from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.domain.delivery.run import BEGINNING, Reason, Status, name_of
+from gazette.domain.identity import WAITING, immediate_schedule
+from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Window
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports.outside import Links
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
+
+from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, an_event
+from tests.world import World, crashes, interleavings
+
+NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
+HEARD = [frequency for frequency in Frequency if frequency is not NEVER]
+NOW_POST1 = immediate_schedule("post#post1")
+LATER = NOW + timedelta(minutes=5)
+A_MINUTE = timedelta(minutes=1)
+SENT = replace(
+    a_run(),
+    status=Status.SENT,
+    reason=Reason.ACCEPTED,
+    attempt=1,
+    window=Window(BEGINNING, NOW),
+)
+RETRACT = RetractEvent("ann", "e1")
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+def emailed(world: World) -> list[str]:
+    """Every line of every email, once all that is queued or due has gone out."""
+    world.send_everything()
+    return [line for email in world.emails() for line in email.lines]
+
+
+def a_reader(frequency: Frequency = Frequency.DAILY) -> World:
+    """Ann registered a day ago."""
+    world = World()
+    world.choose(at=NOW - timedelta(days=1), comment=frequency)
+    return world
+
+
+def one_event(frequency: Frequency = Frequency.DAILY) -> World:
+    """An event waits for Ann."""
+    world = a_reader(frequency)
+    world.create(an_event())
+    return world
+
+
+def create(world: World) -> None:
+    world.create(an_event())
+
+
+def retract(world: World) -> None:
+    world.say(RETRACT)
+
+
+# Retracted.
+
+
+@pytest.mark.parametrize("frequency", HEARD)
+def test_what_is_retracted_is_in_no_email(frequency: Frequency) -> None:
+    world = one_event(frequency)
+    assert world.say(RETRACT) == [Outcome.RETRACTED]
+    assert world.waiting() == {}
+    assert emailed(world) == []
+
+
+def test_of_what_was_retracted_only_the_id_is_kept(world: World) -> None:
+    world.choose()
+    world.create(an_event(excerpt="a secret"))
+    world.say(RETRACT)
+    assert world.events.rows == {("ann", "e1"): Retracted("e1", DAILY)}
+
+
+def test_what_is_retracted_before_it_comes_is_refused_when_it_does(world: World) -> None:
+    world.choose()
+    assert world.say(RETRACT) == [Outcome.RETRACTED]
+    assert world.create(an_event()) == [Outcome.RETRACTED]
+    assert world.create(edited()) == [Outcome.RETRACTED]
+    assert emailed(world) == []
+
+
+def test_what_is_retracted_while_it_waits_for_its_reader_never_comes(world: World) -> None:
+    world.create(an_event())
+    assert world.waiting() == {"e1": WAITING}
+    world.say(RETRACT)
+    world.choose(comment=IMMEDIATE)
+    assert world.create(an_event()) == [Outcome.RETRACTED]
+    assert emailed(world) == []
+
+
+def test_what_is_retracted_once_stays_retracted() -> None:
+    world = one_event()
+    for _ in range(2):
+        assert world.say(RETRACT) == [Outcome.RETRACTED]
+        assert world.create(an_event(), edited()) == [Outcome.RETRACTED] * 2
+    assert emailed(world) == []
+
+
+def test_nothing_is_kept_of_a_retraction_for_somebody_who_was_erased(world: World) -> None:
+    world.choose()
+    world.erase()
+    assert world.say(RETRACT) == [Outcome.ERASED]
+    assert not world.events.rows
+
+
+def test_a_retraction_raises_the_epoch_of_the_run_that_might_take_the_event() -> None:
+    world = one_event()
+    world.runs.create(a_run())
+    world.runs.rows[SENT.key] = SENT
+    world.runs.create(a_run(2))
+    world.say(RETRACT)
+    assert world.runs.rows[SENT.key] == SENT
+    assert world.runs.rows[a_run(2).key].epoch == 1
+
+
+@pytest.mark.parametrize("frequency", HEARD)
+def test_a_retraction_during_a_delivery_comes_before_the_claim_or_too_late(
+    frequency: Frequency,
+) -> None:
+    """Never is an email sent that was not claimed when the retraction was acknowledged."""
+
+    def make() -> World:
+        world = one_event(frequency)
+        if frequency is not IMMEDIATE:
+            world.runs.create(replace(a_run(), key=replace(KEY, schedule=frequency.value)))
+        world.clock.pass_time(minutes=2)
+        return world
+
+    claimed: list[bool] = []
+
+    def retract_now(world: World) -> None:
+        claimed.append(any(run.status is Status.SENDING for run in world.runs.rows.values()))
+        retract(world)
+
+    for world, where in interleavings(
+        make, lambda world: world.deliver(next(iter(world.runs.rows))), retract_now
+    ):
+        world.send_everything()
+        assert bool(world.emails()) == claimed[-1], where
+    assert set(claimed) == {True, False}
+
+
+@pytest.mark.parametrize(("act", "other"), [(create, retract), (retract, create)])
+def test_an_event_that_comes_while_it_is_retracted_ends_retracted(
+    act: Callable[[World], object], other: Callable[[World], object]
+) -> None:
+    for world, where in interleavings(a_reader, act, other):
+        assert world.waiting() == {}, where
+        assert emailed(world) == [], where
+
+
+# Amended.
+
+
+class Excerpts:
+    """A renderer that shows what the latest event of each group says."""
+
+    def ranking(self, variation: int) -> Ranking:
+        return Ranking.MOST_ACTIVE
+
+    def render(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
+    ) -> Edition:
+        lines = [f"{group.latest.entity.id}: {group.latest.excerpt}" for group in digest.groups]
+        return Edition("", "", "\n".join([subscriber.name, *lines, schedule, links.unsubscribe]))
+
+
+@pytest.fixture
+def amended(clock: SettableClock) -> World:
+    """One event waits that was amended a minute ago; emails show what events say."""
+    world = World(clock, renderer=Excerpts())
+    world.choose(like=Frequency.WEEKLY, secret=NEVER, mention=IMMEDIATE)
+    world.create(an_event(excerpt="first"))
+    world.clock.pass_time(minutes=5)
+    assert world.create(edited()) == [Outcome.AMENDED]
+    return world
+
+
+def edited(excerpt: str = "second", minutes: float = 1, category: str = "comment") -> Event:
+    """The event as it was amended some minutes after it occurred."""
+    amended_at = NOW + minutes * A_MINUTE
+    return an_event(excerpt=excerpt, amended_at=amended_at, category=category)
+
+
+def test_what_is_dated_later_replaces_what_the_event_says_in_its_place(amended: World) -> None:
+    before = amended.events.rows["ann", "e1"]
+    assert isinstance(before, Placed)
+    assert amended.create(edited("third", 2)) == [Outcome.AMENDED]
+    assert amended.events.rows["ann", "e1"] == replace(before, event=edited("third", 2))
+    assert emailed(amended) == ["post1: third"]
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        an_event(excerpt="first"),
+        an_event(excerpt="undated"),
+        edited("as old", 1),
+        edited("older", 0.5),
+    ],
+    ids=lambda event: event.excerpt,
+)
+def test_what_is_undated_or_not_dated_later_changes_nothing(amended: World, stale: Event) -> None:
+    before = amended.events.rows.copy()
+    assert amended.create(stale) == [Outcome.DUPLICATE]
+    assert amended.events.rows == before
+
+
+def test_an_amendment_may_come_before_what_it_amends(world: World) -> None:
+    world.choose()
+    assert world.create(edited()) == [Outcome.STORED]
+    assert world.create(an_event(excerpt="first")) == [Outcome.DUPLICATE]
+    assert world.events.get("ann", "e1") == a_placed_event(edited(), DAILY, NOW)
+
+
+def test_an_amendment_is_in_the_email_until_the_claim(amended: World) -> None:
+    """A worker that read the event before it was amended fails at its claim, and reads anew."""
+    amended.clock.pass_time(minutes=5)
+    amended.runs.create(a_run())
+    with amended.meanwhile("events.read", lambda: amended.create(edited("third", 2))):
+        amended.deliver(KEY)
+    assert [email.lines for email in amended.emails()] == [("post1: third",)]
+
+
+def test_an_amendment_after_the_claim_sends_nothing_again(amended: World) -> None:
+    amended.send_digest()
+    amended.create(edited("third", 2))
+    assert emailed(amended) == ["post1: second"]
+
+
+@pytest.mark.parametrize(
+    ("category", "schedule"), [("like", "weekly"), ("mention", NOW_POST1), ("other", DAILY)]
+)
+def test_an_amendment_that_changes_the_category_moves_the_event(
+    amended: World, category: str, schedule: str
+) -> None:
+    assert amended.create(edited("third", 2, category)) == [Outcome.AMENDED]
+    assert amended.waiting() == {"e1": schedule}
+    amended.create(edited())
+    amended.create(an_event(excerpt="first"))
+    assert amended.waiting() == {"e1": schedule}
+    assert emailed(amended) == ["post1: third"]
+
+
+def test_an_amendment_into_a_muted_category_takes_the_event_back(amended: World) -> None:
+    assert amended.create(edited("third", 2, "secret")) == [Outcome.MUTED]
+    assert amended.waiting() == {}
+    assert emailed(amended) == []
+
+
+def test_what_the_event_said_first_does_not_mute_what_it_says_now(amended: World) -> None:
+    assert amended.create(an_event(category="secret")) == [Outcome.MUTED]
+    assert emailed(amended) == ["post1: second"]
+
+
+@pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN, Status.SENT])
+def test_an_amendment_of_what_may_have_gone_leaves_it_where_it_is(
+    amended: World, status: Status
+) -> None:
+    amended.runs.rows[KEY] = replace(SENT, status=status, newest=(name_of("e1"),))
+    amended.create(edited("third", 2, "like"))
+    assert amended.waiting() == {"e1": DAILY}
+
+
+def test_an_amendment_of_what_waits_for_its_reader_comes_with_the_profile(world: World) -> None:
+    world.renderer = Excerpts()
+    world.create(an_event(excerpt="first"))
+    world.create(edited())
+    world.choose()
+    assert emailed(world) == ["post1: second"]
+
+
+def test_two_amendments_at_once_end_with_the_later_one() -> None:
+    def make() -> World:
+        world = a_reader()
+        world.renderer = Excerpts()
+        world.create(an_event(excerpt="first"))
+        return world
+
+    for world, where in interleavings(
+        make, lambda world: world.create(edited("third", 2)), lambda world: world.create(edited())
+    ):
+        assert emailed(world) == ["post1: third"], where
+    for world, where in interleavings(
+        make, lambda world: world.create(edited()), lambda world: world.create(edited("third", 2))
+    ):
+        assert emailed(world) == ["post1: third"], where
+
+
+def test_an_amendment_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+    def make() -> World:
+        world = a_reader()
+        world.renderer = Excerpts()
+        world.create(an_event(excerpt="first"))
+        return world
+
+    for world, where in crashes(make, lambda world: world.create(edited(category="like"))):
+        world.create(edited(category="like"))
+        assert emailed(world) == ["post1: second"], where
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        lambda world: world.create(edited()),
+        lambda world: world.choose(at=LATER, comment=NEVER),
+        retract,
+        World.unsubscribe,
+    ],
+    ids=["amended", "muted", "retracted", "unsubscribed"],
+)
+def test_a_stop_that_broke_off_is_known_to_open_runs_after_its_redelivery(
+    stop: Callable[[World], object],
+) -> None:
+    """Rule 11: whatever is acknowledged has raised the epoch, also the second time."""
+
+    def make() -> World:
+        world = a_reader()
+        world.create(an_event())
+        world.runs.create(a_run())
+        world.clock.pass_time(minutes=5)
+        return world
+
+    for world, where in crashes(make, stop):
+        stop(world)
+        assert world.runs.rows[KEY].epoch > 0, where

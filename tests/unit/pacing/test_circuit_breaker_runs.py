@@ -1,0 +1,302 @@
+"""What a refusal of a stream, or of the whole account, does to the runs of all workers."""
+
+from dataclasses import replace
+from datetime import timedelta
+from heapq import heapify, heappop, heappush
+from itertools import count
+
+import pytest
+from gazette.domain.delivery.circuit_breaker import pulled
+from gazette.domain.delivery.pace import PacePlan, Quota
+from gazette.domain.delivery.run import Status
+from gazette.domain.delivery.signals import (
+    RefusedAccount,
+    RefusedForGood,
+    RefusedForNow,
+    SendOutcome,
+    Uncertain,
+)
+from gazette.domain.errors import Unavailable
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Mail, RunKey
+
+from tests.builders import KEY, NOW, SettableClock, a_run, an_event
+from tests.fake_stores import FakePacer
+from tests.fakes import FakeMailer
+from tests.unit.delivery.test_deliver import World
+from tests.world import World as Town
+
+MINUTE = timedelta(minutes=1)
+AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
+
+
+@pytest.fixture
+def ready(clock: SettableClock) -> World:
+    """One event has been stored and the lag has passed."""
+    world = World(clock)
+    world.events.store(an_event(), DAILY)
+    world.clock.pass_time(minutes=5)
+    return world
+
+
+def refuse_once(world: World) -> None:
+    world.mailer.script.append(RefusedAccount(1, "SendingPausedException"))
+    world.deliver()
+    assert [queued.delay for queued in world.generate_queue.sent] == [MINUTE]
+    world.generate_queue.sent.clear()
+
+
+def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: World) -> None:
+    refuse_once(ready)
+    brake = ready.pacer.row.pace.brake
+    assert brake
+    assert (brake.why, brake.until) == ("SendingPausedException", ready.clock() + MINUTE)
+    before = ready.runs.rows[KEY]
+    assert (before.status, before.refusals) == (Status.RETRYING, 0)
+    assert ready.deliver() == before
+    assert ready.mailer.calls == 1
+
+
+def test_trace_q_while_it_holds_a_digest_is_put_off_by_a_message_of_its_own(ready: World) -> None:
+    """For ten to fifteen minutes; the one that is given back would spend its receives."""
+    ready.pacer.pull("paused", ready.clock())
+    assert ready.deliver() == a_run()
+    (queued,) = ready.generate_queue.sent
+    assert (queued.key, queued.delay) == (KEY, timedelta(seconds=750))
+
+
+def test_a_digest_is_put_off_also_where_nothing_is_left_of_the_day(ready: World) -> None:
+    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
+    ready.pacer.pull("paused", ready.clock())
+    assert ready.deliver().status is Status.PENDING
+    assert ready.generate_queue.sent
+
+
+def test_while_it_holds_an_immediate_email_is_put_off_for_one_to_five_minutes(
+    clock: SettableClock,
+) -> None:
+    world = World(clock)
+    world.events.store(an_event(), AT_ONCE.schedule)
+    world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
+    world.clock.pass_time(minutes=5)
+    world.immediate_pacer.pull("paused", world.clock())
+    assert world.deliver(AT_ONCE).status is Status.PENDING
+    assert [queued.delay for queued in world.generate_queue.sent] == [timedelta(seconds=180)]
+
+
+def test_the_one_that_tries_and_is_accepted_releases_it(ready: World) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.brake is None
+
+
+def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: World) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    ready.mailer.script.append(RefusedForGood(2, "rejected"))
+    ready.deliver()
+    assert ready.pacer.row.pace.brake is None
+
+
+@pytest.mark.parametrize(
+    "outcome", [Uncertain(2, "reset"), RefusedForNow(2, "EndpointConnectionError")]
+)
+def test_one_that_proves_nothing_leaves_it_on(ready: World, outcome: SendOutcome) -> None:
+    """Nobody knows what became of it, or it never reached the provider."""
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    ready.mailer.script.append(outcome)
+    ready.deliver()
+    brake = ready.pacer.row.pace.brake
+    assert brake
+    assert (brake.step, brake.until) == (MINUTE, ready.clock() + MINUTE)
+
+
+def test_one_that_is_refused_like_the_others_doubles_it(ready: World) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    ready.mailer.script.append(RefusedAccount(2, "SendingPausedException"))
+    ready.deliver()
+    brake = ready.pacer.row.pace.brake
+    assert brake
+    assert brake.until == ready.clock() + 2 * MINUTE
+
+
+def test_who_had_a_turn_before_and_is_accepted_releases_nothing(ready: World) -> None:
+    original = ready.mailer.send
+
+    def refused_elsewhere(mail: Mail, attempt: int) -> SendOutcome:
+        ready.pacer.pull("paused", ready.clock())
+        return original(mail, attempt)
+
+    ready.mailer.send = refused_elsewhere  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.brake
+
+
+def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile(
+    ready: World,
+) -> None:
+    refuse_once(ready)
+    ready.clock.pass_time(minutes=1)
+    original = ready.mailer.send
+
+    def stopped(mail: Mail, attempt: int) -> SendOutcome:
+        ready.pacer.pull_by_hand("wrong template", ready.clock())
+        return original(mail, attempt)
+
+    ready.mailer.send = stopped  # type: ignore[method-assign]
+    assert ready.deliver().status is Status.SENT
+    assert ready.pacer.row.pace.brake
+    assert ready.pacer.row.pace.brake.why == "wrong template"
+
+
+@pytest.mark.parametrize("act", ["pull", "release"])
+def test_a_brake_that_cannot_be_reached_changes_nothing_about_what_became_of_the_run(
+    ready: World, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """It is spoken to after the commit, so that an email is never sent again for it."""
+    if act == "release":
+        refuse_once(ready)
+        ready.clock.pass_time(minutes=1)
+    else:
+        ready.mailer.script.append(RefusedAccount(1, "SendingPausedException"))
+
+    def unavailable(*_: object) -> None:
+        raise Unavailable("DynamoDB did not answer")
+
+    monkeypatch.setattr(ready.pacer, act, unavailable)
+    with pytest.raises(Unavailable):
+        ready.deliver()
+    expected = Status.SENT if act == "release" else Status.RETRYING
+    assert ready.runs.rows[KEY].status is expected
+
+
+def test_an_email_that_is_accepted_tells_the_brake_nothing(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError
+
+    for act in ("pull", "release"):
+        monkeypatch.setattr(ready.pacer, act, asked)
+    assert ready.deliver().status is Status.SENT
+
+
+def test_once_released_all_send_again_at_the_pace(ready: World) -> None:
+    ready.pacer.plan = PacePlan(rate=10)
+    ready.pacer.pull_by_hand("wrong template", ready.clock())
+    assert ready.deliver().status is Status.PENDING
+    ready.pacer.release_by_hand()
+    ready.clock.now += ready.generate_queue.sent[0].delay
+    assert ready.deliver().status is Status.SENT
+
+
+# The other stream.
+
+
+@pytest.fixture
+def both(ready: World) -> World:
+    """A digest and an immediate email are to go out."""
+    ready.events.store(an_event("e2"), AT_ONCE.schedule)
+    ready.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
+    ready.clock.pass_time(minutes=5)
+    return ready
+
+
+OF_ITS_STREAM = RefusedAccount(1, "NotFoundException")
+OF_ALL = RefusedAccount(1, "SendingPausedException", every_stream=True)
+
+
+@pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
+def test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other(
+    both: World, key: RunKey, other: RunKey
+) -> None:
+    both.mailer.script.append(OF_ITS_STREAM)
+    assert both.deliver(key).status is Status.RETRYING
+    assert both.deliver(other).status is Status.SENT
+
+
+@pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
+def test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both(
+    both: World, key: RunKey, other: RunKey
+) -> None:
+    both.mailer.script.append(OF_ALL)
+    both.deliver(key)
+    assert both.deliver(other).status is Status.PENDING
+    assert both.mailer.calls == 1
+    brakes = {pacer.row.pace.brake for pacer in (both.pacer, both.immediate_pacer)}
+    assert brakes == {pulled(None, "SendingPausedException", both.clock())}
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_trace_s_a_brake_of_the_other_stream_that_is_on_stays_as_it_is(
+    both: World, by_hand: bool
+) -> None:
+    """Also where its own probe is due: what that finds out is its own."""
+    pull = both.immediate_pacer.pull_by_hand if by_hand else both.immediate_pacer.pull
+    before = pull("not verified", both.clock())
+    both.clock.pass_time(minutes=1)
+    both.mailer.script.append(OF_ALL)
+    both.deliver()
+    assert both.immediate_pacer.row.pace.brake == before
+    assert both.pacer.row.pace.brake
+
+
+def test_the_probe_of_one_stream_does_not_release_the_other(both: World) -> None:
+    both.mailer.script.append(OF_ALL)
+    both.deliver()
+    both.clock.pass_time(minutes=1)
+    assert both.deliver().status is Status.SENT
+    assert both.pacer.row.pace.brake is None
+    assert both.immediate_pacer.row.pace.brake
+    assert both.deliver(AT_ONCE).status is Status.SENT
+    assert both.immediate_pacer.row.pace.brake is None
+
+
+class RefusesAtOnce(FakeMailer):
+    """A provider without the configuration set of what goes out at once."""
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        if mail.is_immediate:
+            return RefusedAccount(attempt, "NotFoundException")
+        return super().send(mail, attempt)
+
+
+LATENESS = timedelta(hours=2)
+
+
+def digests_of(town: Town) -> set[Status]:
+    """What becomes of forty digests where forty emails at once are refused for hours."""
+    readers = [f"reader{number}" for number in range(40)]
+    due = NOW + timedelta(minutes=10)
+    numbers = count()
+    messages = []
+    for reader in readers:
+        town.choose(reader)
+        at_once = replace(AT_ONCE, user_id=reader)
+        for number, key in enumerate((RunKey(reader, DAILY, 1), at_once)):
+            town.events.store(an_event(f"e{number}", user_id=reader), key.schedule)
+            run = replace(a_run(), key=key, due_at=NOW if key == at_once else due)
+            messages.append((town.runs.create(run).due_at, next(numbers), key))
+    heapify(messages)
+    while messages[0][0] <= due + 2 * LATENESS:
+        town.clock.now, _, key = heappop(messages)
+        town.generate(key)
+        for queue in (town.generate_queue, town.resend_queue):
+            while queue.sent:
+                queued = queue.sent.pop()
+                heappush(messages, (town.clock.now + queued.delay, next(numbers), queued.key))
+    return {town.runs.rows[RunKey(reader, DAILY, 1)].status for reader in readers}
+
+
+def test_trace_s_what_is_refused_at_once_holds_up_no_digest() -> None:
+    assert digests_of(Town(max_lateness=LATENESS, mailer=RefusesAtOnce())) == {Status.SENT}
+
+
+def test_on_one_row_those_at_once_would_take_each_probe_and_fail() -> None:
+    """They ask four times as often: so this is what a row for each stream prevents."""
+    row = FakePacer(PacePlan(rate=500))
+    town = Town(max_lateness=LATENESS, mailer=RefusesAtOnce(), pacer=row, immediate_pacer=row)
+    assert digests_of(town) == {Status.SKIPPED}

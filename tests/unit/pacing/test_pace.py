@@ -1,0 +1,149 @@
+"""What was chosen, and what it comes to on a day and in a stretch of the ramp."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from gazette.domain.delivery.pace import (
+    NoTurn,
+    Pace,
+    PacePlan,
+    Quota,
+    Taking,
+    full_rate,
+    rate_at,
+    read,
+    take,
+)
+
+from tests.builders import NOW
+
+EVERY = timedelta(seconds=30)
+RAMP = PacePlan(rate=100, ramp_from=10, ramp_every=EVERY)
+FIRST = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("rate", "quota", "expected"),
+    [
+        (5, None, 5),
+        (5, 4, 5),
+        (500, 14, 500),
+        (None, 14, 12.6),
+        (None, None, 0.9),
+        (None, 555, 499.5),
+        (None, 556, 500),
+        (None, 20_000, 500),
+    ],
+)
+def test_the_full_rate_is_what_was_chosen_or_nine_tenths_of_the_quota_or_of_the_sandbox(
+    rate: float | None, quota: float | None, expected: float
+) -> None:
+    """And never more than one row takes."""
+    pace = Pace(quota=Quota(rate=quota) if quota else None)
+    assert full_rate(pace, PacePlan(rate=rate)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("day", "cap"), [(0, 200), (1, 400), (2, 800), (10, 204_800), (30, 200 << 30), (31, None)]
+)
+def test_the_cap_of_a_new_domain_doubles_each_day_until_it_is_none(
+    day: int, cap: int | None
+) -> None:
+    plan = PacePlan(warmup_from=FIRST, warmup_daily=200)
+    assert plan.cap_on(FIRST + timedelta(days=day)) == cap
+
+
+def test_before_its_first_day_a_new_domain_may_not_send_more_than_on_it() -> None:
+    assert PacePlan(warmup_from=FIRST).cap_on(FIRST - timedelta(days=9)) == 200
+
+
+def test_without_a_new_domain_there_is_no_cap() -> None:
+    assert PacePlan().cap_on(FIRST) is None
+
+
+@pytest.mark.parametrize(
+    ("taken", "rate"),
+    [
+        (0, 10),
+        (1, 10),
+        (200, 10),
+        (290, 20),
+        (300, 20),
+        (350, 20),
+        (600, 40),
+        (1300, 80),
+        (2400, 100),
+        (3000, 100),
+        (100_000, 100),
+    ],
+)
+def test_a_stretch_may_have_twice_what_the_one_before_it_had(taken: int, rate: float) -> None:
+    """Ten, twenty, forty, …, also where a little less or more was taken than that."""
+    pace = Pace(stretch_at=NOW, last_taken=taken)
+    assert rate_at(pace, RAMP, NOW) == rate
+    over = Pace(stretch_at=NOW, stretch_taken=taken, last_taken=3000)
+    assert rate_at(over, RAMP, NOW + EVERY) == rate
+
+
+def test_a_whole_stretch_without_email_begins_the_ramp_anew() -> None:
+    pace = Pace(stretch_at=NOW, stretch_taken=3000, last_taken=3000)
+    assert rate_at(pace, RAMP, NOW + 2 * EVERY - timedelta.resolution) == 100
+    assert rate_at(pace, RAMP, NOW + 2 * EVERY) == 10
+    assert rate_at(Pace(), RAMP, NOW) == 10
+
+
+@pytest.mark.parametrize("ramp_from", [100, 500])
+def test_a_ramp_never_goes_beyond_the_full_rate(ramp_from: float) -> None:
+    pace = Pace(stretch_at=NOW, last_taken=10_000)
+    assert rate_at(pace, replace(RAMP, ramp_from=ramp_from), NOW) == 100
+
+
+def test_without_a_ramp_the_rate_is_full_at_once() -> None:
+    assert rate_at(Pace(), replace(RAMP, ramp_from=0), NOW) == 100
+
+
+def taken(pace: Pace, plan: PacePlan) -> Taking:
+    found = take(pace, plan, now=NOW, latest=NOW)
+    assert isinstance(found, Taking)
+    return found
+
+
+def test_a_stretch_counts_its_turns_and_the_next_remembers_them() -> None:
+    pace = Pace()
+    for _ in range(3):
+        pace = replace(taken(pace, RAMP).from_(pace), next_at=NOW)
+    assert (pace.stretch_at, pace.stretch_taken, pace.last_taken) == (NOW, 3, 0)
+    earlier = replace(pace, stretch_at=NOW - EVERY)
+    after = taken(earlier, RAMP).from_(earlier)
+    assert (after.stretch_at, after.stretch_taken, after.last_taken) == (NOW, 1, 3)
+
+
+def test_what_is_read_is_of_today() -> None:
+    plan = replace(RAMP, warmup_from=FIRST)
+    account = Quota(rate=100, daily=500, left=400)
+    pace = Pace(day=FIRST, taken=17, quota=account, quota_at=NOW)
+    assert read(pace, plan, NOW).quota == account
+    assert (read(pace, plan, NOW).taken, read(pace, plan, NOW).cap) == (17, 200)
+    later = read(pace, plan, NOW + timedelta(days=1))
+    assert (later.taken, later.cap, later.rate, later.full_rate) == (0, 400, 10, 100)
+    assert later.quota is None
+
+
+def test_a_day_that_is_used_up_is_told_whatever_the_turn() -> None:
+    plan = replace(RAMP, warmup_from=FIRST)
+    pace = Pace(day=FIRST, taken=200, next_at=NOW + EVERY)
+    assert take(pace, plan, now=NOW, latest=NOW) is NoTurn.DAILY_CAP
+    assert take(replace(pace, taken=199), plan, now=NOW, latest=NOW) is NoTurn.BUSY
+
+
+def test_an_answer_that_is_an_hour_old_holds_nobody_up() -> None:
+    """Its rate holds on: that seldom changes, and never by our own turns."""
+    told = Pace(quota=Quota(rate=20, daily=200, left=0), quota_at=NOW)
+    hour = timedelta(hours=1)
+    late = NOW + hour - timedelta.resolution
+    assert take(told, PacePlan(), now=late, latest=late) is NoTurn.DAILY_CAP
+    found = take(told, PacePlan(), now=NOW + hour, latest=NOW + hour)
+    assert isinstance(found, Taking)
+    assert found.from_(told).quota == told.quota
+    assert full_rate(told, PacePlan()) == 18

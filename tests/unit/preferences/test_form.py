@@ -1,0 +1,235 @@
+"""The form of the preference page: only what differs is chosen, and what is wrong is named."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, NOTHING, Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies
+from gazette.domain.subscribers.overview import Overview
+from gazette.domain.subscribers.preference_form import (
+    MOST_CATEGORIES,
+    Act,
+    Asked,
+    Fields,
+    Problem,
+    asked,
+    follow_field,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import NOW, a_follow, a_subscriber
+
+CATEGORIES = ("comment", "like")
+ZONES = ("Europe/Berlin", "Asia/Tokyo")
+TODAY = NOW.date()
+POST = "post#post1"
+FIELD = follow_field(POST)
+
+
+def overview(times: DigestTimes | None = None, /, **chosen: Frequency) -> Overview:
+    """Ann in Berlin, who follows a post weekly."""
+    choices = ((NOW, frequencies(chosen)),)
+    times = times or DigestTimes(minute=30)
+    reader = replace(a_subscriber(), times=times, choices=choices)
+    own = NONE_OF_THEIR_OWN.with_choice(NOW, Choice(cadence=Frequency.DAILY))
+    return Overview(
+        subscriber=reader.wanting(reader.said_over_time, own),
+        now=NOW,
+        defaults=(),
+        follows=(a_follow(frequency=Frequency.WEEKLY),),
+        follow_count=1,
+    )
+
+
+SEEN: Fields = {
+    "cadence": ["daily"],
+    "weekly_on": ["1"],
+    "days": ["1", "2", "3", "4", "5"],
+    "weeks": ["1"],
+    "hour": ["8"],
+    "time_zone": ["Europe/Berlin"],
+    "category-comment": [""],
+    "category-like": ["weekly"],
+    FIELD: ["weekly"],
+    "paused_until": [""],
+    "act": ["save"],
+}
+"""What a browser sends of the page as it is shown."""
+
+
+def read(sent: Fields, shown: Overview | None = None) -> Asked:
+    shown = shown or overview(like=Frequency.WEEKLY)
+    return asked(sent, shown, categories=CATEGORIES, zones=ZONES)
+
+
+def chosen(**sent: str | list[str]) -> Asked:
+    """The page, and what was changed on it."""
+    given = {name.replace("__", "-"): [v] if isinstance(v, str) else v for name, v in sent.items()}
+    return read({**SEEN, **given})
+
+
+@pytest.mark.parametrize("sent", [SEEN, {}, {"colour": ["red"]}, {"act": ["nonsense"]}])
+def test_a_page_that_is_saved_as_it_was_shown_chooses_nothing(sent: Fields) -> None:
+    assert read(sent) == Asked(Act.SAVE)
+
+
+@pytest.mark.parametrize(
+    ("sent", "choice"),
+    [
+        ({"cadence": "weekly"}, Choice(cadence=Frequency.WEEKLY)),
+        ({"hour": "0"}, Choice(clock=(0, None))),
+        ({"time_zone": "Asia/Tokyo"}, Choice(time_zone="Asia/Tokyo")),
+        ({"weekly_on": "7"}, Choice(weekly_on=7)),
+        ({"days": ["1", "3"]}, Choice(custom_on=Days(frozenset({1, 3})))),
+        ({"days": [*"12345"], "weeks": "2"}, Choice(custom_on=Days(frozenset(range(1, 6)), 2, 1))),
+        ({"category__like": ""}, Choice(frequencies=())),
+        (
+            {"category__comment": "never"},
+            Choice(frequencies=frequencies({"like": Frequency.WEEKLY, "comment": Frequency.NEVER})),
+        ),
+    ],
+)
+def test_only_what_differs_is_chosen(sent: dict[str, str], choice: Choice) -> None:
+    assert chosen(**sent) == Asked(Act.SAVE, choice)
+
+
+def test_every_few_weeks_begins_with_this_one() -> None:
+    days = chosen(weeks="3").choice.custom_on
+    assert days
+    assert (TODAY.toordinal() - 1) // 7 % 3 == days.phase
+
+
+def test_the_days_of_a_month_stay_until_days_of_the_week_are_ticked() -> None:
+    monthly = overview(DigestTimes(custom_on=Days(month_day=31)), like=Frequency.CUSTOM)
+    unticked = {name: value for name, value in SEEN.items() if name != "days"}
+    sent = {**unticked, "category-like": ["custom"]}
+    assert read(sent, monthly) == Asked(Act.SAVE)
+    ticked = read({**sent, "days": ["2"]}, monthly)
+    assert ticked.choice == Choice(custom_on=Days(frozenset({2})))
+
+
+def test_how_often_everything_comes_is_not_lost_where_it_is_not_sent() -> None:
+    own = dict(overview(like=Frequency.WEEKLY).subscriber.chosen)
+    assert own == {EVERYTHING: Frequency.DAILY, "like": Frequency.WEEKLY}
+    assert read({"category-like": ["daily"]}).choice == Choice(
+        frequencies=frequencies({"like": Frequency.DAILY})
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "state"),
+    [
+        ("", FollowState(True)),
+        ("never", FollowState(True, Frequency.NEVER)),
+        ("unfollow", FollowState(False)),
+    ],
+)
+def test_a_follow_changes_or_ends(value: str, state: FollowState) -> None:
+    found = read({**SEEN, FIELD: [value], follow_field("post#other"): ["unfollow"]})
+    assert found == Asked(Act.SAVE, NOTHING, ((POST, state),))
+
+
+def test_a_follow_keeps_its_title() -> None:
+    titled = replace(
+        overview(),
+        follows=(replace(a_follow(), changes=((NOW, FollowState(True, None, "On digests")),)),),
+    )
+    found = read({FIELD: ["daily"]}, titled)
+    assert found.follows == ((POST, FollowState(True, Frequency.DAILY, "On digests")),)
+
+
+# Buttons.
+
+
+@pytest.mark.parametrize("act", [Act.UNSUBSCRIBE, Act.START])
+def test_who_leaves_or_starts_again_chooses_nothing_else(act: Act) -> None:
+    assert chosen(act=act.value, hour="9") == Asked(act)
+
+
+def test_to_pause_saves_the_page_too() -> None:
+    until = (TODAY + timedelta(days=7)).isoformat()
+    found = chosen(act="pause", paused_until=until, hour="9")
+    assert found.choice == Choice(clock=(9, None), paused_until=TODAY + timedelta(days=7))
+
+
+PAUSED = overview(DigestTimes(paused_until=date(2026, 12, 1)), like=Frequency.WEEKLY)
+
+
+@pytest.mark.parametrize(
+    "sent", [{"act": ["resume"], "paused_until": ["2026-12-01"]}, {"paused_until": [""]}]
+)
+def test_a_pause_is_lifted_by_its_button_or_an_empty_date(sent: Fields) -> None:
+    assert read({**SEEN, **sent}, PAUSED).choice == Choice(paused_until=TODAY)
+
+
+def test_a_pause_that_is_shown_stays() -> None:
+    sent = {**SEEN, "paused_until": ["2026-12-01"]}
+    for act in ("save", "pause"):
+        assert read({**sent, "act": [act]}, PAUSED).choice == NOTHING
+
+
+def test_to_resume_without_a_pause_chooses_nothing() -> None:
+    assert chosen(act="resume").choice == NOTHING
+
+
+# What is wrong.
+
+
+@pytest.mark.parametrize(
+    ("sent", "problems"),
+    [
+        ({"cadence": "hourly"}, {"cadence": Problem.NOT_OFFERED}),
+        ({"cadence": "*"}, {"cadence": Problem.NOT_OFFERED}),
+        ({"hour": "24"}, {"hour": Problem.NOT_OFFERED}),
+        ({"hour": "٣"}, {"hour": Problem.NOT_OFFERED}),
+        ({"weekly_on": "0"}, {"weekly_on": Problem.NOT_OFFERED}),
+        ({"weeks": "5"}, {"weeks": Problem.NOT_OFFERED}),
+        ({"days": ["1", "8"]}, {"days": Problem.NOT_OFFERED}),
+        ({"cadence": "custom", "days": []}, {"days": Problem.NO_DAYS}),
+        ({"category__like": "custom", "days": []}, {"days": Problem.NO_DAYS}),
+        ({"time_zone": "Mars/Olympus"}, {"time_zone": Problem.NOT_OFFERED}),
+        ({"category__like": "hourly"}, {"category-like": Problem.NOT_OFFERED}),
+        ({FIELD: "hourly"}, {FIELD: Problem.NOT_OFFERED}),
+        ({"act": "pause"}, {"paused_until": Problem.NO_DATE}),
+        ({"paused_until": "tomorrow"}, {"paused_until": Problem.NO_DATE}),
+        ({"paused_until": "2026-02-30"}, {"paused_until": Problem.NO_DATE}),
+        ({"paused_until": "20261201"}, {"paused_until": Problem.NO_DATE}),
+        ({"paused_until": "2026-11-22"}, {"paused_until": Problem.TOO_EARLY}),
+        ({"paused_until": "2027-02-15"}, {"paused_until": Problem.TOO_LATE}),
+        (
+            {"hour": "x", "time_zone": "x"},
+            {"time_zone": Problem.NOT_OFFERED, "hour": Problem.NOT_OFFERED},
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_chosen(
+    sent: dict[str, str], problems: dict[str, Problem]
+) -> None:
+    found = chosen(**sent)
+    assert (found.choice, found.follows, found.problems) == (NOTHING, (), problems)
+
+
+def test_the_longest_pause_is_twelve_weeks_on_the_readers_new_calendar() -> None:
+    """In Tokyo it is the 22nd too; in both the 14th of February is the last."""
+    assert not chosen(paused_until="2027-02-14", time_zone="Asia/Tokyo").problems
+
+
+def test_more_categories_than_the_contract_takes_are_refused() -> None:
+    many = {f"category{number:03}": Frequency.DAILY for number in range(MOST_CATEGORIES)}
+    found = read({"category-comment": ["daily"]}, overview(None, **many))
+    assert set(found.problems.values()) == {Problem.TOO_MANY}
+
+
+names = st.sampled_from([*SEEN, "category-other", follow_field("post#none"), ""])
+values = st.text(max_size=8) | st.sampled_from(["", "1", "never", "2026-12-01", "pause", "\ud800"])
+
+
+@given(st.dictionaries(names, st.lists(values, min_size=1, max_size=9)))
+def test_whatever_is_sent_is_read(sent: dict[str, list[str]]) -> None:
+    found = read(sent)
+    if found.problems:
+        assert (found.choice, found.follows) == (NOTHING, ())

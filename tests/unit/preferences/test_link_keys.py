@@ -1,0 +1,215 @@
+"""The keys of the links: what a secret may hold, how they are kept, and who signs with which."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.aws.link_keys import ASKED_EVERY, KEPT_FOR, KeptKeys
+from gazette.adapters.web.links import LinkReader, SignedLinks
+from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
+from gazette.domain.identity import run_id
+from gazette.domain.links.keys import LinkKeys, read_keys
+from gazette.domain.links.tokens import Purpose, sign
+from gazette.domain.model import RunKey
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import KEY, SettableClock
+from tests.fakes import FakeKeyStore, FakeSecret
+
+OLD = LinkKeys({"k1": b"1" * 32})
+NEW = OLD.with_next("2" * 32)
+SECOND = timedelta(seconds=1)
+
+
+@dataclass
+class Installation:
+    """A process that has read `secret`."""
+
+    secret: FakeSecret
+    kept: KeptKeys
+    clock: SettableClock
+
+    def wait(self, time: timedelta) -> None:
+        self.clock.now += time
+
+    @property
+    def reader(self) -> LinkReader:
+        return LinkReader(keys=self.kept.known, newer_keys=self.kept.newer)
+
+
+@pytest.fixture
+def process(clock: SettableClock) -> Installation:
+    secret = FakeSecret(OLD)
+    return Installation(secret, KeptKeys(FakeKeyStore(secret), clock=clock), clock)
+
+
+def leave(keys: LinkKeys) -> str:
+    """A token to unsubscribe with, as a worker that knows `keys` makes it."""
+    return sign(run_id(KEY), purpose=Purpose.UNSUBSCRIBE, keys=keys)
+
+
+def test_what_is_written_is_read_again() -> None:
+    assert read_keys(NEW.to_json()) == NEW
+    assert read_keys('{"k1": "' + "x" * 32 + '"}').newest == "k1"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("x" * 64, "it is no JSON"),
+        ("", "it is no JSON"),
+        ("[]", "it is no JSON object with a key in it"),
+        ("{}", "it is no JSON object with a key in it"),
+        ('"k1"', "it is no JSON object with a key in it"),
+        (json.dumps({"one": "x" * 32}), "one of its names is not k1, k2, … up to k999999"),
+        (json.dumps({"k0": "x" * 32}), "one of its names is not k1, k2, … up to k999999"),
+        (json.dumps({"k1": "x" * 31}), "k1 is no text of at least 32 characters"),
+        (json.dumps({"k1": "x" * 32, "k2": None}), "k2 is no text of at least 32 characters"),
+        ('{"k1": "' + r"\ud800" * 32 + '"}', "a key holds half a surrogate, which is no text"),
+    ],
+)
+def test_what_is_wrong_is_said_and_the_content_is_not(content: str, words: str) -> None:
+    with pytest.raises(InvalidKeys) as refused:
+        read_keys(content)
+    assert str(refused.value) == words
+    assert "xxx" not in str(refused.value)
+
+
+def test_no_key_is_in_what_a_traceback_shows() -> None:
+    assert "111" not in repr(NEW)
+
+
+@given(st.text())
+@settings(max_examples=200, deadline=None)
+def test_any_content_is_read_or_refused(content: str) -> None:
+    with suppress(InvalidKeys):
+        assert read_keys(content).ids
+
+
+def test_no_key_gets_a_number_that_could_not_be_read_again() -> None:
+    with pytest.raises(InvalidKeys, match="there is no number after k999999"):
+        LinkKeys({"k999999": b"1" * 32}).with_next("2" * 32)
+
+
+def test_the_newest_key_is_never_taken_out() -> None:
+    with pytest.raises(ValueError, match="k2"):
+        NEW.without("k2")
+    assert NEW.without("k1").ids == ("k2",)
+
+
+def test_a_new_key_is_known_to_a_running_process_by_the_first_link_that_names_it(
+    process: Installation,
+) -> None:
+    process.wait(ASKED_EVERY)
+    process.secret.keys = NEW
+    assert process.reader.run(leave(NEW), Purpose.UNSUBSCRIBE) == KEY
+    assert process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE) == KEY
+
+
+def test_made_up_key_ids_cost_one_look_a_minute(process: Installation) -> None:
+    for number in range(2, 122):
+        process.wait(SECOND)
+        with pytest.raises(InvalidToken):
+            process.reader.run(f"k{number}.YW5u.AAAAAAAAAAAAAAAAAAAAAA", Purpose.UNSUBSCRIBE)
+    assert process.secret.reads == 1 + 2
+
+
+def test_what_names_no_key_costs_no_look(process: Installation) -> None:
+    process.wait(ASKED_EVERY)
+    for token in ("", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
+        with pytest.raises(InvalidToken):
+            process.reader.run(token, Purpose.UNSUBSCRIBE)
+    assert process.secret.reads == 1
+
+
+def test_a_new_key_signs_within_minutes(process: Installation) -> None:
+    process.secret.keys = NEW
+    process.wait(KEPT_FOR)
+    assert process.kept.known() == OLD
+    process.wait(SECOND)
+    assert process.kept.known() == NEW
+    assert process.secret.reads == 2
+
+
+def test_a_retired_key_is_refused_within_minutes(process: Installation) -> None:
+    process.secret.keys = NEW.without("k1")
+    process.wait(KEPT_FOR + SECOND)
+    with pytest.raises(InvalidToken):
+        process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE)
+
+
+def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
+    process: Installation,
+) -> None:
+    """And it is asked again each minute, not for each email."""
+    process.secret.keys = NEW
+    process.secret.refusal = Unavailable("no answer")
+    process.wait(KEPT_FOR + SECOND)
+    for _ in range(59):
+        assert process.kept.known() == OLD
+        process.wait(SECOND)
+    assert process.secret.reads == 2
+    process.secret.refusal = None
+    process.wait(SECOND)
+    assert process.kept.known() == NEW
+
+
+def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Installation) -> None:
+    """Loud enough for an alarm, and yet the links of most emails are made."""
+    process.secret.refusal = InvalidKeys("it is no JSON")
+    process.wait(KEPT_FOR)
+    complaints = 0
+    for _ in range(120):
+        process.wait(SECOND)
+        try:
+            assert process.kept.known() == OLD
+        except InvalidKeys:
+            complaints += 1
+    assert complaints == 2
+
+
+def test_the_first_look_must_succeed(clock: SettableClock) -> None:
+    store = FakeKeyStore(FakeSecret(OLD, refusal=Unavailable("no answer")))
+    with pytest.raises(Unavailable):
+        KeptKeys(store, clock=clock)
+
+
+def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:
+    links = SignedLinks(base_url="https://mail.example.com/", keys=maker).links(key)
+    return str(getattr(links, name))
+
+
+@pytest.mark.parametrize("name", ["unsubscribe", "preferences", "email", "updates"])
+def test_each_link_leads_below_the_base_url(process: Installation, name: str) -> None:
+    link = link_of(process.kept.known, name)
+    assert link.startswith(f"https://mail.example.com/{name}/k1.")
+    assert link.count("/") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose"),
+    [
+        ("unsubscribe", Purpose.UNSUBSCRIBE),
+        ("preferences", Purpose.PREFERENCES),
+        ("email", Purpose.RUN),
+        ("updates", Purpose.RUN),
+    ],
+)
+def test_each_link_names_the_run_for_its_own_purpose_alone(
+    process: Installation, name: str, purpose: Purpose
+) -> None:
+    odd = RunKey("a/b c-1", "now5f1c", 17)
+    token = link_of(process.kept.known, name, odd).rpartition("/")[2]
+    assert process.reader.run(token, purpose) == odd
+    for other in set(Purpose) - {purpose}:
+        with pytest.raises(InvalidToken):
+            process.reader.run(token, other)
+
+
+def test_what_was_signed_as_a_run_and_is_none_is_refused(process: Installation) -> None:
+    with pytest.raises(InvalidToken):
+        process.reader.run(sign("ann", purpose=Purpose.RUN, keys=OLD), Purpose.RUN)

@@ -1,0 +1,303 @@
+"""What the preference page shows, and what its button does."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeFollow, ChoosePreferences, CreateActivity
+from gazette.domain.errors import Unavailable
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.choices import NOTHING, Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.preferences.page import SHOWN
+
+from tests.builders import NOW, an_activity, an_event
+from tests.world import World, crashes, interleavings
+
+POST = "post#post1"
+WEEKLY = Choice(cadence=Frequency.WEEKLY)
+
+
+def known() -> World:
+    """Ann has been there for a day."""
+    world = World()
+    world.choose(at=NOW - timedelta(days=1))
+    return world
+
+
+@pytest.fixture
+def world() -> World:
+    return known()
+
+
+def seen(world: World) -> Overview:
+    overview = world.look()
+    assert overview
+    return overview
+
+
+# What is shown.
+
+
+def test_nobody_is_shown_who_is_unknown_or_erased() -> None:
+    world = World()
+    assert world.look() is None
+    world.erase()
+    assert world.look() is None
+
+
+def test_the_next_digest_is_that_of_the_schedules_as_stored(world: World) -> None:
+    assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
+
+
+def test_a_digest_that_nothing_goes_into_any_more_is_no_promise(world: World) -> None:
+    """The daily schedule stays; with everything weekly, Monday's is the next."""
+    world.save(Choice(cadence=Frequency.WEEKLY, weekly_on=5))
+    assert ("ann", "daily") in world.schedules.rows
+    assert seen(world).next_due_at == datetime(2026, 11, 27, 7, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("often", [Frequency.NEVER, Frequency.IMMEDIATE])
+def test_who_wants_no_digest_has_no_next_one(world: World, often: Frequency) -> None:
+    world.save(Choice(cadence=often))
+    assert seen(world).next_due_at is None
+
+
+def test_a_category_or_a_follow_alone_may_want_a_digest(world: World) -> None:
+    world.save(Choice(cadence=Frequency.NEVER, frequencies=(("like", Frequency.WEEKLY),)))
+    assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
+    world.save(Choice(frequencies=()))
+    assert seen(world).next_due_at is None
+    world.save(NOTHING, (POST, FollowState(True, Frequency.DAILY)))
+    assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
+
+
+def test_in_a_pause_what_is_wanted_at_once_comes_with_the_digest_after_it(world: World) -> None:
+    world.save(Choice(cadence=Frequency.IMMEDIATE, paused_until=date(2026, 12, 1)))
+    assert seen(world).is_paused
+    assert seen(world).next_due_at == datetime(2026, 12, 1, 7, 0, tzinfo=UTC)
+
+
+def test_who_left_has_no_next_digest(world: World) -> None:
+    world.unsubscribe()
+    assert seen(world).next_due_at is None
+
+
+def test_follows_that_hold_are_shown_by_title_up_to_a_hundred_and_counted(world: World) -> None:
+    for number in range(SHOWN + 5):
+        state = FollowState(True, None, f"Title {number:03}")
+        world.say(ChangeFollow("ann", f"post#{1000 - number}", state, NOW))
+    world.say(ChangeFollow("ann", "post#ended", FollowState(True), NOW - timedelta(hours=1)))
+    world.follow(entity="post#ended", following=False)
+    world.follow("bo", "post#other")
+    overview = seen(world)
+    assert overview.follow_count == SHOWN + 5
+    titles = [f"Title {number:03}" for number in range(SHOWN)]
+    assert [follow.title for follow in overview.follows] == titles
+
+
+def test_a_title_stays_when_somebody_does_not_repeat_it(world: World) -> None:
+    titled = FollowState(True, None, "On digests")
+    world.say(ChangeFollow("ann", POST, titled, NOW - timedelta(hours=1)))
+    world.follow(often=Frequency.WEEKLY)
+    (follow,) = seen(world).follows
+    assert (follow.title, follow.latest.frequency) == ("On digests", Frequency.WEEKLY)
+
+
+# What is saved.
+
+
+def test_what_is_chosen_is_on_the_bus_and_done_at_once(world: World) -> None:
+    assert world.save(WEEKLY, (POST, FollowState(True, Frequency.NEVER)))
+    assert world.bus.taken == [
+        ChoosePreferences("ann", WEEKLY, NOW),
+        ChangeFollow("ann", POST, FollowState(True, Frequency.NEVER), NOW),
+    ]
+    assert seen(world).subscriber.own.cadence == ((NOW, Frequency.WEEKLY),)
+    assert world.follows.rows[POST, "ann"].latest.frequency is Frequency.NEVER
+    assert ("ann", "weekly") in world.schedules.rows
+
+
+def test_what_waits_moves_and_the_message_on_the_bus_changes_nothing_more(world: World) -> None:
+    world.create(an_event(occurred_at=NOW - timedelta(hours=1)))
+    world.save(WEEKLY)
+    assert world.waiting() == {"e1": "weekly"}
+    before = seen(world).subscriber, dict(world.events.rows)
+    world.work_off_bus()
+    assert (seen(world).subscriber, world.events.rows) == before
+
+
+def test_what_waits_of_an_entity_that_is_no_longer_followed_is_taken_back(world: World) -> None:
+    world.follow(at=NOW - timedelta(hours=1))
+    world.say(CreateActivity(an_activity()))
+    assert world.events.rows
+    world.save(NOTHING, (POST, FollowState(False)))
+    assert not world.events.rows
+    before = world.follows.rows[POST, "ann"]
+    world.work_off_bus()
+    assert world.follows.rows[POST, "ann"] == before
+
+
+def test_where_nothing_is_chosen_nothing_is_put_on_the_bus(world: World) -> None:
+    with world.calls() as calls:
+        assert world.save()
+    assert calls == ["subscribers.get", "subscribers.mark_active"], "a visit is a sign of life"
+    assert not world.bus.taken
+
+
+def test_where_the_bus_takes_nothing_nothing_is_changed(world: World) -> None:
+    before = seen(world)
+    world.bus.answers.append(False)
+    assert not world.save(WEEKLY, (POST, FollowState(True)))
+    assert seen(world) == before
+    assert not world.bus.taken
+
+
+def test_where_nobody_knows_what_the_bus_took_nothing_is_done_here(world: World) -> None:
+    before = seen(world)
+    world.bus.answers.append(Unavailable("no answer"))
+    with pytest.raises(Unavailable):
+        world.save(WEEKLY)
+    assert seen(world) == before
+
+
+def test_a_choice_survives_a_crash_wherever_the_bus_had_taken_it() -> None:
+    """It counts in any case once ingest has had it; before the bus had it, nothing is done."""
+    ends = set()
+    for world, where in crashes(known, lambda world: world.save(WEEKLY)):
+        taken = bool(world.bus.taken)
+        world.work_off_bus()
+        reader = world.subscribers.get("ann")
+        assert isinstance(reader, Subscriber)
+        assert bool(reader.own.cadence) == taken, where
+        assert (("ann", "weekly") in world.schedules.rows) == taken, where
+        ends.add(taken)
+    assert ends == {True, False}
+
+
+# What the page says.
+
+
+MUTED = Choice(frequencies=(("comment", Frequency.NEVER),))
+UNFOLLOWED = (POST, FollowState(False))
+
+
+def at_once() -> World:
+    """Ann follows post1, and a comment on it is about to go out."""
+    world = World()
+    world.choose(at=NOW - timedelta(days=1), comment=Frequency.IMMEDIATE)
+    world.follow(at=NOW - timedelta(days=1))
+    world.say(CreateActivity(an_activity()))
+    world.clock.pass_time(seconds=5)
+    return world
+
+
+def due() -> World:
+    """The same in a digest that fan-out has started."""
+    world = World()
+    world.choose(at=NOW - timedelta(days=1))
+    world.follow(at=NOW - timedelta(days=1))
+    world.say(CreateActivity(an_activity()))
+    schedule = world.schedules.rows["ann", "daily"]
+    world.clock.now = schedule.next_due_at + timedelta(minutes=1)
+    world.fan_out(slot_of(schedule.next_due_at))
+    assert world.generate_queue.sent
+    return world
+
+
+def press_all(world: World, told: list[Told]) -> None:
+    """A choice and a follow at once."""
+    told.append(world.press(MUTED, UNFOLLOWED))
+
+
+@pytest.mark.parametrize("make", [at_once, due])
+@pytest.mark.parametrize(
+    ("choice", "follows"),
+    [
+        (MUTED, ()),
+        (NOTHING, (UNFOLLOWED,)),
+        (NOTHING, ((POST, FollowState(True, Frequency.NEVER)),)),
+    ],
+    ids=["category", "unfollowed", "muted"],
+)
+def test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards(
+    make: Callable[[], World], choice: Choice, follows: tuple[tuple[str, FollowState], ...]
+) -> None:
+    world = make()
+    assert world.press(choice, *follows) is Told.SAVED
+    world.deliver_queued()
+    assert not world.emails()
+    world.work_off_bus()
+    world.send_everything()
+    assert not world.emails()
+
+
+@pytest.mark.parametrize("make", [at_once, due])
+def test_a_delivery_at_any_moment_of_saving_was_claimed_before_the_page_said_saved(
+    make: Callable[[], World],
+) -> None:
+    for world, where in interleavings(
+        make, lambda world: press_all(world, []), World.deliver_queued
+    ):
+        emails = len(world.emails())
+        world.deliver_queued()
+        world.work_off_bus()
+        world.send_everything()
+        assert len(world.emails()) == emails, where
+
+
+@pytest.mark.parametrize("make", [at_once, due])
+def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
+    make: Callable[[], World],
+) -> None:
+    told: list[Told] = []
+    for world, where in crashes(make, lambda world: press_all(world, told)):
+        assert told.pop() is Told.UNSURE, where
+        taken = bool(world.bus.taken)
+        world.work_off_bus()
+        assert bool(seen(world).subscriber.own.frequencies) == taken, where
+        assert world.follows.rows[POST, "ann"].latest.following != taken, where
+        assert bool(world.waiting()) != taken, where
+        world.send_everything()
+        assert bool(world.emails()) != taken, where
+    assert told == [Told.SAVED]
+
+
+def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
+    world = at_once()
+    world.time_left = timedelta(seconds=7)
+    assert world.press(MUTED) is Told.UNSURE
+    assert world.waiting(), "not moved here"
+    assert world.press(NOTHING, UNFOLLOWED) is Told.UNSURE
+    world.time_left = timedelta(seconds=60)
+    world.work_off_bus()
+    assert not world.waiting()
+
+
+def test_where_time_runs_out_in_the_middle_ingest_goes_on_from_there() -> None:
+    world = known()
+    for number in range(5):
+        world.create(an_event(f"e{number}", occurred_at=NOW - timedelta(hours=1)))
+
+    def run_short() -> None:
+        if len(world.waiting()) < 4:
+            world.time_left = timedelta(seconds=1)
+
+    with world.meanwhile("events.remove", run_short, times=2):
+        assert world.press(MUTED) is Told.UNSURE
+    assert len(world.waiting()) == 3
+    world.time_left = timedelta(seconds=60)
+    world.work_off_bus()
+    assert not world.waiting()
+
+
+def test_what_cannot_be_read_is_not_told_as_saved_and_all_else_is_moved() -> None:
+    world = known()
+    for number in range(3):
+        world.create(an_event(f"e{number}", occurred_at=NOW - timedelta(hours=1)))
+    world.events.unreadable.add(("ann", "e1"))
+    assert world.press(MUTED) is Told.UNSURE
+    assert list(world.waiting()) == ["e1"]

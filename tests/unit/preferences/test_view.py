@@ -1,0 +1,192 @@
+"""What was sent, in the browser: what the window of the run holds now, and nothing is written."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.commands import RetractEvent
+from gazette.domain.delivery.run import Status
+from gazette.domain.identity import is_immediate
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.preferences.view import Viewing, view_email, view_updates
+
+from tests.builders import KEY, a_run, a_subscriber, an_event
+from tests.fakes import FakeLinks
+from tests.world import World
+
+View = Callable[..., str | None]
+
+both = pytest.mark.parametrize("view", [view_email, view_updates], ids=["email", "updates"])
+
+
+@pytest.fixture
+def world() -> World:
+    """Ann, who was sent three events on two posts."""
+    world = World()
+    world.choose()
+    world.create(an_event("e1"), an_event("e2"), an_event("e3", entity_id="post2"))
+    world.send_digest()
+    return world
+
+
+@pytest.fixture
+def pages(built_templates: Path) -> JinjaPages:
+    return JinjaPages(Sheets(built_templates))
+
+
+@pytest.fixture
+def viewing(world: World, built_templates: Path, pages: JinjaPages) -> Viewing:
+    """With room for one group in an email."""
+    return Viewing(
+        runs=world.runs,
+        subscribers=world.subscribers,
+        events=world.events,
+        renderer=JinjaRenderer(built_templates),
+        link_maker=FakeLinks(),
+        pages=pages,
+        clock=world.clock,
+        max_groups=1,
+    )
+
+
+def test_the_email_is_the_one_that_was_sent(world: World, viewing: Viewing) -> None:
+    (email,) = world.emails()
+    assert email.lines == ("post1: 2", "post2: 1")
+    html = view_email(KEY, by=replace(viewing, renderer=world.renderer, max_groups=20))
+    ((mail, _),) = world.mailer.accepted
+    assert html == mail.edition.html
+
+
+def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: Viewing) -> None:
+    email, updates = view_email(KEY, by=viewing), view_updates(KEY, by=viewing)
+    assert email is not None
+    assert updates is not None
+    assert "Title of post1" in email
+    assert "Title of post2" not in email
+    assert "+1 more in 1 other place" in email
+    for said in ("3 updates", "Title of post1", "Title of post2", "2 new comments from Bo"):
+        assert said in updates
+
+
+def test_the_links_of_the_view_are_those_of_the_run(viewing: Viewing) -> None:
+    html = view_email(KEY, by=viewing)
+    assert html is not None
+    assert FakeLinks().links(KEY).unsubscribe in html
+
+
+@both
+def test_a_run_shows_its_own_events_and_no_others(
+    world: World, viewing: Viewing, view: View
+) -> None:
+    world.create(an_event("e4", entity_id="post4"))
+    world.send_digest()
+    world.create(an_event("e5", entity_id="post5"))
+    shown = view(replace(KEY, sequence=2), by=viewing)
+    assert shown is not None
+    assert "Title of post4" in shown
+    for other in ("post1", "post2", "post5"):
+        assert f"Title of {other}" not in shown
+
+
+@both
+def test_what_was_taken_back_meanwhile_is_not_there(
+    world: World, viewing: Viewing, view: View
+) -> None:
+    for event_id in ("e1", "e2"):
+        world.say(RetractEvent("ann", event_id))
+    shown = view(KEY, by=viewing)
+    assert shown is not None
+    assert "Title of post2" in shown
+    assert "Title of post1" not in shown
+
+
+@both
+def test_where_nothing_is_left_a_page_says_so(
+    world: World, viewing: Viewing, view: View, pages: JinjaPages
+) -> None:
+    world.clock.now += timedelta(days=91)
+    assert view(KEY, by=viewing) == pages.nothing_left(a_subscriber())
+
+
+@both
+def test_what_was_amended_meanwhile_is_shown_as_it_is_now(
+    world: World, viewing: Viewing, view: View
+) -> None:
+    amended = an_event("e3", entity_id="post2", actor="Cy", amended_at=world.clock.now)
+    world.create(amended)
+    by = replace(viewing, max_groups=2)
+    assert "1 new comment from Cy" in (view(KEY, by=by) or "")
+
+
+@both
+@pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING, Status.SKIPPED])
+def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
+    world: World, viewing: Viewing, view: View, pages: JinjaPages, status: Status
+) -> None:
+    run = replace(a_run(2), status=status)
+    world.runs.create(run)
+    assert view(run.key, by=viewing) == pages.not_sent(a_subscriber())
+
+
+@both
+@pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
+def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
+    world: World, viewing: Viewing, view: View, status: Status
+) -> None:
+    """Whoever has its link has got it."""
+    world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=status)
+    assert "Title of post1" in (view(KEY, by=viewing) or "")
+
+
+@both
+def test_who_has_left_may_look_at_what_was_sent_to_them(
+    world: World, viewing: Viewing, view: View
+) -> None:
+    world.unsubscribe()
+    assert "Title of post1" in (view(KEY, by=viewing) or "")
+
+
+@both
+def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
+    world: World, viewing: Viewing, view: View
+) -> None:
+    others = replace(KEY, sequence=2), replace(KEY, schedule="weekly"), RunKey("bo", DAILY, 1)
+    for other in others:
+        assert view(other, by=viewing) is None
+    world.erase()
+    assert view(KEY, by=viewing) is None
+
+
+@both
+def test_who_comes_back_under_the_same_id_sees_nothing_of_the_one_before(
+    world: World, viewing: Viewing, view: View, pages: JinjaPages
+) -> None:
+    world.erase()
+    world.clock.now += timedelta(minutes=1)
+    world.choose()
+    world.create(an_event("e9", occurred_at=world.clock.now))
+    assert view(KEY, by=viewing) == pages.nothing_left(a_subscriber())
+
+
+@both
+def test_an_email_at_once_is_shown_as_any_other(viewing: Viewing, world: World, view: View) -> None:
+    world.choose(comment=Frequency.IMMEDIATE)
+    world.create(an_event("e7", entity_id="post7", occurred_at=world.clock.now))
+    world.clock.now += timedelta(minutes=2)
+    world.deliver_queued()
+    (key,) = (key for key in world.runs.rows if is_immediate(key.schedule))
+    assert "Title of post7" in (view(key, by=viewing) or "")
+
+
+@both
+def test_a_look_writes_nothing(world: World, viewing: Viewing, view: View) -> None:
+    with world.calls() as made:
+        by = replace(viewing, runs=world.runs, subscribers=world.subscribers, events=world.events)
+        assert view(KEY, by=by)
+    assert made == ["runs.get", "subscribers.get", "events.read"]

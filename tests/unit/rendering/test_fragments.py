@@ -1,0 +1,129 @@
+"""A group that many readers share is made once; what differs for a reader is never shared."""
+
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from gazette.adapters.rendering import fragments
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.compose import compose
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Edition, Entity
+from gazette.domain.ports.outside import CacheCount
+from jinja2 import Template
+
+from tests.builders import LINKS, a_subscriber, an_event
+
+
+@pytest.fixture
+def renderer(built_templates: Path) -> JinjaRenderer:
+    """One that has made nothing yet."""
+    return JinjaRenderer(built_templates)
+
+
+def email(
+    renderer: JinjaRenderer,
+    user_id: str = "ann",
+    *,
+    locale: str = "en",
+    zone: str = "UTC",
+    schedule: str = DAILY,
+    variation: int = 1,
+    excerpt: str = "",
+) -> Edition:
+    """Five posts that everybody follows."""
+    events = [
+        an_event(f"{group}.{number}", user_id=user_id, entity_id=f"post{group}", excerpt=excerpt)
+        for group in range(5)
+        for number in range(group + 1)
+    ]
+    reader = replace(a_subscriber(user_id), locale=locale, time_zone=zone, name=user_id)
+    digest = compose(events, max_groups=20)
+    return renderer.render(digest, reader, LINKS, schedule, variation=variation)
+
+
+def test_a_hundred_readers_of_the_same_posts_cost_five_groups(renderer: JinjaRenderer) -> None:
+    made = {email(renderer, f"reader{number}").text for number in range(100)}
+    assert len(made) == 100
+    assert renderer.take_count() == CacheCount(found=495, made=5)
+    assert renderer.take_count() == CacheCount(found=0, made=0)
+
+
+def test_a_digest_of_known_groups_renders_three_templates_and_its_sentences(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    email(renderer)
+    rendered: list[str] = []
+    real = Template.render
+
+    def counted(template: Template, *args: object, **kwargs: object) -> str:
+        rendered.append(str(template.name))
+        return real(template, *args, **kwargs)
+
+    monkeypatch.setattr(Template, "render", counted)
+    email(renderer, "bo")
+    assert sorted(rendered) == [
+        "digest/body.html",
+        "digest/body.txt",
+        "digest/subject.txt",
+        *["parts/title.txt"],
+        *["parts/updates.txt"] * 2,
+        *["parts/why.txt"] * 2,
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"locale": "de"},
+        {"locale": "en-US"},
+        {"zone": "Asia/Kathmandu"},
+        {"schedule": immediate_schedule("post#post1")},
+        {"variation": 2},
+        {"excerpt": "Hello"},
+    ],
+)
+def test_what_reads_otherwise_is_made_anew(
+    renderer: JinjaRenderer, other: dict[str, str | int]
+) -> None:
+    email(renderer)
+    renderer.take_count()
+    email(renderer, **other)  # type: ignore[arg-type] # one of them each
+    assert renderer.take_count() == CacheCount(found=0, made=5)
+
+
+def test_only_so_much_is_remembered(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fragments, "KEPT_BYTES", 10_000)
+    email(renderer)
+    email(renderer, excerpt="Hello")
+    email(renderer)
+    assert renderer.take_count() == CacheCount(found=0, made=15)
+
+
+def test_what_was_asked_for_last_is_forgotten_last(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fragments, "KEPT_BYTES", 50_000)
+    for number in range(20):
+        email(renderer, excerpt=f"{number}")
+        email(renderer, excerpt="Hello")
+    assert renderer.take_count() == CacheCount(found=95, made=105)
+
+
+def test_the_longest_groups_take_no_more_memory_than_others(renderer: JinjaRenderer) -> None:
+    """Four bytes a character, where one of them is beyond the basic plane."""
+    tracemalloc.start()
+    try:
+        for number in range(600):
+            event = replace(
+                an_event(f"e{number}", excerpt="'" * 299 + "\N{GRINNING FACE}"),
+                entity=Entity("post", f"{number}", "&" * 200, "https://e.com/" + "&" * 1900),
+            )
+            renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1.5 * fragments.KEPT_BYTES

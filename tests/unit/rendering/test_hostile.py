@@ -1,0 +1,313 @@
+"""Whatever a service puts, an email stays an email: nothing breaks out, and it is not too long."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import lxml.html
+import pytest
+from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer
+from gazette.adapters.rendering.view_models import one_line
+from gazette.domain.delivery.compose import compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.links.urls import LONGEST, is_web_link
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.builders import LINKS, NOW, a_subscriber, an_event
+
+IMMEDIATE = immediate_schedule("post#p1")
+PIECES = [
+    "<script>alert(1)</script>",
+    "</td></table></body>",
+    "<!--",
+    "]]>",
+    "\"'><img src=x onerror=alert(1)>",
+    "{{ 7*7 }}{% raw %}",
+    "%(brand)s %s",
+    "&lt;b&gt;",
+    "\u202egnp.exe\u202c",
+    "\u2066\u2067\u2068",
+    "\u2069\u2069",
+    "נועה",
+    "مرحبا",
+    "\r\nBcc: everybody@example.com",
+    "\nList-Unsubscribe: <https://evil.example>",
+    "\x00\x07\x1b[31m",
+    "Z̷̧̢̛a̵l̶g̸o̷" * 20,
+    "👩‍👩‍👧‍👦",
+    "\ufeff\u200b\U000e0041",
+    "x" * 5000,
+]
+TEXTS = st.one_of(
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join),
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60),
+)
+CATEGORIES = st.sampled_from(["comment", "like", "build_failed", "other"])
+LOCALES = st.sampled_from(["en", "de", "he", "en-US", "fa", "xx"])
+HOSTILE = st.builds(
+    lambda group, title, name, excerpt, category: Event(
+        "ann",
+        f"{group}{title}{name}"[:100],
+        category,
+        Entity("post", str(group), title, f"https://example.com/{group}?a=1&b='2'"),
+        Actor(name, name),
+        NOW,
+        excerpt,
+    ),
+    st.integers(0, 30),
+    TEXTS,
+    TEXTS,
+    st.one_of(st.just(""), TEXTS),
+    CATEGORIES,
+)
+FEW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@cache
+def renderer_of(folder: Path) -> JinjaRenderer:
+    return JinjaRenderer(folder)
+
+
+@pytest.fixture
+def renderer(built_templates: Path) -> JinjaRenderer:
+    """The renderer on the templates of the repository."""
+    return renderer_of(built_templates)
+
+
+def edition(
+    renderer: JinjaRenderer,
+    events: list[Event],
+    *,
+    schedule: str = DAILY,
+    locale: str = "en",
+    name: str = "Ann",
+) -> Edition:
+    subscriber = replace(a_subscriber(), locale=locale, name=name)
+    return renderer.render(compose(events, max_groups=20), subscriber, LINKS, schedule)
+
+
+def parsed(made: Edition) -> Any:
+    return lxml.html.document_fromstring(made.html)
+
+
+ELEMENTS = {
+    *("html", "head", "meta", "title", "style", "body", "div", "table", "tr", "td", "tbody"),
+    *("h1", "h2", "p", "a", "span"),
+}
+ATTRIBUTES = {
+    *("lang", "dir", "charset", "name", "content", "style", "class", "role", "width", "align"),
+    *("cellpadding", "cellspacing", "border", "bgcolor", "href", "aria-label"),
+}
+
+
+@given(
+    st.lists(HOSTILE, min_size=1, max_size=12, unique_by=lambda event: event.id),
+    TEXTS,
+    LOCALES,
+    st.sampled_from([DAILY, "weekly", "custom", IMMEDIATE]),
+)
+@FEW
+def test_nothing_breaks_out_of_an_email(
+    renderer: JinjaRenderer, events: list[Event], reader: str, locale: str, schedule: str
+) -> None:
+    made = edition(renderer, events, schedule=schedule, locale=locale, name=reader)
+    page = parsed(made)
+    elements = [element for element in page.iter() if isinstance(element.tag, str)]
+    assert {element.tag for element in elements} <= ELEMENTS
+    assert {key for element in elements for key in element.attrib} <= ATTRIBUTES
+    comments = [element.text for element in page.iter() if not isinstance(element.tag, str)]
+    assert all("mso" in text for text in comments)
+    own = {LINKS.unsubscribe, LINKS.preferences, LINKS.email, LINKS.updates}
+    links = {str(link).partition("#")[0] for link in page.xpath("//@href")}
+    assert links <= own | {event.entity.url for event in events}
+    assert len(made.subject.splitlines()) == 1
+    assert len(made.subject) <= 200
+    for part in (made.subject, made.text, made.html):
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066\u2067]", part)
+        assert part.count("\u2068") == part.count("\u2069")
+    assert len(made.html.encode()) <= LONGEST_HTML
+
+
+def groups_of_html(made: Edition) -> list[tuple[str, str]]:
+    """The link and the sentence of each group, as the HTML has them."""
+    page = parsed(made)
+    links = page.xpath("//a[@class='title' or @class='open']/@href")
+    lines = page.xpath("//p[@class='line'] | //td[@class='cell']/h1")
+    return [(link, line.text_content()) for link, line in zip(links, lines, strict=True)]
+
+
+@given(
+    st.lists(HOSTILE, min_size=1, max_size=40, unique_by=lambda event: event.id),
+    LOCALES,
+    st.sampled_from([DAILY, IMMEDIATE]),
+)
+@FEW
+def test_text_and_html_name_the_same_groups_with_the_same_counts(
+    renderer: JinjaRenderer, events: list[Event], locale: str, schedule: str
+) -> None:
+    made = edition(renderer, events, locale=locale, schedule=schedule)
+    groups = groups_of_html(made)
+    assert groups
+    rest = made.text
+    for link, line in groups:
+        assert line.strip() in rest
+        _, found, rest = rest.partition(f"  {link}\n")
+        assert found
+    assert not re.search(r"^  https?://", rest, re.MULTILINE)
+    page = parsed(made)
+    for said in page.xpath("//td[@class='greeting']/h1 | //td[@class='more']/text()"):
+        words = said if isinstance(said, str) else said.text_content()
+        assert " ".join(words.split()) in made.text
+
+
+def a_long_one(group: int, character: str) -> Event:
+    return replace(
+        an_event(f"e{group}", entity_id=f"post{group}"),
+        entity=Entity("post", str(group), character * 200, "https://e.com/" + "&" * 980),
+        actor=Actor("bo", character * 200),
+        excerpt=character * 500,
+    )
+
+
+@given(
+    st.sampled_from(["a", "<", "'", "&", '"', "\N{GRINNING FACE}", "\u0590", "\u6f22"]),
+    st.integers(1, 40),
+    LOCALES,
+)
+@example("'", 40, "he")
+@FEW
+def test_an_email_is_never_too_long_and_counts_what_it_leaves_out(
+    renderer: JinjaRenderer, character: str, groups: int, locale: str
+) -> None:
+    events = [a_long_one(group, character) for group in range(groups)]
+    made = edition(renderer, events, locale=locale)
+    assert len(made.html.encode()) <= LONGEST_HTML
+    shown = len(groups_of_html(made))
+    assert shown == min(groups, 20) or len(made.html.encode()) > LONGEST_HTML - 20_000
+    page = parsed(made)
+    said = " ".join(page.xpath("string(//td[@class='more'])").split())
+    left_out = groups - shown
+    assert said.startswith(f"+{left_out} ") if left_out else not said
+
+
+def test_groups_are_dropped_from_the_end_until_it_fits(renderer: JinjaRenderer) -> None:
+    made = edition(renderer, [a_long_one(group, "'") for group in range(30)])
+    assert 80_000 < len(made.html.encode()) <= LONGEST_HTML
+    shown = len(groups_of_html(made))
+    assert 5 < shown < 20
+    assert f"+{30 - shown} more in {30 - shown} other places" in made.text
+
+
+@pytest.mark.parametrize(
+    ("schedule", "field"),
+    [
+        *((DAILY, field) for field in ("title", "name", "excerpt", "reader")),
+        *((IMMEDIATE, field) for field in ("title", "name", "excerpt")),
+    ],
+)
+def test_ten_megabytes_are_cut(renderer: JinjaRenderer, field: str, schedule: str) -> None:
+    huge = "long words " * 1_000_000
+    given = {"title": "T", "name": "Bo", "excerpt": "x", "reader": "Ann", field: huge}
+    event = replace(
+        an_event(excerpt=given["excerpt"]),
+        entity=Entity("post", "1", given["title"], "https://example.com/"),
+        actor=Actor("bo", given["name"]),
+    )
+    made = edition(renderer, [event], schedule=schedule, name=given["reader"])
+    assert len(made.html) < 10_000
+    assert "…" in made.html
+    assert "…" in made.text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "data:text/html,x",
+        "//evil.example/",
+        "/relative",
+        "https:evil",
+        "https:///x",
+        "https://example.com/\nx",
+        "https://example.com/ x",
+        'https://example.com/"onclick="x',
+        "https://example.com/<script>",
+        "https://exämple.com/",
+        "",
+        "https://example.com/" + "u" * LONGEST,
+    ],
+)
+def test_a_link_that_leads_elsewhere_than_to_the_web_is_never_sent(
+    renderer: JinjaRenderer, url: str
+) -> None:
+    event = replace(an_event(), entity=Entity("post", "1", "T", url))
+    with pytest.raises(RenderingFailed, match="no http or https URL"):
+        edition(renderer, [event])
+
+
+@given(st.text(max_size=30))
+def test_only_web_links_are_links(text: str) -> None:
+    assert not is_web_link(text) or re.match(r"https?://", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("  two \n words ", "two words"),
+        ("\u202eevil\u202c", "evil"),
+        ("\ufeff\u200b", ""),
+        ("abcdef", "abcd…"),
+        ("abc def", "abc…"),
+    ],
+)
+def test_a_line_is_what_can_be_seen_of_it(text: str, shown: str) -> None:
+    assert one_line(text, 5 if len(shown) < 6 else 20) == shown
+
+
+@pytest.mark.parametrize(
+    "name", ["\u200b", "\u3164", "\u2800", "\xad \xad", "\u200d", "\u200e", "\ufe0f", "\u034f"]
+)
+def test_somebody_without_a_visible_name_is_somebody(renderer: JinjaRenderer, name: str) -> None:
+    event = replace(an_event(), actor=Actor("bo", name))
+    assert edition(renderer, [event]).subject == "1 new comment from Somebody"
+    assert edition(renderer, [event], locale="de").subject == "1 neuer Kommentar von Jemand"
+
+
+@pytest.mark.parametrize("name", ["\N{GRINNING FACE}", "·", "7", "\U0001fae9", "\ue000", "e\u0301"])
+def test_what_is_no_letter_is_a_name_too(renderer: JinjaRenderer, name: str) -> None:
+    event = replace(an_event(), actor=Actor("bo", name))
+    assert edition(renderer, [event]).subject == f"1 new comment from {name}"
+
+
+@pytest.mark.parametrize("title", ["\u2066", "\u3164\u200d"])
+def test_an_entity_without_a_visible_title_is_named_by_its_link(
+    renderer: JinjaRenderer, title: str
+) -> None:
+    event = replace(an_event(), entity=Entity("post", "1", title, "https://example.com/1"))
+    [link] = parsed(edition(renderer, [event])).xpath("//a[@class='title']")
+    assert link.text == "https://example.com/1"
+
+
+def test_a_subject_keeps_apart_what_runs_the_other_way(renderer: JinjaRenderer) -> None:
+    event = replace(
+        an_event(),
+        actor=Actor("bo", "נועה"),
+        entity=Entity("post", "1", "שלום", "https://example.com/1"),
+    )
+    made = edition(renderer, [event], schedule=IMMEDIATE)
+    assert made.subject == "1 new comment from \u2068נועה\u2069: \u2068שלום\u2069"
+
+
+def test_a_subject_that_is_cut_leaves_no_isolate_open(renderer: JinjaRenderer) -> None:
+    event = replace(an_event(), entity=Entity("post", "1", "ש" * 300, "https://example.com/1"))
+    made = edition(renderer, [event], schedule=IMMEDIATE)
+    assert made.subject.endswith("ש…\u2069")
+    assert len(made.subject) == 200

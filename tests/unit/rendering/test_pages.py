@@ -1,0 +1,117 @@
+"""The pages that readers see: what they say, and what they let a browser do."""
+
+import re
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import lxml.html
+import pytest
+from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.delivery.compose import compose
+from gazette.domain.model import Actor, Entity, Event
+
+from tests.builders import a_subscriber, an_event
+
+EVIL = "<script>alert(1)</script>\"'&"
+
+
+@pytest.fixture
+def pages(built_templates: Path) -> JinjaPages:
+    return JinjaPages(Sheets(built_templates))
+
+
+def updates(pages: JinjaPages, *events: Event, zone: str = "UTC") -> str:
+    subscriber = replace(a_subscriber(), time_zone=zone)
+    return pages.updates(compose(events, max_groups=len(events)), subscriber)
+
+
+ALL: dict[str, Callable[[JinjaPages], str]] = {
+    "confirm": lambda pages: pages.confirm_unsubscribe(""),
+    "done": lambda pages: pages.unsubscribed(""),
+    "invalid": lambda pages: pages.invalid_link(""),
+    "went_wrong": lambda pages: pages.went_wrong(""),
+    "not_sent": lambda pages: pages.not_sent(a_subscriber()),
+    "nothing_left": lambda pages: pages.nothing_left(a_subscriber()),
+    "updates": lambda pages: updates(pages, an_event()),
+}
+each = pytest.mark.parametrize("made", ALL.values(), ids=ALL)
+
+
+@each
+def test_a_page_has_one_heading_that_is_in_its_title_and_says_its_language(
+    pages: JinjaPages, made: Callable[[JinjaPages], str]
+) -> None:
+    page = lxml.html.fromstring(made(pages))
+    (heading,) = page.xpath("//main//h1")
+    assert heading.text_content()
+    (title,) = page.xpath("/html/head/title")
+    assert title.text_content().startswith(heading.text_content())
+    assert page.get("lang") == "en"
+
+
+@each
+def test_the_only_style_of_a_page_is_the_one_that_is_named_by_its_hash(
+    pages: JinjaPages, built_templates: Path, made: Callable[[JinjaPages], str]
+) -> None:
+    html = made(pages)
+    (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert Sheets(built_templates).styles == f"'sha256-{digest}'"
+    page = lxml.html.fromstring(html)
+    assert not page.xpath("//@style | //script | //link | //img | //@*[starts-with(name(), 'on')]")
+
+
+def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: JinjaPages) -> None:
+    events = [
+        an_event("e1", actor="Bo"),
+        an_event("e2", actor="Cy"),
+        an_event("e3", entity_id="post2", category="like"),
+    ]
+    page = lxml.html.fromstring(updates(pages, *events, zone="Asia/Tokyo"))
+    items = page.xpath("//ol/li")
+    assert [item.xpath("./h2/a/@href") for item in items] == [
+        ["https://example.com/post1"],
+        ["https://example.com/post2"],
+    ]
+    assert [item.xpath("./h2/a/text()") for item in items] == [
+        ["Title of post1"],
+        ["Title of post2"],
+    ]
+    assert [item.xpath("./p[1]/text()") for item in items] == [
+        ["2 new comments from Cy and Bo"],
+        ["1 new like from Bo"],
+    ]
+    (time, _) = page.xpath("//ol/li/p/time")
+    assert time.get("datetime") == "2026-11-22T07:03:00+00:00"
+    assert time.text_content() == "22 November, 16:03"
+    assert page.xpath("//main/p/text()") == ["3 updates for you, the most active first."]
+
+
+def test_no_group_is_left_out_of_five_thousand_and_they_fit_an_answer_of_lambda(
+    pages: JinjaPages,
+) -> None:
+    """Six megabytes, of JSON.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+    """
+    events = [an_event(f"e{number}", entity_id=f"post{number}") for number in range(5000)]
+    html = updates(pages, *events)
+    assert len(lxml.html.fromstring(html).xpath("//ol/li")) == 5000
+    assert len(html) < 6_000_000 / 2
+
+
+def test_the_list_escapes_what_producers_wrote(pages: JinjaPages) -> None:
+    event = replace(
+        an_event(),
+        entity=Entity("post", "p", EVIL, "https://example.com/?a=1&b='2'"),
+        actor=Actor("b", EVIL),
+    )
+    html = updates(pages, event)
+    assert "<script" not in html
+    (link,) = lxml.html.fromstring(html).xpath("//ol//a")
+    assert link.text_content() == EVIL
+    assert link.get("href") == "https://example.com/?a=1&b='2'"

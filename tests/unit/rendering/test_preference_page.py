@@ -1,0 +1,401 @@
+"""The preference page as HTML: whole, labelled, in words, and nothing breaks out of it."""
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gazette.adapters.contract.fields import TimeZone
+from gazette.adapters.rendering.brand import DARK, LIGHT, contrast
+from gazette.adapters.rendering.preference_page import CentrePages, zones
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Choice
+from gazette.domain.subscribers.following import Follow, FollowState
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from infra.assets.templates import build_templates
+from tests.builders import NOW, a_follow, a_subscriber
+
+ROOT = Path(__file__).parents[3]
+VOID = {"meta", "input", "img", "br", "link"}
+
+
+class Document(HTMLParser):
+    """Every element with its attributes, the ids, and the text; fails where tags do not nest."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+    def of(self, *tags: str) -> list[dict[str, str]]:
+        """The attributes of every such element."""
+        return [attributes for tag, attributes in self.elements if tag in tags]
+
+    def ids(self) -> Counter[str]:
+        return Counter(attributes["id"] for _, attributes in self.elements if "id" in attributes)
+
+    def selected(self, name: str) -> list[str]:
+        """The values of a select that are chosen, or of boxes that are ticked."""
+        found, inside = [], False
+        for tag, attributes in self.elements:
+            if tag in {"select", "input"}:
+                inside = attributes.get("name") == name
+            is_on = "selected" in attributes or "checked" in attributes
+            if inside and is_on and tag in {"option", "input"}:
+                found.append(attributes["value"])
+        return found
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> CentrePages:
+    target = tmp_path_factory.mktemp("built") / "templates"
+    build_templates(ROOT / "templates", target)
+    return CentrePages(Sheets(target), target)
+
+
+def overview(**changed: Any) -> Overview:
+    """Ann, who chose everything weekly and follows two posts."""
+    reader = a_subscriber(like=Frequency.NEVER)
+    own = NONE_OF_THEIR_OWN.with_choice(NOW, Choice(cadence=Frequency.WEEKLY, weekly_on=5))
+    titled = Follow("post#post2", "ann", ((NOW, FollowState(True, None, "On digests")),))
+    given = {
+        "subscriber": reader.wanting(reader.said_over_time, own),
+        "follows": (a_follow(frequency=Frequency.DAILY), titled),
+        "follow_count": 2,
+        "next_due_at": datetime(2026, 11, 26, 7, 0, tzinfo=UTC),
+        **changed,
+    }
+    return Overview(now=NOW, defaults=(("build_failed", Frequency.IMMEDIATE),), **given)
+
+
+def shown(pages: CentrePages, what: Overview | None = None, **given: Any) -> Document:
+    return Document(pages.page(what or overview(), **given))
+
+
+def said(pages: CentrePages, what: Overview | None = None, **given: Any) -> str:
+    """What stands in the status message, on one line."""
+    html = pages.page(what or overview(), **given)
+    found = re.search(r'role="status">(.*?)</div>', html, re.DOTALL)
+    assert found
+    return " ".join(Document(f"<div>{found[1]}</div>").text.split())
+
+
+# What is shown.
+
+
+def test_the_page_shows_what_counts(pages: CentrePages) -> None:
+    page = shown(pages)
+    assert page.selected("cadence") == ["weekly"]
+    assert page.selected("weekly_on") == ["5"]
+    assert page.selected("days") == ["1", "2", "3", "4", "5"]
+    assert page.selected("hour") == ["8"]
+    assert page.selected("time_zone") == ["Europe/Berlin"]
+    assert page.selected("category-like") == ["never"]
+    assert page.selected("category-comment") == [""]
+    assert page.selected("category-build_failed") == [""]
+    assert page.selected(follow_field("post#post1")) == ["daily"]
+    for words in ("Comments", "Build failed", "On digests", "post post1", "a•••@example.com"):
+        assert words in page.text
+    assert "ann@example.com" not in pages.page(overview())
+
+
+def test_who_chose_nothing_for_everything_is_offered_to_leave_it_so(pages: CentrePages) -> None:
+    page = shown(pages, overview(subscriber=a_subscriber()))
+    assert page.selected("cadence") == [""]
+    assert "cadence" not in [each.get("name") for each in page.of("select")]
+
+
+def test_the_sections_that_emails_link_to_are_there_once(pages: CentrePages) -> None:
+    ids = shown(pages).ids()
+    for section in ("often", "when", "categories", "follows", "pause", "leave"):
+        assert ids[section] == 1
+
+
+def test_a_zone_that_is_no_place_is_kept(pages: CentrePages) -> None:
+    reader = replace(a_subscriber(), time_zone="Etc/GMT+3")
+    assert shown(pages, overview(subscriber=reader)).selected("time_zone") == ["Etc/GMT+3"]
+
+
+def test_every_zone_that_is_offered_is_one_that_the_contract_takes() -> None:
+    take = TypeAdapter(TimeZone).validate_python
+    assert len(zones()) > 300
+    assert [take(name) for name in zones()] == list(zones())
+    assert {"Europe/Berlin", "America/Argentina/Salta"} <= set(zones())
+    assert not {"UTC", "EST", "Etc/UTC", "US/Eastern"} & set(zones())
+
+
+def test_days_of_the_month_are_told_and_no_day_is_ticked(pages: CentrePages) -> None:
+    reader = a_subscriber(times=DigestTimes(custom_on=Days(month_day=31)))
+    page = shown(pages, overview(subscriber=reader))
+    assert page.selected("days") == []
+    assert "Now it is day 31 of each month." in page.text
+
+
+def test_of_many_follows_the_count_is_told(pages: CentrePages) -> None:
+    page = shown(pages, overview(follow_count=1234))
+    assert "You follow 1,234 things." in page.text
+    assert "These are the first 2." in page.text
+    assert "What you follow" not in shown(pages, overview(follows=(), follow_count=0)).text
+
+
+# What comes next, in words.
+
+
+def test_the_next_digest_is_told_on_the_readers_clock(pages: CentrePages) -> None:
+    assert said(pages, told=Told.SAVED) == (
+        "Your choices are saved. Your next digest: Thursday, 26 November 2026, 08:00, Berlin time, "
+        "if there is anything new."
+    )
+    at_once = overview(subscriber=a_subscriber(comment=Frequency.IMMEDIATE), next_due_at=None)
+    assert said(pages, at_once) == (
+        "What you want at once reaches you within a minute. No digest is planned for you."
+    )
+
+
+PAUSED = replace(a_subscriber(times=DigestTimes(paused_until=date(2026, 12, 14))))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"subscriber": PAUSED}, "You get no email before 14 December 2026."),
+        ({"next_due_at": None}, "No digest is planned for you."),
+        (
+            {"subscriber": replace(PAUSED, status=SubscriberStatus.UNSUBSCRIBED)},
+            "You are unsubscribed: Gazette sends you no email.",
+        ),
+        (
+            {"subscriber": replace(PAUSED, status=SubscriberStatus.SUPPRESSED)},
+            "No email is sent to your address",
+        ),
+        (
+            {"subscriber": replace(PAUSED, status=SubscriberStatus.DORMANT)},
+            "Save this page to get them again.",
+        ),
+    ],
+)
+def test_what_comes_next_is_told_in_words(
+    pages: CentrePages, changed: dict[str, Any], words: str
+) -> None:
+    assert words in said(pages, overview(**changed))
+
+
+@pytest.mark.parametrize("told", list(Told))
+def test_whatever_became_of_a_request_is_told_unless_the_state_says_it(
+    pages: CentrePages, told: Told
+) -> None:
+    silent = {Told.UNSUBSCRIBED, Told.WRONG}
+    assert (said(pages, told=told) == said(pages)) == (told in silent)
+
+
+@pytest.mark.parametrize(
+    ("status", "buttons"),
+    [
+        (SubscriberStatus.ACTIVE, ["save", "pause", "unsubscribe"]),
+        (SubscriberStatus.UNSUBSCRIBED, ["start", "save", "pause"]),
+        (SubscriberStatus.SUPPRESSED, ["start", "save", "pause"]),
+    ],
+)
+def test_the_buttons_are_those_that_do_something(
+    pages: CentrePages, status: SubscriberStatus, buttons: list[str]
+) -> None:
+    reader = replace(a_subscriber(), status=status)
+    page = shown(pages, overview(subscriber=reader))
+    assert [each["value"] for each in page.of("button")] == buttons
+    assert {(each["name"], each["type"]) for each in page.of("button")} == {("act", "submit")}
+
+
+def test_only_who_is_paused_may_resume(pages: CentrePages) -> None:
+    page = shown(pages, overview(subscriber=PAUSED))
+    assert "resume" in [each["value"] for each in page.of("button")]
+    (until,) = [each for each in page.of("input") if each["name"] == "paused_until"]
+    assert (until["value"], until["min"], until["max"]) == (
+        "2026-12-14",
+        "2026-11-23",
+        "2027-02-14",
+    )
+
+
+@pytest.mark.parametrize(("locale", "direction"), [("de-AT", "ltr"), ("he", "rtl")])
+def test_the_page_says_its_language_and_direction(
+    pages: CentrePages, locale: str, direction: str
+) -> None:
+    reader = replace(a_subscriber(), locale=locale)
+    (root,) = shown(pages, overview(subscriber=reader)).of("html")
+    assert root == {"lang": locale[:2], "dir": direction}
+
+
+# For everybody.
+
+
+def test_every_field_has_a_label_and_every_group_a_legend(pages: CentrePages) -> None:
+    html = pages.page(overview())
+    page = Document(html)
+    labelled = {each["for"] for each in page.of("label") if "for" in each}
+    for field in page.of("select", "input"):
+        if field.get("type") not in {"radio", "checkbox"}:
+            assert field["id"] in labelled, field
+    boxes = [each for each in page.of("input") if each["type"] in {"radio", "checkbox"}]
+    assert len(re.findall(r'<label class="choice"><input ', html)) == len(boxes)
+    assert len(page.of("fieldset")) == len(page.of("legend")) == 2
+    assert labelled <= set(page.ids())
+    assert len(page.of("h1")) == 1
+    assert max(page.ids().values()) == 1
+
+
+def test_what_describes_or_names_something_is_there(pages: CentrePages) -> None:
+    problems = dict.fromkeys(
+        ["cadence", "days", "hour", "time_zone", "category-like", "paused_until"],
+        Problem.NOT_OFFERED,
+    )
+    page = shown(pages, told=Told.WRONG, problems=problems)
+    for _, attributes in page.elements:
+        for name in ("aria-describedby", "aria-labelledby"):
+            assert set(attributes.get(name, "").split()) <= set(page.ids())
+
+
+@pytest.mark.parametrize("field", ["hour", "category-like", "days", follow_field("post#post1")])
+@pytest.mark.parametrize("problem", list(Problem))
+def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
+    pages: CentrePages, field: str, problem: Problem
+) -> None:
+    html = pages.page(overview(), told=Told.WRONG, problems={field: problem})
+    page = Document(html)
+    (link,) = [each["href"] for each in page.of("a") if each["href"].startswith("#")]
+    assert link == f"#{field}"
+    assert page.ids()[field] == page.ids()[f"{field}-problem"] == 1
+    (title,) = re.findall("<title>(.*)</title>", html)
+    assert title.startswith("Not saved: ")
+    (wrong,) = [each for _, each in page.elements if "aria-invalid" in each]
+    assert f"{field}-problem" in wrong["aria-describedby"].split()
+    assert html.index('role="alert"') < html.index("<form")
+
+
+def test_after_a_problem_everything_is_as_it_was_sent(pages: CentrePages) -> None:
+    sent: Fields = {"hour": ["25"], "cadence": ["custom"], "weeks": ["2"], "category-like": [""]}
+    page = shown(pages, told=Told.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
+    assert page.selected("cadence") == ["custom"]
+    assert page.selected("days") == []
+    assert page.selected("weeks") == ["2"]
+    assert page.selected("category-like") == [""]
+
+
+def test_the_first_button_of_the_form_saves(pages: CentrePages) -> None:
+    """Enter in a field presses it: https://html.spec.whatwg.org/#implicit-submission."""
+    html = pages.page(overview())
+    form = html[html.index("<form method") :]
+    assert form.index('value="save"') < form.index('value="pause"')
+
+
+def test_colours_can_be_read_by_day_and_by_night() -> None:
+    css = (ROOT / "templates" / "preferences" / "page.css").read_text()
+    day, night = re.findall(r":root \{(.*?)\}", re.sub(r"\{\{.*?\}\}", "brand", css))
+    for values, sheet in ((day, LIGHT), (night, DARK)):
+        named = dict(re.findall(r"--([\w-]+): (#\w+)", values))
+        assert named["sheet"] == sheet
+        for text in ("ink", "quiet", "wrong"):
+            assert contrast(named[text], sheet) >= 4.5, text
+        assert contrast(named["ink"], named["done"]) >= 4.5
+        assert contrast(named["line"], sheet) >= 3, "the edge of a field"
+
+
+# Nothing from outside gets in.
+
+
+def test_the_style_is_allowed_by_its_hash_and_nothing_else_is(
+    pages: CentrePages, built_templates: Path
+) -> None:
+    page = pages.page(overview())
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    sheets = Sheets(built_templates)
+    assert (sheets.styles, sheets.images) == (f"'sha256-{digest}'", "")
+    assert "{{" not in style
+    assert "#1d4ed8" in style
+    document = Document(page)
+    assert not document.of("script", "link", "iframe")
+    assert not [each for _, each in document.elements if "style" in each]
+    assert {each["method"] for each in document.of("form")} == {"post"}
+
+
+def test_a_logo_is_the_one_picture_that_may_be_loaded(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    brand = {"name": "Shop", "postal_address": "1 Street", "logo": "https://cdn.example/a.png"}
+    (own / "brand.json").write_text(json.dumps(brand))
+    build_templates(ROOT / "templates", tmp_path / "built", overlay=own)
+    sheets = Sheets(tmp_path / "built")
+    page = CentrePages(sheets, tmp_path / "built").page(overview())
+    assert sheets.images == "https://cdn.example"
+    assert [each["alt"] for each in Document(page).of("img")] == ["Shop"]
+    assert not [each for _, each in Document(page).elements if "style" in each]
+
+
+hostile = st.text(max_size=30) | st.sampled_from(
+    [
+        '"><script>alert(1)</script>',
+        "</select></form>",
+        "{{ 7 * 7 }}",
+        "\u202eevil",
+        "' onx='",
+        "\ud800",
+    ]
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    title=hostile,
+    sent=st.dictionaries(
+        st.sampled_from(
+            ["cadence", "hour", "days", "weeks", "time_zone", "paused_until", "category-like"]
+        ),
+        st.lists(hostile, min_size=1, max_size=3),
+    ),
+    address=hostile,
+)
+def test_nothing_that_anybody_says_breaks_out_of_the_page(
+    pages: CentrePages, title: str, sent: dict[str, list[str]], address: str
+) -> None:
+    plain = Counter(tag for tag, _ in shown(pages).elements)
+    follow = Follow("post#post2", "ann", ((NOW, FollowState(True, None, title)),))
+    reader = replace(overview().subscriber, email=f"{address}@example.com")
+    what = overview(follows=(a_follow(frequency=Frequency.DAILY), follow), subscriber=reader)
+    clean = {
+        name: [each.encode(errors="replace").decode() for each in v] for name, v in sent.items()
+    }
+    page = shown(pages, what, told=Told.WRONG, sent=clean)
+    found = Counter(tag for tag, _ in page.elements)
+    assert found - plain <= Counter({"option": 1}), "the zone that is no place"
+    assert not [each for _, each in page.elements if any(n.startswith("on") for n in each)]

@@ -1,0 +1,347 @@
+"""What a reader reads: the same in both parts, escaped, on their own clock."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import lxml.html
+import pytest
+from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.delivery.compose import Digest, compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+
+from tests.builders import LINKS, NOW, a_subscriber, an_event
+
+LINES = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=30)
+
+
+@pytest.fixture(scope="session")
+def renderer(built_templates: Path) -> JinjaRenderer:
+    """The renderer on the templates of the repository."""
+    return JinjaRenderer(built_templates)
+
+
+def edition(
+    renderer: JinjaRenderer,
+    *events: Event,
+    cap: int = 20,
+    zone: str = "UTC",
+    schedule: str = DAILY,
+) -> Edition:
+    """The email of `events` for Ann."""
+    subscriber = replace(a_subscriber(), time_zone=zone)
+    return renderer.render(compose(events, max_groups=cap), subscriber, LINKS, schedule)
+
+
+def parsed(page: str) -> Any:
+    """The root element of an HTML page."""
+    return lxml.html.document_fromstring(page)
+
+
+def words(html: str) -> str:
+    """What an HTML page says, without its layout."""
+    page = parsed(html)
+    return " ".join(page.body.text_content().split())
+
+
+def several(counts: list[int]) -> list[Event]:
+    """One group for each of `counts`, with so many events of so many actors."""
+    return [
+        an_event(f"{group}.{number}", entity_id=f"post{group}", actor=f"Actor{number}")
+        for group, count in enumerate(counts)
+        for number in range(count)
+    ]
+
+
+def test_the_subject_names_the_first_group(renderer: JinjaRenderer) -> None:
+    assert edition(renderer, an_event()).subject == "1 new comment from Bo"
+
+
+def test_the_subject_counts_what_it_does_not_name(renderer: JinjaRenderer) -> None:
+    events = several([3, 1, 1])
+    assert edition(renderer, *events).subject == (
+        "3 new comments from Actor2, Actor1 and Actor0, and 2 more updates"
+    )
+    assert edition(renderer, *events[:4], cap=1).subject.endswith(", and 1 more update")
+
+
+@given(LINES)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_subject_is_one_line_whatever_the_actor_is_called(
+    renderer: JinjaRenderer, name: str
+) -> None:
+    subject = edition(renderer, replace(an_event(), actor=Actor("bo", name))).subject
+    assert subject.startswith("1 new comment from ")
+    assert len(subject.splitlines()) == 1
+
+
+def test_the_subject_is_text_and_not_html(renderer: JinjaRenderer) -> None:
+    event = replace(an_event(), actor=Actor("bo", "Bo & <Co>"))
+    assert edition(renderer, event).subject == "1 new comment from Bo & <Co>"
+
+
+@pytest.mark.parametrize(
+    ("actors", "line"),
+    [
+        (1, "1 new comment from Actor0"),
+        (2, "2 new comments from Actor1 and Actor0"),
+        (3, "3 new comments from Actor2, Actor1 and Actor0"),
+        (4, "4 new comments from Actor3, Actor2 and 2 others"),
+        (30, "30 new comments from Actor9, Actor8 and 28 others"),
+    ],
+)
+def test_a_group_names_its_people_and_counts_the_others(
+    renderer: JinjaRenderer, actors: int, line: str
+) -> None:
+    made = edition(renderer, *several([actors]))
+    assert f"  {line}\n" in made.text
+    assert line in words(made.html)
+
+
+def test_one_actor_of_many_events_is_named_once(renderer: JinjaRenderer) -> None:
+    made = edition(renderer, an_event("a"), an_event("b"))
+    assert "  2 new comments from Bo\n" in made.text
+
+
+def test_a_category_without_words_of_its_own_is_named_as_it_is(renderer: JinjaRenderer) -> None:
+    made = edition(renderer, an_event(category="build_failed"))
+    assert made.subject == "Build failed: 1 update from Bo"
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=x>\"'&amp;{{ 7*7 }}{% x %}</td><!--"
+
+
+def skeleton(made: Edition) -> list[tuple[str, list[str]]]:
+    """The elements and attribute names of the HTML part."""
+    page = parsed(made.html)
+    return [(str(element.tag), sorted(map(str, element.keys()))) for element in page.iter()]
+
+
+@pytest.mark.parametrize("field", ["title", "excerpt", "reader", "actor"])
+def test_nothing_that_was_given_becomes_markup(renderer: JinjaRenderer, field: str) -> None:
+    def made(text: str) -> Edition:
+        given = {"title": "Title", "excerpt": "Hello", "reader": "Ann", "actor": "Bo"}
+        given[field] = text
+        entity = Entity("post", "1", given["title"], "https://example.com/")
+        actor = Actor("bo", given["actor"])
+        event = replace(an_event(), entity=entity, actor=actor, excerpt=given["excerpt"])
+        subscriber = replace(a_subscriber(), name=given["reader"])
+        return renderer.render(compose([event], max_groups=1), subscriber, LINKS, DAILY)
+
+    assert HOSTILE in made(HOSTILE).text
+    assert HOSTILE in words(made(HOSTILE).html)
+    assert skeleton(made(HOSTILE)) == skeleton(made("harmless"))
+
+
+def test_what_was_given_is_read_as_it_was_given(renderer: JinjaRenderer) -> None:
+    title = "<b>Ärger</b> & {{ 7*7 }} \"x\" 'y'"
+    entity = Entity("post", "1", title, "https://example.com/?a=1&b='2'&copy=3")
+    made = edition(renderer, replace(an_event(), entity=entity))
+    assert title in words(made.html)
+    assert title in made.text
+    (link,) = parsed(made.html).xpath("//a[@class='title']")
+    assert link.get("href") == entity.url
+    assert f"  {entity.url}\n" in made.text
+
+
+@pytest.mark.parametrize(
+    ("counts", "cap", "more"),
+    [
+        ([3, 2, 1], 2, "+1 more in 1 other place"),
+        ([4, 3, 2, 1], 2, "+3 more in 2 other places"),
+        ([1] * 30, 20, "+10 more in 10 other places"),
+    ],
+)
+def test_what_is_left_out_is_counted_exactly(
+    renderer: JinjaRenderer, counts: list[int], cap: int, more: str
+) -> None:
+    made = edition(renderer, *several(counts), cap=cap)
+    assert f"\n{more}.\n" in made.text
+    page = parsed(made.html)
+    assert [
+        " ".join(cell.text_content().split()) for cell in page.xpath("//td[@class='more']")
+    ] == [f"{more}. See them all"]
+    assert page.xpath("//td[@class='more']/a/@href") == [LINKS.updates]
+    assert f"See them all: {LINKS.updates}\n" in made.text
+
+
+def test_nothing_is_said_of_more_where_there_is_none(renderer: JinjaRenderer) -> None:
+    made = edition(renderer, *several([3, 2]), cap=2)
+    assert " more in " not in made.text + made.html
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=8), st.integers(1, 8))
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_text_and_html_name_the_same_groups_and_counts(
+    renderer: JinjaRenderer, counts: list[int], cap: int
+) -> None:
+    events = several(counts)
+    digest = compose(events, max_groups=cap)
+    made = edition(renderer, *events, cap=cap)
+    page = parsed(made.html)
+    links = [(link.get("href"), link.text_content()) for link in page.xpath("//a[@class='title']")]
+    assert links == [
+        (group.latest.entity.url, group.latest.entity.title) for group in digest.groups
+    ]
+    lines = [line.text_content() for line in page.xpath("//p[@class='line']")]
+    assert len(lines) == len(links)
+    for (url, title), line, group in zip(links, lines, digest.groups, strict=True):
+        assert line.startswith(f"{group.count} new comment")
+        assert f"{title}\n  {line}\n" in made.text
+        assert f"  {url}\n" in made.text
+    assert made.text.count("https://example.com/post") == len(links)
+    total = f"{len(events)} {'update' if len(events) == 1 else 'updates'} for you"
+    assert f"\n{total}.\n" in made.text
+    assert total in words(made.html)
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"),
+    [
+        ("UTC", "1 March, 00:30"),
+        ("America/New_York", "28 February, 19:30"),
+        ("Asia/Kathmandu", "1 March, 06:15"),
+        ("Pacific/Kiritimati", "1 March, 14:30"),
+    ],
+)
+def test_times_are_on_the_readers_own_clock(renderer: JinjaRenderer, zone: str, shown: str) -> None:
+    event = an_event(occurred_at=datetime(2026, 3, 1, 0, 30, tzinfo=UTC))
+    made = edition(renderer, event, zone=zone)
+    assert f"  {shown}\n" in made.text
+    assert shown in words(made.html)
+
+
+def test_an_excerpt_is_one_line_of_text_and_left_out_where_there_is_none(
+    renderer: JinjaRenderer,
+) -> None:
+    made = edition(renderer, an_event(excerpt="first\nsecond"))
+    assert '\n  "first second"\n' in made.text
+    assert "first\nsecond" in made.html
+    without = edition(renderer, an_event())
+    assert '"' not in without.text
+    assert not parsed(without.html).xpath("//p[@class='excerpt']")
+
+
+def test_both_parts_have_the_link_to_unsubscribe(renderer: JinjaRenderer) -> None:
+    made = edition(renderer, an_event())
+    page = parsed(made.html)
+    (link,) = page.xpath("//a[.='Unsubscribe']")
+    assert link.get("href") == LINKS.unsubscribe
+    assert f"Unsubscribe: {LINKS.unsubscribe}\n" in made.text
+
+
+def test_a_full_digest_stays_below_what_gmail_clips(renderer: JinjaRenderer) -> None:
+    """90 KB with every field as long as the contract allows."""
+    events = [
+        Event(
+            "ann",
+            f"{group}.{number}",
+            "comment",
+            Entity("post", str(group), "T" * 200, "https://example.com/" + "u" * 980),
+            Actor(f"a{number}", "N" * 200),
+            NOW,
+            "e" * 500,
+        )
+        for group in range(21)
+        for number in range(3)
+    ]
+    assert len(edition(renderer, *events).html.encode()) < 90_000
+
+
+def test_the_same_digest_makes_the_same_bytes(built_templates: Path) -> None:
+    events = several([3, 2])
+    one, other = (
+        edition(JinjaRenderer(built_templates), *order) for order in (events, events[::-1])
+    )
+    assert one == other
+
+
+def test_the_page_has_a_language_and_only_layout_tables(renderer: JinjaRenderer) -> None:
+    page = parsed(edition(renderer, an_event()).html)
+    assert page.get("lang") == "en"
+    assert page.xpath("//title")[0].text == "1 update from Gazette"
+    assert {table.get("role") for table in page.xpath("//table")} == {"presentation"}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "why"),
+    [
+        ("daily", "once a day"),
+        ("weekly", "once a week"),
+        ("custom", "on the days that you chose"),
+        (immediate_schedule("post#post1"), "as soon as they happen"),
+    ],
+)
+def test_the_email_says_how_often_the_reader_asked_for_it(
+    renderer: JinjaRenderer, schedule: str, why: str
+) -> None:
+    mail = edition(renderer, an_event(), schedule=schedule)
+    assert why in " ".join(mail.text.split())
+    assert why in words(mail.html)
+    assert (
+        mail.text.count(f"on Gazette: {why}.") == words(mail.html).count(f"on Gazette: {why}.") == 1
+    )
+
+
+def test_a_digest_without_groups_is_never_rendered(renderer: JinjaRenderer) -> None:
+    with pytest.raises(RenderingFailed, match="UndefinedError"):
+        renderer.render(Digest((), 0, 0, 0), a_subscriber(), LINKS, DAILY)
+
+
+def test_a_name_that_is_not_defined_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "typo.txt").write_text("Hello {{ subscriber.nmae }}")
+    template = environment(tmp_path).get_template("typo.txt")
+    with pytest.raises(UndefinedError, match="nmae"):
+        template.render(subscriber=a_subscriber())
+
+
+def test_unsubscribing_needs_a_button_that_posts(built_templates: Path) -> None:
+    page = parsed(JinjaPages(Sheets(built_templates)).confirm_unsubscribe(""))
+    assert [form.get("method").lower() for form in page.xpath("//form")] == ["post"]
+    done = parsed(JinjaPages(Sheets(built_templates)).unsubscribed(""))
+    assert not done.xpath("//form")
+
+
+@pytest.mark.parametrize(
+    ("locale", "line"),
+    [
+        ("en", "4 new followers: User 3, User 2 and 2 others"),
+        ("de", "4 neue Abos von User 3, User 2 und 2 weiteren Personen"),
+    ],
+)
+def test_others_are_in_the_case_that_the_sentence_asks_for(
+    renderer: JinjaRenderer, locale: str, line: str
+) -> None:
+    """German: `von` takes the dative, which others are written in."""
+    events = [
+        replace(
+            an_event(f"e{number}", category="follow", entity_id="ann"),
+            actor=Actor(f"{number}", f"User {number}"),
+            occurred_at=NOW + timedelta(minutes=number),
+        )
+        for number in range(4)
+    ]
+    reader = replace(a_subscriber(), locale=locale)
+    made = renderer.render(compose(events, max_groups=1), reader, LINKS, DAILY)
+    assert made.subject == line
+
+
+def test_a_reader_without_a_visible_name_is_greeted_without_one(renderer: JinjaRenderer) -> None:
+    nameless = replace(a_subscriber(), name="\u200b")
+    made = renderer.render(compose([an_event()], max_groups=1), nameless, LINKS, DAILY)
+    assert made.text.startswith("Hello,\n\n1 update for you.\n")
+    assert "Hello," in words(made.html)
+    assert edition(renderer, an_event()).text.startswith("Hello Ann,\n\n1 update for you.\n")

@@ -1,0 +1,288 @@
+"""Templates are built with an adopter's files in their places, and what is wrong is named."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.compose import Ranking, compose
+from gazette.domain.model import DAILY, Edition
+
+from infra.assets.inline import TemplateError
+from infra.assets.templates import build_templates
+from tests.builders import LINKS, a_subscriber, an_event
+
+LINK = '<link rel="stylesheet" href="email.css"></head><body></body></html>'
+SOURCE = Path(__file__).parents[3] / "templates"
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the templates to break."""
+    return Path(shutil.copytree(SOURCE, tmp_path / "templates"))
+
+
+def test_a_syntax_error_names_file_and_line(copied: Path, tmp_path: Path) -> None:
+    template = copied / "digest" / "body.txt"
+    lines = template.read_text().splitlines()
+    lines[2] = "{% if %}"
+    template.write_text("\n".join(lines))
+    with pytest.raises(TemplateError, match=rf"^{re.escape(str(template))}, line 3: "):
+        build_templates(copied, tmp_path / "built")
+
+
+def test_a_broken_brand_is_named(copied: Path, tmp_path: Path) -> None:
+    (copied / "brand.json").write_text("{'name': 1}")
+    with pytest.raises(TemplateError, match=r"brand\.json is not JSON"):
+        build_templates(copied, tmp_path / "built")
+
+
+def test_an_email_that_cannot_be_inlined_is_named(copied: Path, tmp_path: Path) -> None:
+    style_sheet = copied / "email.css"
+    style_sheet.write_text(style_sheet.read_text().replace(".quiet {", ".quiet:first-child {"))
+    with pytest.raises(TemplateError, match=r"^digest/body\.html: "):
+        build_templates(copied, tmp_path / "built")
+
+
+def test_the_source_is_left_as_it_is(copied: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()}
+    build_templates(copied, tmp_path / "built")
+    assert {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()} == before
+
+
+def test_a_build_is_a_package_with_everything_in_it(copied: Path, tmp_path: Path) -> None:
+    target = tmp_path / "built"
+    build_templates(copied, target)
+    build_templates(copied, target)
+    names = {
+        path.relative_to(copied).with_suffix(".mo" if path.suffix == ".po" else path.suffix)
+        for path in copied.rglob("*.*")
+    }
+    assert {path.relative_to(target) for path in target.rglob("*.*")} == {
+        *names,
+        Path("__init__.py"),
+    }
+    assert json.loads((target / "brand.json").read_text())["name"] == "Gazette"
+    web = Path("preferences") / "page.html"
+    assert (target / web).read_text() == (SOURCE / web).read_text()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A folder of an adopter's own files."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    return folder
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, errors="surrogateescape")
+
+
+def edition(own: Path, folder: Path, *, locale: str = "en", category: str = "comment") -> Edition:
+    build_templates(SOURCE, folder, overlay=own)
+    digest = compose([an_event(category=category)], max_groups=1)
+    reader = replace(a_subscriber(), locale=locale)
+    return JinjaRenderer(folder).render(digest, reader, LINKS, DAILY)
+
+
+def test_an_adopters_brand_goes_before_ours(own: Path, tmp_path: Path) -> None:
+    given = {
+        "name": "Shop & Co",
+        "postal_address": "1 High Street",
+        "accent": "#b91c1c",
+        "logo": "https://shop.example/logo.png",
+        "home": "https://shop.example/",
+        "help": "https://shop.example/help",
+    }
+    write(own / "brand.json", json.dumps(given))
+    made = edition(own, tmp_path / "built")
+    assert "Shop &amp; Co, 1 High Street" in made.html
+    assert "Shop & Co, 1 High Street" in made.text
+    assert "color:#b91c1c" in made.html
+    assert '<a class="home" href="https://shop.example/"' in made.html
+    assert 'href="https://shop.example/help"' in made.html
+    assert "\nHelp: https://shop.example/help\n" in made.text
+    assert re.search(
+        r'<img [^>]*src="https://shop.example/logo.png"[^>]* alt="Shop &amp;', made.html
+    )
+
+
+def test_an_adopter_adds_a_category_with_a_sentence_in_each_language(
+    own: Path, tmp_path: Path
+) -> None:
+    write(
+        own / "categories" / "build_failed" / "line.txt",
+        "{% trans count=group.count, people=people %}{{ people }} broke the build"
+        "{% pluralize %}{{ people }} broke the build {{ count }} times{% endtrans %}",
+    )
+    write(
+        own / "locales" / "de" / "LC_MESSAGES" / "messages.po",
+        'msgid "%(people)s broke the build"\n'
+        'msgid_plural "%(people)s broke the build %(count)s times"\n'
+        'msgstr[0] "%(people)s hat den Build zerlegt"\n'
+        'msgstr[1] "%(people)s hat den Build %(count)s-mal zerlegt"\n\n'
+        'msgid "Pause"\nmsgstr "Auszeit"\n',
+    )
+    assert edition(own, tmp_path / "en", category="build_failed").subject == "Bo broke the build"
+    german = edition(own, tmp_path / "de", category="build_failed", locale="de")
+    assert german.subject == "Bo hat den Build zerlegt"
+    assert "Auszeit: " in german.text
+    assert "Abbestellen: " in german.text
+
+
+def test_an_adopter_adds_a_language(own: Path, tmp_path: Path) -> None:
+    write(
+        own / "locales" / "fr" / "LC_MESSAGES" / "messages.po",
+        'msgid "Unsubscribe"\nmsgstr "Se désabonner"\n',
+    )
+    made = edition(own, tmp_path / "built", locale="fr-CA")
+    assert '<html lang="fr" dir="ltr">' in made.html
+    assert "Se désabonner: " in made.text
+    assert "22 novembre" in made.text
+
+
+@pytest.mark.parametrize(
+    "said", ['msgstr ""\n', '#, fuzzy\nmsgid "Pause"\nmsgstr "Auszeit"\n'], ids=["nothing", "fuzzy"]
+)
+def test_what_an_adopter_has_not_translated_yet_stays_as_it_was(
+    own: Path, tmp_path: Path, said: str
+) -> None:
+    entry = said if said.startswith("#") else f'msgid "Pause"\n{said}'
+    write(own / "locales" / "he" / "LC_MESSAGES" / "messages.po", entry)
+    assert "השהיה: " in edition(own, tmp_path / "built", locale="he").text
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("pt_BR/LC_MESSAGES/messages.po", r"own/locales/pt_BR: name it by its language tag"),
+        ("De/LC_MESSAGES/messages.po", r"own/locales/De: name it by its language tag"),
+        ("tlh/LC_MESSAGES/messages.po", r"own/locales/tlh: CLDR knows no such language"),
+        ("fr/messages.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
+        ("fr/LC_MESSAGES/message.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
+    ],
+)
+def test_a_language_that_would_never_be_spoken_is_named(
+    own: Path, tmp_path: Path, file: str, said: str
+) -> None:
+    write(own / "locales" / file, 'msgid "Pause"\nmsgstr "Pause"\n')
+    with pytest.raises(TemplateError, match=said):
+        build_templates(SOURCE, tmp_path / "built", overlay=own)
+
+
+def test_an_adopters_part_is_inlined_with_the_style_sheet(own: Path, tmp_path: Path) -> None:
+    write(own / "parts" / "more.html", '<p class="more">{{ digest.events }}</p>')
+    made = edition(own, tmp_path / "built")
+    assert re.search(r'<p class="more" style="padding:18px 32px[^"]*">1</p>', made.html)
+
+
+def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_path: Path) -> None:
+    write(own / "variations" / "2" / "digest" / "subject.txt", "News for {{ reader }}")
+    write(
+        own / "variations" / "2" / "digest" / "group.html",
+        '<p class="line">{{ line }}</p>',
+    )
+    build_templates(SOURCE, tmp_path / "built", overlay=own)
+    renderer = JinjaRenderer(tmp_path / "built")
+    digest = compose([an_event()], max_groups=1)
+    first, second, third = (
+        renderer.render(digest, a_subscriber(), LINKS, DAILY, variation=number)
+        for number in (1, 2, 3)
+    )
+    assert (first.subject, second.subject) == ("1 new comment from Bo", "News for Ann")
+    assert '<p class="line" style="margin:4px' in second.html
+    assert "Title of post1</a>" in first.html
+    assert "Title of post1</a>" not in second.html
+    assert first == third
+
+
+@pytest.mark.parametrize("ranking", Ranking)
+def test_a_variation_says_how_groups_are_ranked(
+    own: Path, tmp_path: Path, ranking: Ranking
+) -> None:
+    write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": ranking}))
+    build_templates(SOURCE, tmp_path / "built", overlay=own)
+    renderer = JinjaRenderer(tmp_path / "built")
+    assert renderer.ranking(2) is ranking
+    assert renderer.ranking(1) is Ranking.MOST_ACTIVE
+
+
+@pytest.mark.parametrize("given", ["newest", None, ["latest"], {}, 1])
+def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: object) -> None:
+    write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": given}))
+    with pytest.raises(TemplateError, match=r"2/variation\.json must say how groups are ranked"):
+        build_templates(SOURCE, tmp_path / "built", overlay=own)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("digest/subject.txt", "{{ line", r"own/digest/subject\.txt, line 1: "),
+        ("parts/more.html", "<p {{ x }}>y</p>", r"^parts/more\.html: .* among the attributes"),
+        (
+            "parts/layout.html",
+            "<!DOCTYPE html><html><head><title>{% if 1 %}x{% endif %}</title>" + LINK,
+            "only text may be",
+        ),
+        (
+            "digest/body.txt",
+            "\n{{ brand.name | nosuch }}",
+            r"own/digest/body\.txt, line 2: No filter",
+        ),
+        (
+            "digest/body.txt",
+            "{{ 1 is nosuch }}",
+            r"own/digest/body\.txt, line 1: No t",
+        ),
+        ("digest/body.html", "Gr\udcfc\udcdfe", r"own/digest/body\.html is not UTF-8"),
+        ("email.css", "/* \udcfc */", r"own/email\.css is not UTF-8"),
+        ("brand.json", "[]", r"own/brand\.json must be an object"),
+        (
+            "variations/12/digest/subject.txt",
+            "x",
+            r"own/variations/12: a variation is named 1 to 9",
+        ),
+        (
+            "locales/de/LC_MESSAGES/messages.po",
+            'msgid "Hello %(reader)s,"\nmsgstr "Hallo %(leser)s,"\n#, python-format\n',
+            r"own/locales/de/LC_MESSAGES/messages\.po",
+        ),
+        ("locales/de/LC_MESSAGES/messages.po", "msgid", r"messages\.po"),
+    ],
+)
+def test_a_mistake_of_an_adopter_is_named(
+    own: Path, tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    write(own / name, text)
+    with pytest.raises(TemplateError, match=said):
+        build_templates(SOURCE, tmp_path / "built", overlay=own)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TemplateError, match="is no folder"):
+        build_templates(SOURCE, tmp_path / "built", overlay=tmp_path / "nowhere")
+
+
+def test_notes_and_parts_of_ones_own_may_have_any_name(own: Path, tmp_path: Path) -> None:
+    write(own / "README.md", "Ours")
+    write(own / "parts" / "banner.html", "<p>News</p>")
+    write(own / "variations" / "2" / "parts" / "banner.html", "<p>Other news</p>")
+    write(own / "variations" / "2" / "variation.json", '{"ranking": "latest"}')
+    build_templates(SOURCE, tmp_path / "built", overlay=own)
+    assert "<p>News</p>" in (tmp_path / "built" / "parts" / "banner.html").read_text()
+
+
+def test_what_tools_leave_behind_is_neither_shipped_nor_in_the_way(
+    own: Path, tmp_path: Path
+) -> None:
+    write(own / ".env", "SECRET=1")
+    write(own / ".git" / "config", "x")
+    write(own / "variations" / ".DS_Store", "x")
+    write(own / "variations" / "2" / ".DS_Store", "x")
+    build_templates(SOURCE, tmp_path / "built", overlay=own)
+    assert not list((tmp_path / "built").rglob(".*"))

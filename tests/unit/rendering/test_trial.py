@@ -1,0 +1,46 @@
+"""What only rendering finds of a mistake in templates is found while they are built."""
+
+from pathlib import Path
+
+import pytest
+
+from infra.assets.inline import TemplateError
+from infra.assets.templates import build_templates
+from infra.assets.trial import try_out
+
+SOURCE = Path(__file__).parents[3] / "templates"
+
+
+def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
+    try_out(built_templates)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("digest/body.txt", "{{ nobody }}", r"^digest/body\.txt: .*'nobody' is undefined"),
+        ("digest/group.html", "{% include 'nope.html' %}", r"^digest/group\.html: .*nope\.html"),
+        ("immediate/subject.txt", "{{ groups[3].line }}", r"^immediate/subject\.txt: "),
+        ("parts/more.html", "<p>{{ digest.left }}</p>", r"^parts/more\.html: .*'left'"),
+        ("parts/why.txt", "{% if often == 'weekly' %}{{ x }}{% endif %}", r"^parts/why\.txt: "),
+        ("categories/like/line.txt", "{{ _('50% of') }}", "no email can be made"),
+        ("categories/sale/line.txt", "{{ peoples }}", r"^categories/sale/line\.txt: "),
+        ("variations/3/digest/group.txt", "{{ x }}", r"3/digest/group\.txt: .*variation 3"),
+        ("digest/subject.txt", "{{ 1 / (groups | length - 1) }}", "ZeroDivisionError"),
+        (
+            "locales/fr/LC_MESSAGES/messages.po",
+            'msgid "Preferences"\nmsgstr "100 % pr\u00e9f\u00e9rences"\n',
+            "language fr",
+        ),
+    ],
+)
+def test_an_email_that_cannot_be_made_names_its_template(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    file = tmp_path / "own" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    built = tmp_path / "built"
+    build_templates(SOURCE, built, overlay=tmp_path / "own")
+    with pytest.raises(TemplateError, match=said):
+        try_out(built)

@@ -1,0 +1,401 @@
+"""At once: one email for what happens on an entity within the collapse window, in a minute."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from random import Random
+
+import pytest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import RefusedAccount, RefusedForNow, SendOutcome, Uncertain
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import RunKey
+from gazette.domain.outcome import Outcome
+from gazette.domain.subscribers.frequency import Frequency
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infra.stages import Stage
+from tests.builders import NOW, an_event
+from tests.world import COLLAPSE, HOLD, SETTLE_LAG, World, crashes, interleavings
+
+POST1 = immediate_schedule("post#post1")
+FIRST = RunKey("ann", POST1, int(NOW.timestamp()))
+A_SECOND = timedelta(seconds=1)
+DAY = timedelta(days=1)
+
+
+def a_world() -> World:
+    """Ann wants comments and mentions at once, and everything else once a day."""
+    world = World()
+    world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE, mention=Frequency.IMMEDIATE)
+    return world
+
+
+@pytest.fixture
+def world() -> World:
+    return a_world()
+
+
+def post(world: World, event_id: str = "e1", **fields: str) -> None:
+    """Something happens on post1 now."""
+    world.create(an_event(event_id, occurred_at=world.clock(), **fields))  # type: ignore[arg-type]
+
+
+def runs(world: World) -> list[Run]:
+    """The runs for post1, in order."""
+    return [
+        world.runs.rows[key]
+        for key in sorted(world.runs.rows, key=lambda key: key.sequence)
+        if key.schedule == POST1
+    ]
+
+
+def lines(world: World) -> list[tuple[str, ...]]:
+    """What each email says."""
+    return [email.lines for email in world.emails()]
+
+
+def test_with_the_limits_of_a_new_installation_it_takes_less_than_a_minute() -> None:
+    stage = Stage(name="prod", sender="", list_id="")
+    rounding = 1
+    queued_for = stage.collapse + stage.settle_lag + stage.clock_skew + rounding
+    assert queued_for + stage.send_timeout <= 60
+    assert timedelta(seconds=stage.collapse) == COLLAPSE
+    assert timedelta(seconds=stage.settle_lag + stage.clock_skew + rounding) == HOLD
+
+
+def test_an_event_starts_a_run_that_is_queued_until_it_can_be_read(world: World) -> None:
+    post(world)
+    run = world.runs.rows[FIRST]
+    assert (run.status, run.due_at) == (Status.PENDING, NOW + COLLAPSE)
+    assert run.check_at > run.due_at + HOLD
+    [queued] = world.generate_queue.sent
+    assert (queued.key, queued.delay) == (FIRST, COLLAPSE + HOLD)
+
+
+def test_it_is_sent_as_soon_as_its_message_is_visible(world: World) -> None:
+    post(world)
+    [run] = world.deliver_queued()
+    assert run
+    assert (run.status, run.key) == (Status.SENT, FIRST)
+    assert world.clock() == NOW + COLLAPSE + HOLD
+    assert lines(world) == [("post1: 1",)]
+    assert world.emails()[0].schedule == POST1
+
+
+@pytest.mark.parametrize("early", [A_SECOND, HOLD, COLLAPSE, COLLAPSE + HOLD])
+def test_a_run_that_still_collects_is_not_sent(world: World, early: timedelta) -> None:
+    post(world)
+    world.clock.now = NOW + COLLAPSE + HOLD - early - timedelta(seconds=6)
+    world.generate_queue.sent.clear()
+    run = world.generate(FIRST)
+    assert run == world.runs.rows[FIRST]
+    assert run.status is Status.PENDING
+    assert not world.mailer.calls
+    [queued] = world.generate_queue.sent
+    assert world.clock() + queued.delay == run.due_at + SETTLE_LAG
+
+
+def test_what_happens_on_an_entity_within_the_collapse_window_is_one_email(world: World) -> None:
+    post(world, "e1")
+    world.clock.now += COLLAPSE / 2
+    post(world, "e2", actor="Cy")
+    world.clock.now = NOW + COLLAPSE
+    post(world, "e3", category="mention")
+    world.send_everything()
+    assert lines(world) == [("post1: 2", "post1: 1")]
+    assert [run.key for run in runs(world)] == [FIRST]
+
+
+def test_other_entities_and_other_readers_have_emails_of_their_own(world: World) -> None:
+    world.choose("cy", at=NOW - DAY, comment=Frequency.IMMEDIATE)
+    post(world, "e1")
+    post(world, "e2", entity_id="post2")
+    post(world, "e3", user_id="cy")
+    world.send_everything()
+    assert sorted((email.user_id, email.lines) for email in world.emails()) == [
+        ("ann", ("post1: 1",)),
+        ("ann", ("post2: 1",)),
+        ("cy", ("post1: 1",)),
+    ]
+
+
+def test_what_comes_after_the_window_starts_another_run(world: World) -> None:
+    post(world, "e1")
+    world.clock.now = NOW + COLLAPSE + timedelta(microseconds=1)
+    post(world, "e2")
+    assert [run.key.sequence - FIRST.sequence for run in runs(world)] == [0, 20]
+    world.send_everything()
+    assert sum(int(line[-1]) for email in lines(world) for line in email) == 2
+
+
+def test_a_run_that_was_sent_late_leaves_nothing_for_the_next(world: World) -> None:
+    """The window of the first reached over the event that had opened the second."""
+    post(world, "e1")
+    world.clock.now = NOW + COLLAPSE + A_SECOND
+    post(world, "e2")
+    world.send_everything()
+    assert lines(world) == [("post1: 2",)]
+    assert [run.status for run in runs(world)] == [Status.SENT, Status.SKIPPED]
+
+
+def test_the_later_of_two_runs_takes_the_events_of_the_earlier_along(world: World) -> None:
+    post(world, "e1")
+    world.clock.now = NOW + COLLAPSE + A_SECOND
+    post(world, "e2")
+    world.generate_queue.sent.reverse()
+    world.send_everything()
+    assert lines(world) == [("post1: 2",)]
+    first, second = runs(world)
+    assert (first.status, first.reason) == (Status.CANCELLED, Reason.SUPERSEDED)
+    assert second.status is Status.SENT
+
+
+@given(
+    st.lists(st.integers(0, 90_000), min_size=1, max_size=12).map(sorted),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=100, deadline=None)
+def test_events_at_any_moments_are_each_sent_once_and_never_more_often_than_the_window(
+    moments: list[int], random: Random
+) -> None:
+    """Moments in milliseconds; the queue hands out its messages in any order."""
+    world = a_world()
+    for number, moment in enumerate(moments):
+        world.clock.now = NOW + timedelta(milliseconds=moment)
+        post(world, f"e{number}")
+    due = [run.due_at for run in world.runs.rows.values()]
+    assert all(later - earlier > COLLAPSE for earlier, later in pairwise(sorted(due)))
+    random.shuffle(world.generate_queue.sent)
+    world.send_everything()
+    assert sum(int(line.split(": ")[1]) for email in lines(world) for line in email) == len(moments)
+    assert all(run.status.is_final for run in world.runs.rows.values())
+
+
+@given(st.lists(st.integers(0, 90_000), min_size=1, max_size=8).map(sorted))
+@settings(max_examples=100, deadline=None)
+def test_where_messages_come_when_they_are_visible_nobody_waits_a_minute(
+    moments: list[int],
+) -> None:
+    world = a_world()
+    sent_at: list[datetime] = []
+
+    def let_pass(until: datetime | None) -> None:
+        while world.generate_queue.sent:
+            first = min(world.generate_queue.sent, key=lambda queued: visible[queued.key])
+            if until and visible[first.key] > until:
+                return
+            world.generate_queue.sent.remove(first)
+            world.clock.now = max(world.clock.now, visible[first.key])
+            world.deliver(first.key)
+            sent_at.append(world.clock())
+
+    visible: dict[RunKey, datetime] = {}
+    stored: list[datetime] = []
+    for number, moment in enumerate(moments):
+        let_pass(NOW + timedelta(milliseconds=moment))
+        world.clock.now = max(world.clock.now, NOW + timedelta(milliseconds=moment))
+        post(world, f"e{number}")
+        stored.append(world.clock())
+        for queued in world.generate_queue.sent:
+            visible.setdefault(queued.key, world.clock() + queued.delay)
+    let_pass(None)
+    for instant in stored:
+        took = next(run for run in world.runs.rows.values() if _took(run, instant))
+        assert visible[took.key] - instant <= timedelta(seconds=60)
+
+
+def _took(run: Run, instant: datetime) -> bool:
+    window = run.window
+    return run.status is Status.SENT and bool(window and window.since < instant <= window.until)
+
+
+# What comes again.
+
+
+def test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended(world: World) -> None:
+    """Rule 16: a crash between row and message must not make the redelivery change nothing."""
+    event = an_event()
+    world.create(event)
+    world.generate_queue.sent.clear()
+    world.clock.pass_time(seconds=30)
+    assert world.create(event) == [Outcome.DUPLICATE]
+    [queued] = world.generate_queue.sent
+    assert (queued.key, queued.delay) == (FIRST, COLLAPSE + HOLD - timedelta(seconds=30))
+    world.clock.pass_time(minutes=30)
+    world.create(event)
+    assert world.generate_queue.sent[1].delay == timedelta(0)
+    assert list(world.runs.rows) == [FIRST]
+
+
+@pytest.mark.parametrize("after", [timedelta(0), timedelta(minutes=1), 3 * DAY])
+def test_a_duplicate_of_what_was_sent_sends_nothing(world: World, after: timedelta) -> None:
+    event = an_event()
+    world.create(event)
+    world.deliver_queued()
+    world.clock.now += after
+    assert world.create(event) == [Outcome.DUPLICATE]
+    assert not world.generate_queue.sent
+    world.send_everything()
+    assert lines(world) == [("post1: 1",)]
+
+
+def test_what_went_out_at_once_is_in_no_digest(world: World) -> None:
+    post(world)
+    world.deliver_queued()
+    world.choose(comment=Frequency.DAILY)
+    world.create(an_event())
+    world.send_digest()
+    assert lines(world) == [("post1: 1",)]
+
+
+def test_a_message_of_a_run_that_was_sent_sends_nothing(world: World) -> None:
+    post(world)
+    queued = world.generate_queue.sent * 3
+    world.generate_queue.sent = queued
+    world.deliver_queued()
+    assert world.mailer.calls == 1
+
+
+@pytest.mark.parametrize("refusal", [RefusedForNow(1, "slow"), RefusedAccount(1, "paused")])
+def test_a_retry_is_the_same_email(world: World, refusal: SendOutcome) -> None:
+    post(world, "e1")
+    world.mailer.script.append(refusal)
+    assert [run.status for run in world.deliver_queued() if run] == [Status.RETRYING]
+    world.clock.pass_time(minutes=5)
+    post(world, "e2")
+    world.deliver(FIRST)
+    assert lines(world) == [("post1: 1",)]
+    world.send_everything()
+    assert lines(world) == [("post1: 1",), ("post1: 1",)]
+
+
+def test_an_uncertain_send_is_not_repeated_by_what_happens_next(world: World) -> None:
+    post(world, "e1")
+    world.mailer.script.append(Uncertain(1, "read timeout"))
+    world.deliver_queued()
+    world.clock.pass_time(minutes=5)
+    post(world, "e2")
+    world.deliver_queued()
+    assert world.mailer.calls == 1
+    assert world.runs.rows[FIRST].status is Status.UNKNOWN
+
+
+def test_two_workers_at_once_send_once() -> None:
+    def make() -> World:
+        world = a_world()
+        post(world)
+        world.clock.now += COLLAPSE + HOLD
+        return world
+
+    def other(world: World) -> None:
+        try:
+            world.deliver(FIRST)
+        except NotYet:
+            return
+
+    for world, where in interleavings(make, lambda world: world.deliver(FIRST), other):
+        assert world.mailer.calls == 1, where
+        assert world.runs.rows[FIRST].status is Status.SENT, where
+
+
+def test_two_events_stored_at_once_are_both_sent_once() -> None:
+    """Each of the two may be the first to see no run."""
+    second = an_event("e2")
+    for world, where in interleavings(
+        a_world, lambda world: world.create(an_event()), lambda world: world.create(second)
+    ):
+        world.send_everything()
+        assert sum(int(line[-1]) for email in lines(world) for line in email) == 2, where
+
+
+def test_an_event_that_is_stored_during_the_delivery_is_sent_once() -> None:
+    def make() -> World:
+        world = a_world()
+        post(world)
+        world.clock.now += COLLAPSE + HOLD
+        return world
+
+    for world, where in interleavings(
+        make,
+        lambda world: world.deliver(next(iter(world.runs.rows))),
+        lambda world: post(world, "e2"),
+    ):
+        world.send_everything()
+        assert lines(world) == [("post1: 1",), ("post1: 1",)], where
+
+
+# Readers who do not want it any more.
+
+
+@pytest.mark.parametrize(
+    ("stop", "reason"),
+    [
+        (lambda world: world.choose(comment=Frequency.NEVER), Reason.EMPTY),
+        (World.unsubscribe, Reason.UNSUBSCRIBED),
+        (World.erase, Reason.EMPTY),
+    ],
+    ids=["muted", "unsubscribed", "erased"],
+)
+def test_a_reader_who_stops_within_the_minute_gets_nothing(
+    world: World, stop: Callable[[World], object], reason: Reason
+) -> None:
+    post(world)
+    world.clock.pass_time(seconds=5)
+    stop(world)
+    world.send_everything()
+    assert not world.mailer.calls
+    assert world.runs.rows[FIRST].reason is reason
+
+
+def test_switching_to_a_digest_within_the_minute_puts_it_there(world: World) -> None:
+    post(world)
+    world.clock.pass_time(seconds=5)
+    world.choose(comment=Frequency.DAILY)
+    world.send_everything()
+    assert [email.schedule for email in world.emails()] == ["daily"]
+
+
+def test_an_event_after_an_erasure_within_the_minute_is_sent(world: World) -> None:
+    """The run that collected was cancelled before its time: it takes nothing any more."""
+    post(world, "e1")
+    world.clock.pass_time(seconds=5)
+    world.erase()
+    world.clock.pass_time(seconds=5)
+    world.choose(comment=Frequency.IMMEDIATE)
+    post(world, "e2")
+    world.send_everything()
+    assert lines(world) == [("post1: 1",)]
+
+
+def test_what_a_failed_run_did_not_send_goes_with_the_next(world: World) -> None:
+    post(world, "e1")
+    world.deliver_queued()
+    run = world.runs.rows[FIRST]
+    world.runs.rows[FIRST] = replace(run, status=Status.FAILED, reason=Reason.REFUSED_FOR_GOOD)
+    post(world, "e2")
+    world.deliver_queued()
+    assert lines(world)[1:] == [("post1: 2",)]
+
+
+def test_a_delivery_that_broke_off_anywhere_is_never_repeated() -> None:
+    """Whether the provider was called decides: not at all, or once."""
+
+    def make() -> World:
+        world = a_world()
+        post(world)
+        world.clock.now += COLLAPSE + HOLD
+        return world
+
+    for world, where in crashes(make, lambda world: world.deliver(FIRST)):
+        world.clock.pass_time(minutes=5)
+        world.deliver_queued()
+        calls = world.mailer.calls
+        if world.runs.rows[FIRST].status is Status.SENT:
+            assert calls == 1, where
+        else:
+            assert world.runs.rows[FIRST].status is Status.UNKNOWN, where
+            assert calls <= 1, where

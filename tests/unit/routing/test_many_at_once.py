@@ -1,0 +1,214 @@
+"""Many immediate runs of one thread wait, and the reader wants less of it, or nothing."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import CreateActivity
+from gazette.domain.delivery.run import Reason, Run, Status, sent_until
+from gazette.domain.delivery.signals import Uncertain
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import immediate_schedule, latest_run
+from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.subscribers.frequency import Frequency
+
+from tests.builders import NOW, an_activity
+from tests.world import COLLAPSE, World, crashes, interleavings
+
+POST1 = immediate_schedule("post#post1")
+MANY = 130
+"""More than the hundred items of a transaction."""
+
+SOME = 12
+"""Just more than are left open when something leaves."""
+
+Act = Callable[[World], object]
+
+
+def waiting(number: int) -> World:
+    """Ann follows post1, and wants everything at once; so many runs of it wait, each with a comment
+    or, in turn, a mention.
+    """
+    world = World()
+    world.choose(
+        at=NOW - timedelta(days=1), comment=Frequency.IMMEDIATE, mention=Frequency.IMMEDIATE
+    )
+    world.follow(at=NOW - timedelta(days=1))
+    world.immediate_pacer.pull_by_hand("the provider is down", world.clock())
+    for each in range(number):
+        world.clock.now += COLLAPSE + timedelta(seconds=1)
+        category = "mention" if each % 2 else "comment"
+        activity = an_activity(f"{category}{each}", category=category, occurred_at=world.clock())
+        world.say(CreateActivity(activity))
+    return world
+
+
+def mute_comments(world: World) -> None:
+    world.choose(comment=Frequency.NEVER, mention=Frequency.IMMEDIATE)
+
+
+def unfollow(world: World) -> None:
+    world.follow(following=False)
+
+
+def mute_the_thread(world: World) -> None:
+    world.follow(often=Frequency.NEVER)
+
+
+def want_it_daily(world: World) -> None:
+    world.choose(comment=Frequency.DAILY, mention=Frequency.DAILY)
+
+
+def open_runs(world: World) -> list[Run]:
+    return [run for run in world.runs.rows.values() if run.is_open]
+
+
+def events_sent(world: World) -> dict[str, int]:
+    """How many events went out in all emails of each schedule."""
+    sent: dict[str, int] = {}
+    for email in world.emails():
+        number = sum(int(line.rpartition(" ")[2]) for line in email.lines)
+        sent[email.schedule] = sent.get(email.schedule, 0) + number
+    return sent
+
+
+def send_everything(world: World) -> None:
+    world.immediate_pacer.release_by_hand()
+    world.send_everything()
+
+
+@pytest.mark.parametrize(
+    ("act", "sent"),
+    [
+        (mute_comments, {POST1: MANY // 2}),
+        (unfollow, {}),
+        (mute_the_thread, {}),
+        (want_it_daily, {DAILY: MANY}),
+    ],
+)
+def test_trace_w_what_leaves_may_leave_however_many_runs_wait(
+    act: Act, sent: dict[str, int]
+) -> None:
+    world = waiting(MANY)
+    assert len(open_runs(world)) == MANY
+    act(world)
+    left = world.waiting().values()
+    assert len(left) == sum(sent.values())
+    assert set(left) == set(sent)
+    send_everything(world)
+    assert events_sent(world) == sent
+    assert not open_runs(world)
+
+
+def test_the_newest_run_takes_everything_and_its_message_comes_again() -> None:
+    world = waiting(SOME)
+    world.generate_queue.sent.clear()
+    mute_comments(world)
+    (newest,) = open_runs(world)
+    assert newest.key.sequence == max(key.sequence for key in world.runs.rows)
+    assert {message.key for message in world.generate_queue.sent} == {newest.key}
+    ended = [run for run in world.runs.rows.values() if run != newest]
+    assert {(run.status, run.reason) for run in ended} == {(Status.CANCELLED, Reason.SUPERSEDED)}
+
+
+def test_few_runs_stay_as_they_are() -> None:
+    world = waiting(SOME - 2)
+    mute_comments(world)
+    assert len(open_runs(world)) == SOME - 2
+    send_everything(world)
+    assert events_sent(world) == {POST1: (SOME - 2) // 2}
+
+
+def test_a_run_in_doubt_is_not_superseded() -> None:
+    """What it may have sent stays with it."""
+    world = waiting(1)
+    world.immediate_pacer.release_by_hand()
+    world.mailer.script.append(Uncertain(1, "read timeout"))
+    world.deliver_queued()
+    (doubtful,) = open_runs(world)
+    for each in range(SOME):
+        world.clock.now += COLLAPSE + timedelta(seconds=1)
+        world.say(CreateActivity(an_activity(f"later{each}", occurred_at=world.clock())))
+    unfollow(world)
+    assert replace(world.runs.rows[doubtful.key], epoch=doubtful.epoch) == doubtful
+    assert list(world.waiting()) == ["comment0"]
+
+
+def test_many_runs_of_a_digest_are_no_hindrance_either() -> None:
+    world = World()
+    world.choose(at=NOW - timedelta(days=1))
+    world.follow(at=NOW - timedelta(days=1))
+    world.say(CreateActivity(an_activity()))
+    for number in range(1, MANY):
+        due_at = NOW + timedelta(seconds=number)
+        world.runs.create(Run(RunKey("ann", DAILY, number), due_at=due_at, check_at=due_at))
+    unfollow(world)
+    assert not world.waiting()
+    (newest,) = open_runs(world)
+    assert newest.key.sequence == MANY - 1
+    assert newest.key in {message.key for message in world.generate_queue.sent}
+
+
+def ready_to_send() -> World:
+    world = waiting(SOME)
+    world.immediate_pacer.release_by_hand()
+    world.clock.now += timedelta(minutes=2)
+    return world
+
+
+def deliver_the(place: int) -> Act:
+    """Deliver the run in that place among those of the thread."""
+
+    def act(world: World) -> None:
+        keys = sorted((key for key in world.runs.rows if key.schedule == POST1), key=str)
+        with suppress(NotYet):
+            world.deliver(keys[place])
+
+    return act
+
+
+@pytest.mark.parametrize("place", [-1, SOME // 2, 0])
+@pytest.mark.parametrize("act", [mute_comments, want_it_daily])
+def test_a_delivery_at_any_moment_of_it_sends_nothing_twice_and_nothing_unwanted_afterwards(
+    act: Act, place: int
+) -> None:
+    for world, where in interleavings(ready_to_send, act, deliver_the(place)):
+        before = sum(events_sent(world).values())
+        until = sent_until(world.runs.chain(latest_run("ann", POST1)))
+        unsent = [
+            placed.event.id
+            for placed in world.events.rows.values()
+            if isinstance(placed, Placed) and placed.stored_at > until
+        ]
+        if act is mute_comments:
+            assert not [name for name in unsent if name.startswith("comment")], where
+        else:
+            assert before + len(unsent) == SOME, where
+        send_everything(world)
+        assert sum(events_sent(world).values()) == before + len(unsent), where
+        assert not open_runs(world), where
+
+
+@pytest.mark.parametrize(
+    ("act", "sent"), [(mute_comments, {POST1: SOME // 2}), (want_it_daily, {DAILY: SOME})]
+)
+def test_what_broke_off_anywhere_is_whole_after_its_redelivery(
+    act: Act, sent: dict[str, int]
+) -> None:
+    for world, where in crashes(lambda: waiting(SOME), act):
+        act(world)
+        send_everything(world)
+        assert events_sent(world) == sent, where
+        assert not open_runs(world), where
+
+
+def test_a_crash_between_the_ends_of_runs_leaves_what_is_wanted_to_one_with_a_message() -> None:
+    """Also where nobody repeats it: the newest was queued before the first one ended."""
+    for world, where in crashes(lambda: waiting(SOME), mute_comments):
+        send_everything(world)
+        assert not open_runs(world), where
+        mentions = {name for name in world.waiting() if name.startswith("mention")}
+        assert len(mentions) == SOME // 2, where
+        assert events_sent(world)[POST1] >= SOME // 2, where

@@ -1,0 +1,707 @@
+"""Where events belong: what is stored decides, whatever came first and whatever breaks off."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, name_of
+from gazette.domain.delivery.signals import RefusedForGood
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import WAITING, immediate_schedule
+from gazette.domain.model import DAILY, Placed, RunKey, Window
+from gazette.domain.outcome import Outcome
+from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.steps.routing.immediate import start_immediate
+from gazette.steps.routing.move import move
+from gazette.steps.routing.route import rearrange
+
+from tests.builders import (
+    KEY,
+    NOW,
+    SettableClock,
+    a_claimed_run,
+    a_follow,
+    a_run,
+    a_subscriber,
+    an_event,
+)
+from tests.world import World, crashes, interleavings
+
+NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
+HEARD = [frequency for frequency in Frequency if frequency is not NEVER]
+NOW_POST1 = immediate_schedule("post#post1")
+LATER = NOW + timedelta(minutes=5)
+A_MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+def under(frequency: Frequency) -> str:
+    """The schedule of what happens on post1."""
+    return NOW_POST1 if frequency is IMMEDIATE else frequency.value
+
+
+def emailed(world: World) -> list[str]:
+    """Every line of every email, once all that is queued or due has gone out."""
+    world.send_everything()
+    return [line for email in world.emails() for line in email.lines]
+
+
+def chosen_before(frequency: Frequency) -> Callable[[], World]:
+    """Makes worlds in which Ann chose it a day ago."""
+
+    def make() -> World:
+        world = World()
+        world.choose(at=NOW - timedelta(days=1), comment=frequency)
+        return world
+
+    return make
+
+
+# What becomes of an event.
+
+
+@pytest.mark.parametrize("frequency", HEARD)
+def test_an_event_is_stored_under_the_schedule_that_its_reader_chose(
+    world: World, frequency: Frequency
+) -> None:
+    world.choose(comment=frequency)
+    assert world.create(an_event()) == [Outcome.STORED]
+    assert world.waiting() == {"e1": under(frequency)}
+    assert emailed(world) == ["post1: 1"]
+    assert world.emails()[0].schedule == under(frequency)
+
+
+def test_where_nothing_was_chosen_the_default_decides() -> None:
+    world = World(defaults=frequencies({"comment": Frequency.WEEKLY}))
+    world.choose()
+    world.create(an_event(), an_event("e2", category="like"))
+    assert world.waiting() == {"e1": "weekly", "e2": "daily"}
+
+
+def test_an_event_that_comes_again_is_a_duplicate(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+    first = world.events.rows.copy()
+    assert world.create(an_event()) == [Outcome.DUPLICATE]
+    assert world.create(an_event(actor="Cy")) == [Outcome.DUPLICATE]
+    assert world.events.rows == first
+
+
+def test_the_same_event_twice_in_a_list_is_stored_once(world: World) -> None:
+    world.choose()
+    assert world.create(an_event(), an_event()) == [Outcome.STORED, Outcome.DUPLICATE]
+    assert emailed(world) == ["post1: 1"]
+
+
+def test_the_same_id_for_two_readers_is_two_events(world: World) -> None:
+    world.choose()
+    world.choose("cy")
+    assert world.create(an_event(), an_event(user_id="cy")) == [Outcome.STORED] * 2
+    world.send_everything()
+    assert {email.user_id for email in world.emails()} == {"ann", "cy"}
+
+
+def test_each_event_of_a_list_has_its_own_outcome(world: World) -> None:
+    world.choose(like=NEVER)
+    world.create(an_event("known"))
+    assert world.create(
+        an_event("new"),
+        an_event("muted", category="like"),
+        an_event("known"),
+        an_event("strange", user_id="stranger"),
+        an_event("unfollowed", via=("post#post1",)),
+    ) == [
+        Outcome.STORED,
+        Outcome.MUTED,
+        Outcome.DUPLICATE,
+        Outcome.STORED,
+        Outcome.NOT_FOLLOWED,
+    ]
+
+
+def test_what_is_not_followed_leaves_no_trace(world: World) -> None:
+    world.choose()
+    assert world.create(an_event(via=("post#post1",))) == [Outcome.NOT_FOLLOWED]
+    assert not world.events.rows
+
+
+@pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
+def test_nothing_is_stored_for_somebody_who_is_not_written_to(
+    world: World, status: SubscriberStatus
+) -> None:
+    world.choose()
+    world.subscribers.set_status("ann", status)
+    assert world.create(an_event()) == [Outcome.UNSUBSCRIBED]
+    assert not world.events.rows
+
+
+def test_nothing_is_stored_for_somebody_who_was_erased(world: World) -> None:
+    world.choose()
+    world.erase()
+    assert world.create(an_event()) == [Outcome.ERASED]
+    assert not world.events.rows
+
+
+def test_who_comes_back_hears_only_of_what_occurred_since(world: World) -> None:
+    world.erase(at=NOW)
+    world.choose(at=NOW + A_MINUTE)
+    assert world.create(an_event(occurred_at=NOW)) == [Outcome.ERASED]
+    assert world.create(an_event(occurred_at=NOW + A_MINUTE / 2)) == [Outcome.STORED]
+
+
+def test_more_than_a_hundred_events_at_once_are_read_a_hundred_at_a_time(world: World) -> None:
+    world.choose()
+    with world.calls() as calls:
+        outcomes = world.create(*(an_event(f"e{number}") for number in range(250)))
+    assert outcomes == [Outcome.STORED] * 250
+    assert calls.count("subscribers.get_many") == 6
+    assert emailed(world) == ["post1: 250"]
+
+
+# Never.
+
+
+def test_never_stores_nothing_and_nothing_floods_in_when_it_is_switched_back(world: World) -> None:
+    world.choose(comment=NEVER)
+    assert world.create(an_event()) == [Outcome.MUTED]
+    assert not world.events.rows
+    world.clock.pass_time(hours=1)
+    world.choose(comment=Frequency.DAILY)
+    assert emailed(world) == []
+
+
+@pytest.mark.parametrize("frequency", HEARD)
+def test_a_late_duplicate_of_what_was_muted_stays_muted(world: World, frequency: Frequency) -> None:
+    world.choose(comment=NEVER)
+    world.create(an_event())
+    world.clock.pass_time(hours=1)
+    world.choose(comment=frequency)
+    world.clock.pass_time(days=2)
+    assert world.create(an_event()) == [Outcome.MUTED]
+    assert emailed(world) == []
+
+
+def test_what_occurs_after_switching_back_is_heard_again(world: World) -> None:
+    world.choose(comment=NEVER)
+    world.clock.pass_time(hours=1)
+    world.choose(comment=Frequency.DAILY)
+    assert world.create(an_event(occurred_at=world.clock())) == [Outcome.STORED]
+    assert emailed(world) == ["post1: 1"]
+
+
+@pytest.mark.parametrize("frequency", HEARD)
+def test_never_takes_back_what_waits(world: World, frequency: Frequency) -> None:
+    world.choose(comment=frequency)
+    world.create(an_event(), an_event("e2", category="like", entity_id="post2"))
+    world.clock.pass_time(seconds=5)
+    world.choose(comment=NEVER)
+    assert world.waiting() == {"e2": "daily"}
+    assert emailed(world) == ["post2: 1"]
+
+
+# An event before its reader.
+
+
+@pytest.mark.parametrize("frequency", HEARD)
+def test_an_event_before_its_reader_waits_and_is_placed_when_the_profile_comes(
+    world: World, frequency: Frequency
+) -> None:
+    assert world.create(an_event()) == [Outcome.STORED]
+    assert world.waiting() == {"e1": WAITING}
+    world.clock.pass_time(minutes=5)
+    assert world.choose(comment=frequency) is Outcome.CHANGED
+    assert world.waiting() == {"e1": under(frequency)}
+    assert emailed(world) == ["post1: 1"]
+
+
+def test_an_event_before_a_reader_who_muted_it_is_gone(world: World) -> None:
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=NEVER)
+    assert not world.events.rows
+
+
+def test_nothing_is_ever_sent_from_where_events_wait_for_their_reader(world: World) -> None:
+    world.create(an_event())
+    world.send_everything()
+    assert not world.runs.rows
+    assert not world.mailer.calls
+
+
+def test_what_expired_before_the_profile_came_is_not_placed(world: World) -> None:
+    world.create(an_event())
+    world.clock.pass_time(days=91)
+    world.choose(at=NOW)
+    assert emailed(world) == []
+
+
+def test_an_id_that_expired_is_free_again(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+    world.clock.pass_time(days=91)
+    assert world.create(an_event(occurred_at=world.clock())) == [Outcome.STORED]
+
+
+# A change of preferences.
+
+
+@pytest.mark.parametrize("to", HEARD)
+@pytest.mark.parametrize("frequency", HEARD)
+def test_a_preference_change_moves_what_waits_and_it_is_sent_exactly_once(
+    world: World, frequency: Frequency, to: Frequency
+) -> None:
+    world.choose(comment=frequency)
+    world.create(an_event())
+    world.clock.pass_time(seconds=5)
+    world.choose(comment=to)
+    assert world.waiting() == {"e1": under(to)}
+    assert emailed(world) == ["post1: 1"]
+    assert world.emails()[0].schedule == under(to)
+    world.send_everything()
+    assert len(world.emails()) == 1
+
+
+@pytest.mark.parametrize("to", [Frequency.WEEKLY, IMMEDIATE, NEVER])
+@pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
+def test_a_change_raises_the_epoch_of_the_runs_that_might_have_taken_the_event(
+    world: World, to: Frequency, status: Status
+) -> None:
+    world.choose()
+    world.create(an_event())
+    world.runs.create(replace(a_run(), status=status))
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=to)
+    assert world.runs.rows[KEY].epoch == 1
+
+
+def test_a_change_of_another_category_moves_nothing_and_stops_nothing(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+    world.runs.create(a_run())
+    before = world.events.rows.copy()
+    world.clock.pass_time(minutes=5)
+    world.choose(like=NEVER)
+    assert world.events.rows == before
+    assert world.runs.rows[KEY] == a_run()
+
+
+COVERING = Window(BEGINNING, NOW)
+SENT = a_claimed_run(
+    status=Status.SENT, reason=Reason.ACCEPTED, window=COVERING, newest=(name_of("e1"),)
+)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        SENT,
+        replace(SENT, status=Status.SENDING, reason=Reason.CLAIMED),
+        replace(SENT, status=Status.UNKNOWN, uncertain=frozenset({1})),
+        replace(SENT, status=Status.RETRYING, uncertain=frozenset({1}), attempt=2),
+        replace(SENT, status=Status.FAILED, uncertain=frozenset({1})),
+        replace(SENT, status=Status.CANCELLED, uncertain=frozenset({1})),
+    ],
+    ids=["sent", "sending", "unknown", "retrying", "failed", "cancelled"],
+)
+@pytest.mark.parametrize("to", [Frequency.WEEKLY, IMMEDIATE, NEVER])
+def test_what_was_or_may_have_been_sent_stays_with_its_run(
+    world: World, run: Run, to: Frequency
+) -> None:
+    world.choose()
+    world.create(an_event())
+    world.runs.rows[KEY] = run
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=to)
+    assert world.waiting() == {"e1": DAILY}
+    assert world.runs.rows[KEY] == run
+    world.create(an_event())
+    assert world.waiting() == {"e1": DAILY}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        replace(SENT, status=Status.RETRYING, reason=Reason.REFUSED_FOR_NOW),
+        replace(SENT, status=Status.FAILED, reason=Reason.REFUSED_FOR_GOOD),
+        replace(SENT, status=Status.CANCELLED, reason=Reason.SUPERSEDED, window=None),
+        replace(SENT, window=Window(BEGINNING, NOW - A_MINUTE)),
+    ],
+    ids=["refused", "refused for good", "never claimed", "sent before"],
+)
+def test_what_was_surely_not_sent_moves(world: World, run: Run) -> None:
+    world.choose()
+    world.create(an_event())
+    world.runs.rows[KEY] = run
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=Frequency.WEEKLY)
+    assert world.waiting() == {"e1": "weekly"}
+
+
+def test_trace_m_a_producers_retry_after_a_preference_change(world: World) -> None:
+    """The key has no schedule: a retry finds the event wherever it went."""
+    world.choose()
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=Frequency.WEEKLY)
+    assert world.create(an_event()) == [Outcome.DUPLICATE]
+    assert len(world.events.rows) == 1
+    assert emailed(world) == ["post1: 1"]
+
+
+def test_trace_n_a_moved_event_never_lands_behind_a_closed_window(world: World) -> None:
+    """It takes a new storage time, beyond every window that the target has sent."""
+    world.choose(comment=Frequency.WEEKLY)
+    world.create(an_event())
+    world.create(an_event("other", category="like", entity_id="post2"))
+    world.send_digest()
+    world.clock.pass_time(minutes=5)
+    world.choose()
+    world.send_digest()
+    assert [email.lines for email in world.emails()] == [("post2: 1",), ("post1: 1",)]
+
+
+def test_trace_n_an_event_is_not_moved_out_of_an_unknown_run(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+    world.runs.rows[KEY] = replace(SENT, status=Status.UNKNOWN, uncertain=frozenset({1}))
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=IMMEDIATE)
+    assert not world.generate_queue.sent
+    assert world.waiting() == {"e1": DAILY}
+
+
+@pytest.mark.parametrize("to", [*HEARD, NEVER])
+def test_trace_n_nothing_stays_stored_under_a_stale_preference(to: Frequency) -> None:
+    """The profile is read again after the write: it changes before each call in turn."""
+    for world, where in interleavings(
+        chosen_before(Frequency.CUSTOM),
+        lambda world: world.create(an_event()),
+        lambda world: world.choose(comment=to),
+    ):
+        assert world.waiting() == ({} if to is NEVER else {"e1": under(to)}), where
+        assert emailed(world) == ([] if to is NEVER else ["post1: 1"]), where
+
+
+@pytest.mark.parametrize(
+    "stop", [World.unsubscribe, World.erase], ids=["unsubscribes", "is erased"]
+)
+@pytest.mark.parametrize("frequency", HEARD)
+def test_nothing_is_kept_for_a_reader_who_leaves_while_it_is_being_stored(
+    frequency: Frequency, stop: Callable[[World], object]
+) -> None:
+    for world, where in interleavings(
+        chosen_before(frequency), lambda world: world.create(an_event()), stop
+    ):
+        if stop is World.erase:
+            assert not world.events.rows, where
+        assert emailed(world) == [], where
+
+
+def test_a_follow_that_ends_while_its_event_is_being_stored_is_seen() -> None:
+    def make() -> World:
+        world = chosen_before(Frequency.DAILY)()
+        world.follow(at=NOW - timedelta(days=1))
+        return world
+
+    for world, where in interleavings(
+        make,
+        lambda world: world.create(an_event(via=("post#post1",))),
+        lambda world: world.follow(at=NOW, following=False),
+    ):
+        assert world.waiting() == {}, where
+
+
+@pytest.mark.parametrize("to", [*HEARD, NEVER])
+@pytest.mark.parametrize("frequency", [Frequency.DAILY, Frequency.WEEKLY])
+def test_a_digest_that_goes_out_during_a_change_has_the_event_once_or_not_at_all(
+    frequency: Frequency, to: Frequency
+) -> None:
+    def make() -> World:
+        world = chosen_before(frequency)()
+        world.create(an_event())
+        return world
+
+    for world, where in interleavings(
+        make,
+        lambda world: world.choose(at=LATER, comment=to),
+        lambda world: world.send_digest(frequency.value),
+    ):
+        sent = emailed(world)
+        assert sent == ["post1: 1"] or (to is NEVER and not sent), where
+
+
+@pytest.mark.parametrize("to", [*HEARD, NEVER])
+@pytest.mark.parametrize("frequency", HEARD)
+def test_a_change_during_a_delivery_has_the_event_sent_once_or_not_at_all(
+    frequency: Frequency, to: Frequency
+) -> None:
+    def make() -> World:
+        world = chosen_before(frequency)()
+        world.create(an_event())
+        if frequency is not IMMEDIATE:
+            schedule = world.schedules.rows["ann", frequency.value]
+            world.runs.create(Run(RunKey("ann", schedule.name, 1), NOW, NOW))
+            world.schedules.put(
+                schedule.advanced(schedule.next_due_at + timedelta(days=7)), replacing=schedule
+            )
+        world.clock.pass_time(minutes=2)
+        return world
+
+    for world, where in interleavings(
+        make,
+        lambda world: world.deliver(next(iter(world.runs.rows))),
+        lambda world: world.choose(comment=to),
+    ):
+        sent = emailed(world)
+        assert sent == ["post1: 1"] or (to is NEVER and not sent), where
+
+
+def test_a_run_that_is_created_before_the_move_makes_it_start_over(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    with world.meanwhile("events.move", lambda: world.runs.create(a_run()), before=True):
+        world.choose(comment=Frequency.WEEKLY)
+    assert world.waiting() == {"e1": "weekly"}
+    assert world.runs.rows[KEY].epoch == 1
+
+
+def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
+    world: World,
+) -> None:
+    """A worker stored the event and has not started its run: another is about to."""
+    world.choose(comment=Frequency.IMMEDIATE)
+    schedule = immediate_schedule("post#post1")
+    _, placed = world.events.store(an_event(), schedule)
+    assert isinstance(placed, Placed)
+    world.clock.pass_time(minutes=1)
+
+    def start() -> None:
+        start_immediate(placed, places=world.places)
+
+    with world.meanwhile("events.move", start, before=True):
+        move(placed, DAILY, wanted=None, places=world.places)
+    assert world.waiting() == {"e1": DAILY}
+    assert [run.epoch for run in world.runs.rows.values()] == [1]
+
+
+def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_begin(
+    world: World,
+) -> None:
+    """The run of A has failed; that of B was never started, because its worker died."""
+    world.choose(comment=Frequency.IMMEDIATE, mention=Frequency.IMMEDIATE)
+    schedule = immediate_schedule("post#post1")
+    world.create(an_event("A", occurred_at=world.clock()))
+    world.mailer.script.append(RefusedForGood(1, "rejected"))
+    world.deliver_queued()
+    world.clock.pass_time(minutes=5)
+    event = an_event("B", category="mention", occurred_at=world.clock())
+    _, placed = world.events.store(event, schedule)
+    assert isinstance(placed, Placed)
+    world.clock.pass_time(minutes=2)
+    read: list[Run] = []
+
+    def redeliver() -> None:
+        started = start_immediate(placed, places=world.places)
+        assert started
+        read.append(started)
+
+    with world.meanwhile("events.move", redeliver, before=True):
+        world.choose(comment=Frequency.DAILY, mention=Frequency.IMMEDIATE)
+    assert world.waiting() == {"A": DAILY, "B": schedule}
+    claimed = replace(read[0], status=Status.SENDING, attempt=1)
+    assert world.runs.swap(read[0], claimed) != claimed
+    world.send_everything()
+    assert sorted(email.lines for email in world.emails()) == [("post1: 1",), ("post1: 1",)]
+
+
+def test_an_event_under_a_digest_whose_schedule_was_never_made_is_found() -> None:
+    """The profile that wanted it broke off, and its redelivery is outdated."""
+    weekly = ChangeSubscriber(a_subscriber(changed_at=NOW, comment=Frequency.WEEKLY))
+    daily = ChangeSubscriber(
+        a_subscriber(changed_at=NOW + timedelta(minutes=1), comment=Frequency.DAILY)
+    )
+
+    for world, where in crashes(World, lambda world: world.say(weekly)):
+        world.create(an_event())
+        world.clock.pass_time(minutes=1)
+        world.say(daily)
+        world.say(weekly)
+        assert world.waiting() == {"e1": DAILY}, where
+        world.send_everything()
+        assert [email.lines for email in world.emails()] == [("post1: 1",)], where
+
+
+def test_a_follow_that_an_erasure_did_not_find_is_forgotten_with_the_next_event(
+    world: World,
+) -> None:
+    """The index by which it looks may not have had it yet."""
+    world.choose(at=NOW - timedelta(days=1))
+    world.erase()
+    for user_id in ("ann", "bo"):
+        world.follows.put(a_follow(user_id), replacing=None)
+    event = an_event(occurred_at=NOW + timedelta(minutes=1), via=("post#post1",))
+    assert world.create(event) == [Outcome.ERASED]
+    assert list(world.follows.rows) == [("post#post1", "bo")]
+
+
+def test_a_run_that_is_claimed_before_the_move_keeps_the_event(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+    world.runs.create(a_run())
+    world.clock.pass_time(minutes=5)
+
+    def claim() -> None:
+        world.runs.rows[KEY] = replace(
+            a_run(), status=Status.SENDING, attempt=1, window=Window(BEGINNING, world.clock())
+        )
+
+    with world.meanwhile("events.move", claim, before=True):
+        world.choose(comment=Frequency.WEEKLY)
+    assert world.waiting() == {"e1": DAILY}
+    assert world.runs.rows[KEY].epoch == 0
+
+
+def test_a_schedule_that_fan_out_advances_before_the_move_makes_it_start_over(
+    world: World,
+) -> None:
+    world.choose()
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+
+    def fan_out() -> None:
+        schedule = world.schedules.rows["ann", DAILY]
+        world.runs.create(a_run())
+        world.schedules.put(
+            schedule.advanced(schedule.next_due_at + timedelta(days=1)), replacing=schedule
+        )
+
+    with world.meanwhile("events.move", fan_out, before=True):
+        world.choose(comment=Frequency.WEEKLY)
+    assert world.runs.rows[KEY].epoch == 1
+    assert emailed(world) == ["post1: 1"]
+
+
+def test_a_reader_who_keeps_changing_sends_the_event_back(world: World) -> None:
+    world.choose()
+
+    def change() -> None:
+        world.clock.pass_time(seconds=1)
+        world.choose(comment=HEARD[world.clock().second % 2])
+
+    with (
+        pytest.raises(NotYet),
+        world.meanwhile("subscribers.get_many", change, times=9),
+    ):
+        world.create(an_event())
+
+
+def test_a_reader_who_keeps_changing_sends_the_change_back(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+
+    def change() -> None:
+        ann = world.subscribers.rows["ann"]
+        world.subscribers.rows["ann"] = replace(ann, erased_at=world.clock() - A_MINUTE)
+        world.clock.pass_time(seconds=1)
+
+    with (
+        pytest.raises(NotYet),
+        world.meanwhile("subscribers.get_many", change, times=9),
+    ):
+        rearrange("ann", places=world.places)
+
+
+def test_an_event_that_keeps_moving_sends_the_change_back(world: World) -> None:
+    world.choose()
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.events.move = lambda *_: None  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        world.choose(comment=Frequency.WEEKLY)
+
+
+# What breaks off.
+
+
+@pytest.mark.parametrize("frequency", HEARD)
+def test_an_event_that_broke_off_anywhere_is_sent_once_after_its_redelivery(
+    frequency: Frequency,
+) -> None:
+    for world, where in crashes(chosen_before(frequency), lambda world: world.create(an_event())):
+        world.create(an_event())
+        assert emailed(world) == ["post1: 1"], where
+
+
+@pytest.mark.parametrize("frequency", [*HEARD, NEVER])
+def test_a_first_profile_that_broke_off_anywhere_brings_what_waits_after_its_redelivery(
+    frequency: Frequency,
+) -> None:
+    """Rule 16: what was moved without its run or its message is not forgotten."""
+
+    def make() -> World:
+        world = World()
+        world.create(an_event())
+        return world
+
+    for world, where in crashes(make, lambda world: world.choose(at=NOW, comment=frequency)):
+        world.choose(at=NOW, comment=frequency)
+        assert emailed(world) == ([] if frequency is NEVER else ["post1: 1"]), where
+
+
+@pytest.mark.parametrize("to", [*HEARD, NEVER])
+@pytest.mark.parametrize("frequency", HEARD)
+def test_a_preference_change_that_broke_off_anywhere_is_whole_after_its_redelivery(
+    frequency: Frequency, to: Frequency
+) -> None:
+    def make() -> World:
+        world = chosen_before(frequency)()
+        world.create(an_event())
+        return world
+
+    for world, where in crashes(make, lambda world: world.choose(at=LATER, comment=to)):
+        world.choose(at=LATER, comment=to)
+        assert world.waiting() == ({} if to is NEVER else {"e1": under(to)}), where
+        assert emailed(world) == ([] if to is NEVER else ["post1: 1"]), where
+
+
+def test_a_profile_that_broke_off_brings_what_a_follow_wants_in_a_digest_of_its_own() -> None:
+    """The weekly schedule is wanted by the follow alone, and made by whoever places the event."""
+
+    def make() -> World:
+        world = World()
+        world.follow(often=Frequency.WEEKLY)
+        world.create(an_event(via=("post#post1",)))
+        return world
+
+    for world, where in crashes(make, lambda world: world.choose(at=NOW)):
+        world.choose(at=NOW)
+        assert emailed(world) == ["post1: 1"], where
+
+
+def test_a_default_that_changed_after_the_reader_registered_has_its_schedule() -> None:
+    """A deploy changes it, without a word from the reader."""
+    world = World()
+    world.choose()
+    world.places = replace(world.places, defaults=(("comment", Frequency.WEEKLY),))
+    world.create(an_event())
+    assert world.waiting() == {"e1": "weekly"}
+    assert ("ann", "weekly") in world.schedules.rows
+
+
+def test_what_an_immediate_run_did_not_send_moves_where_the_reader_wants_it_next() -> None:
+    world = World()
+    world.choose(comment=Frequency.IMMEDIATE)
+    world.create(an_event())
+    (run,) = world.runs.rows.values()
+    world.runs.rows[run.key] = replace(run, status=Status.FAILED, reason=Reason.REFUSED_FOR_GOOD)
+    world.clock.pass_time(minutes=5)
+    world.choose(comment=Frequency.DAILY)
+    assert world.waiting() == {"e1": "daily"}

@@ -1,0 +1,308 @@
+"""Who hears of what, and how often: from choices and follows as they were over time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.subscribers.following import Follow, FollowState, wish_for
+from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies
+from gazette.domain.subscribers.history import History
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import NOW, a_follow, an_activity, an_event
+
+NEVER, IMMEDIATE, DAILY, WEEKLY, CUSTOM = Frequency
+HOUR = timedelta(hours=1)
+COMMENT = "comment#c1"
+POST = "post#post1"
+DIRECT = an_event()
+FOLLOWED = an_event(via=(COMMENT, POST))
+
+
+def chose(*said: tuple[float, Frequency], category: str = "comment") -> History[Frequencies]:
+    """What was chosen for a category, by hours from when the event occurred."""
+    return tuple((NOW + hours * HOUR, frequencies({category: value})) for hours, value in said)
+
+
+def followed(*said: tuple[float, bool, Frequency | None], entity: str = COMMENT) -> Follow:
+    """A follow as it changed, by hours from when the event occurred."""
+    return Follow(
+        entity,
+        "ann",
+        tuple((NOW + hours * HOUR, FollowState(state, often)) for hours, state, often in said),
+    )
+
+
+def wish(
+    choices: History[Frequencies] = (),
+    *follows: Follow | None,
+    defaults: Frequencies = (),
+) -> Frequency | None:
+    """How often the reader wants to hear of a direct event, or of one through `follows`."""
+    event = replace(FOLLOWED, via=FOLLOWED.via[: len(follows)])
+    return wish_for(event, choices=choices, follows=follows, defaults=defaults)
+
+
+# Addressed to the reader.
+
+
+@pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
+def test_what_is_addressed_to_the_reader_goes_by_its_category(often: Frequency) -> None:
+    assert wish(chose((-1, often))) is often
+    assert wish(chose((-1, NEVER), category="like")) is DAILY
+    assert wish(defaults=frequencies({"comment": often})) is often
+
+
+@pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
+def test_the_latest_choice_counts_also_for_what_occurred_before_it(often: Frequency) -> None:
+    assert wish(chose((-2, DAILY), (-1, WEEKLY), (1, often))) is often
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        chose((-1, NEVER)),
+        chose((0, NEVER)),
+        chose((1, NEVER)),
+        chose((-1, DAILY), (1, NEVER)),
+        chose((-1, NEVER), (1, DAILY)),
+        chose((-1, DAILY), (1, NEVER), (2, IMMEDIATE)),
+        chose((-3, NEVER), (-2, DAILY), (-1, NEVER), (2, DAILY)),
+    ],
+)
+def test_never_at_any_time_since_it_occurred_mutes(choices: History[Frequencies]) -> None:
+    assert wish(choices) is NEVER
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        chose((-2, NEVER), (-1, DAILY)),
+        chose((-2, NEVER), (0, DAILY)),
+        chose((-3, NEVER), (-2, WEEKLY), (1, DAILY)),
+    ],
+)
+def test_a_never_that_ended_before_it_occurred_does_not_mute(
+    choices: History[Frequencies],
+) -> None:
+    assert wish(choices) is DAILY
+
+
+def test_a_default_of_never_mutes_until_something_was_chosen() -> None:
+    muted = frequencies({"comment": NEVER})
+    assert wish(defaults=muted) is NEVER
+    assert wish(chose((-1, DAILY)), defaults=muted) is DAILY
+    assert wish(chose((-1, DAILY), category="like"), defaults=muted) is NEVER
+
+
+def test_before_the_first_choice_that_is_known_that_one_counts() -> None:
+    """Messages come in any order: the profile may be younger than the event."""
+    assert wish(chose((1, WEEKLY))) is WEEKLY
+
+
+def test_a_never_that_was_replaced_in_the_same_second_mutes_nothing_that_occurs_later() -> None:
+    """Producers date by the second, and readers click twice."""
+    assert wish(chose((-1, NEVER), (-1, WEEKLY))) is WEEKLY
+    assert wish(chose((1, NEVER), (1, WEEKLY))) is NEVER
+
+
+# Followed.
+
+
+def test_a_follow_that_holds_goes_by_the_category() -> None:
+    assert wish(chose((-1, WEEKLY)), followed((-1, True, None))) is WEEKLY
+    assert wish((), followed((0, True, None))) is DAILY
+
+
+@pytest.mark.parametrize(
+    "follows",
+    [
+        (None,),
+        (None, None),
+        (followed((-1, False, None)),),
+        (followed((1, True, None)),),
+        (followed((-2, True, None), (-1, False, None)),),
+        (followed((-2, True, None), (1, False, None)),),
+        (followed((-2, True, None), (-1, False, None), (1, True, None)),),
+        (followed((-2, True, None), (1, False, None), (2, True, None)),),
+        (followed((1, True, None)), followed((1, True, None), entity=POST)),
+    ],
+    ids=[
+        "no follow",
+        "none of either",
+        "only ever ended",
+        "began later",
+        "ended before",
+        "ended since",
+        "ended before and began again",
+        "ended since and began again",
+        "both began later",
+    ],
+)
+def test_what_was_not_followed_then_and_ever_since_is_not_for_the_reader(
+    follows: Sequence[Follow | None],
+) -> None:
+    assert wish(chose((-1, IMMEDIATE)), *follows) is None
+
+
+def test_a_follow_that_began_again_before_it_occurred_holds() -> None:
+    follow = followed((-3, True, None), (-2, False, None), (-1, True, WEEKLY))
+    assert wish((), follow) is WEEKLY
+
+
+def test_a_follow_that_ended_and_began_again_in_the_same_second_holds_from_then_on() -> None:
+    assert wish((), followed((-1, False, None), (-1, True, None))) is DAILY
+    assert wish((), followed((-2, True, None), (-1, False, None), (-1, True, None))) is DAILY
+    assert wish((), followed((-2, True, None), (1, False, None), (1, True, None))) is None
+
+
+@pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
+def test_the_follows_own_frequency_goes_before_the_categorys(often: Frequency) -> None:
+    assert wish(chose((-1, CUSTOM)), followed((-1, True, often))) is often
+    assert wish(chose((-1, NEVER)), followed((-1, True, often))) is often
+
+
+def test_a_muted_category_mutes_a_follow_without_a_frequency_of_its_own() -> None:
+    assert wish(chose((-1, NEVER)), followed((-1, True, None))) is NEVER
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(-1, True, NEVER)],
+        [(-1, True, DAILY), (1, True, NEVER)],
+        [(-1, True, NEVER), (1, True, DAILY)],
+        [(-1, True, DAILY), (1, True, NEVER), (2, True, None)],
+        [(-1, True, NEVER), (1, False, None)],
+    ],
+)
+def test_never_on_a_follow_at_any_time_since_mutes(
+    changes: list[tuple[float, bool, Frequency | None]],
+) -> None:
+    assert wish((), followed(*changes)) is NEVER
+
+
+def test_a_frequency_that_was_taken_off_a_follow_leaves_the_category() -> None:
+    assert wish(chose((-1, WEEKLY)), followed((-1, True, DAILY), (1, True, None))) is WEEKLY
+
+
+# The entity and its parent.
+
+
+@pytest.mark.parametrize("often", [NEVER, IMMEDIATE, DAILY, WEEKLY, CUSTOM])
+def test_the_follow_of_the_entity_goes_before_that_of_its_parent(often: Frequency) -> None:
+    parent = followed((-1, True, IMMEDIATE if often is NEVER else NEVER), entity=POST)
+    assert wish((), followed((-1, True, often)), parent) is often
+
+
+@pytest.mark.parametrize(
+    "entity",
+    [
+        None,
+        followed((1, True, WEEKLY)),
+        followed((-2, True, WEEKLY), (-1, False, None)),
+        followed((-2, True, WEEKLY), (1, False, None)),
+    ],
+    ids=["none", "began later", "ended before", "ended since"],
+)
+def test_where_the_entity_is_not_followed_the_parent_decides(entity: Follow | None) -> None:
+    assert wish((), entity, followed((-1, True, CUSTOM), entity=POST)) is CUSTOM
+
+
+def test_never_on_the_entity_silences_also_what_comes_through_its_parent() -> None:
+    parent = followed((-1, True, IMMEDIATE), entity=POST)
+    assert wish((), followed((-1, True, NEVER)), parent) is NEVER
+    assert wish((), followed((-1, True, NEVER), (1, False, None)), parent) is NEVER
+
+
+histories = st.lists(
+    st.tuples(st.integers(-4, 4), st.booleans(), st.sampled_from([None, *Frequency])), max_size=5
+).map(lambda said: sorted({hours: (hours, *rest) for hours, *rest in said}.values()))
+"""What was said of a follow, by whole hours, each hour once."""
+
+
+@given(histories, histories, st.sampled_from(Frequency))
+@settings(max_examples=300, deadline=None)
+def test_nobody_hears_of_what_they_did_not_follow_or_had_muted(
+    entity: list[tuple[float, bool, Frequency | None]],
+    parent: list[tuple[float, bool, Frequency | None]],
+    category: Frequency,
+) -> None:
+    """Held against a plain reading of the rule: hour by hour since it occurred."""
+    wished = wish(chose((-5, category)), followed(*entity), followed(*parent, entity=POST))
+    hours = range(5)
+    states = [[_state_at(said, hour) for hour in hours] for said in (entity, parent)]
+    holding = [all(state and state[0] for state in side) for side in states]
+    if not any(holding):
+        assert wished in {None, NEVER}
+    elif wished is not NEVER:
+        latest = states[holding.index(True)][-1]
+        assert latest
+        assert wished is (latest[1] or category)
+    if wished is not None and wished is not NEVER:
+        side = states[holding.index(True)]
+        assert all(state and state[1] is not NEVER for state in side)
+
+
+def _state_at(
+    said: list[tuple[float, bool, Frequency | None]], hour: float
+) -> tuple[bool, Frequency | None] | None:
+    before = [(state, often) for at, state, often in said if at <= hour]
+    return before[-1] if before else None
+
+
+# Activities.
+
+
+@pytest.mark.parametrize(
+    ("parent", "sides"),
+    [(None, (POST,)), ("blog#b1", (POST, "blog#b1")), (POST, (POST,))],
+    ids=["none", "another", "itself"],
+)
+def test_an_activity_is_for_the_followers_of_its_entity_and_of_the_parent(
+    parent: str | None, sides: tuple[str, ...]
+) -> None:
+    assert an_activity(parent=parent).sides == sides
+
+
+def test_a_follower_gets_the_activity_as_an_event_with_its_id_and_all_sides() -> None:
+    activity = an_activity(parent="blog#b1", excerpt="Hello", amended_at=NOW)
+    event = activity.event_for("ann")
+    assert (event.user_id, event.id, event.via) == ("ann", "a1", (POST, "blog#b1"))
+    assert (event.category, event.entity, event.actor) == (
+        activity.category,
+        activity.entity,
+        activity.actor,
+    )
+    assert (event.occurred_at, event.excerpt, event.amended_at) == (NOW, "Hello", NOW)
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "amends"),
+    [
+        (None, None, False),
+        (None, NOW, False),
+        (NOW, None, True),
+        (NOW, NOW, False),
+        (NOW, NOW + HOUR, False),
+        (NOW + HOUR, NOW, True),
+    ],
+)
+def test_only_what_is_dated_later_amends(
+    newer: datetime | None, older: datetime | None, amends: bool
+) -> None:
+    assert an_activity(amended_at=newer).amends(an_activity(amended_at=older)) is amends
+    assert an_event(amended_at=newer).amends(an_event(amended_at=older)) is amends
+
+
+def test_an_activity_that_was_walked_still_says_the_same() -> None:
+    activity = an_activity()
+    assert replace(activity, walked=frozenset({POST})).says_like(activity)
+    assert not replace(activity, retracted=True).says_like(activity)
+    assert not replace(activity, amended_at=NOW).says_like(activity)
+
+
+def test_a_follow_of_a_month_holds() -> None:
+    assert wish((), a_follow(entity=COMMENT)) is DAILY

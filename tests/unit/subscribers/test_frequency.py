@@ -1,0 +1,74 @@
+"""How often a reader hears of a category, and which digests that takes."""
+
+import pytest
+from gazette.domain.subscribers.frequency import (
+    DIGESTS,
+    EVERYTHING,
+    Frequency,
+    digests_in,
+    frequencies,
+    frequency_for,
+)
+
+NEVER, IMMEDIATE, DAILY, WEEKLY, CUSTOM = Frequency
+
+
+@pytest.mark.parametrize(
+    ("chosen", "default", "counts"),
+    [
+        (WEEKLY, IMMEDIATE, WEEKLY),
+        (NEVER, IMMEDIATE, NEVER),
+        (DAILY, NEVER, DAILY),
+        (None, IMMEDIATE, IMMEDIATE),
+        (None, NEVER, NEVER),
+        (IMMEDIATE, None, IMMEDIATE),
+        (None, None, DAILY),
+    ],
+)
+def test_the_choice_goes_before_the_default_and_the_default_before_daily(
+    chosen: Frequency | None, default: Frequency | None, counts: Frequency
+) -> None:
+    choices = frequencies({"comment": chosen} if chosen else {})
+    defaults = frequencies({"comment": default} if default else {})
+    assert frequency_for("comment", chosen=choices, defaults=defaults) is counts
+
+
+def test_another_category_decides_nothing() -> None:
+    other = frequencies({"like": NEVER})
+    assert frequency_for("comment", chosen=other, defaults=other) is DAILY
+
+
+@pytest.mark.parametrize(("own", "counts"), [(None, WEEKLY), (NEVER, NEVER), (DAILY, DAILY)])
+def test_what_was_chosen_for_everything_goes_before_the_default_and_behind_the_category(
+    own: Frequency | None, counts: Frequency
+) -> None:
+    chosen = frequencies({EVERYTHING: WEEKLY} | ({"comment": own} if own else {}))
+    defaults = frequencies({"comment": IMMEDIATE})
+    assert frequency_for("comment", chosen=chosen, defaults=defaults) is counts
+    assert digests_in((chosen, defaults)) == {DAILY, WEEKLY}
+
+
+def test_choices_have_one_order() -> None:
+    one = frequencies({"like": NEVER, "comment": WEEKLY})
+    assert one == frequencies({"comment": WEEKLY, "like": NEVER})
+    assert one == (("comment", WEEKLY), ("like", NEVER))
+
+
+@pytest.mark.parametrize(
+    ("used", "schedules"),
+    [
+        ((), {DAILY}),
+        ((NEVER, IMMEDIATE), {DAILY}),
+        ((WEEKLY,), {DAILY, WEEKLY}),
+        ((CUSTOM, WEEKLY, NEVER), {DAILY, WEEKLY, CUSTOM}),
+    ],
+)
+def test_the_digests_are_daily_and_those_that_were_chosen(
+    used: tuple[Frequency, ...], schedules: set[Frequency]
+) -> None:
+    chosen = frequencies({f"category{number}": one for number, one in enumerate(used)})
+    assert digests_in((chosen, ())) == digests_in(((), chosen)) == schedules
+
+
+def test_what_goes_out_at_once_or_never_has_no_schedule() -> None:
+    assert set(Frequency) - set(DIGESTS) == {NEVER, IMMEDIATE}

@@ -1,0 +1,151 @@
+"""A reader who unsubscribed starts again: by their own hand, and only from that."""
+
+import pytest
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+
+from tests.builders import NOW, SettableClock, a_complaint, an_event
+from tests.world import World, crashes, interleavings
+
+ANN = address_hash("ann@example.com")
+
+
+def known() -> World:
+    """Ann hears of likes weekly."""
+    world = World()
+    world.choose(at=NOW, like=Frequency.WEEKLY)
+    return world
+
+
+def left() -> World:
+    """And she unsubscribed."""
+    world = known()
+    world.unsubscribe()
+    return world
+
+
+def status(world: World) -> SubscriberStatus:
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    return reader.status
+
+
+def assert_consistent(world: World, where: str) -> None:
+    """Either all of it says that she is visited, or all of it that she is not."""
+    if status(world) is SubscriberStatus.ACTIVE:
+        assert not world.suppressions.rows, where
+        assert not world.schedules.withdrawn, where
+    else:
+        assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}, where
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+
+
+def test_who_starts_again_is_due_again() -> None:
+    world = left()
+    for _ in range(2):
+        assert world.come_back()
+        assert status(world) is SubscriberStatus.ACTIVE
+        assert_consistent(world, "")
+    assert set(world.schedules.rows) == {("ann", DAILY), ("ann", "weekly")}
+    assert world.create(an_event()) != [], "and hears of what happens"
+
+
+def test_starting_again_is_a_sign_of_life() -> None:
+    world = left()
+    world.come_back()
+    assert world.subscribers.active == {"ann": NOW.date()}
+
+
+@pytest.mark.parametrize("reason", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
+def test_an_address_that_is_suppressed_for_another_reason_stays_so(reason: Cause) -> None:
+    world = known()
+    world.suppressions.add(ANN, reason)
+    world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+    before = dict(world.subscribers.rows)
+    assert not world.come_back()
+    assert world.suppressions.rows == {ANN: reason}
+    assert world.subscribers.rows == before
+
+
+def test_who_was_erased_and_came_back_to_a_suppressed_address_may_start_again() -> None:
+    """The profile of the return is suppressed for what the reader had done themself."""
+    world = left()
+    world.erase()
+    world.clock.pass_time(minutes=1)
+    world.choose()
+    assert status(world) is SubscriberStatus.SUPPRESSED
+    assert world.come_back()
+    assert_consistent(world, "")
+
+
+def test_nobody_comes_back_who_is_not_there(clock: SettableClock) -> None:
+    world = World(clock)
+    assert not world.come_back()
+    world.erase()
+    assert not world.come_back()
+    assert not world.schedules.rows
+
+
+def test_what_broke_off_anywhere_is_whole_after_its_repetition() -> None:
+    for world, where in crashes(left, World.come_back):
+        assert world.come_back(), where
+        assert_consistent(world, where)
+
+
+def test_after_a_crash_whoever_is_visited_is_due() -> None:
+    """Nobody may press the button again: then she is gone, or she is due."""
+    for world, where in crashes(left, World.come_back):
+        if status(world) is SubscriberStatus.ACTIVE:
+            assert not world.schedules.withdrawn, where
+
+
+def test_who_leaves_and_starts_again_at_once_is_wholly_here_or_wholly_gone() -> None:
+    ends = set()
+    for act, other in ((World.come_back, World.unsubscribe), (World.unsubscribe, World.come_back)):
+        for make in (left, known):
+            for world, where in interleavings(make, act, other):
+                assert_consistent(world, where)
+                ends.add(status(world))
+    assert ends == {SubscriberStatus.ACTIVE, SubscriberStatus.UNSUBSCRIBED}
+
+
+def test_a_profile_that_changes_meanwhile_counts_too() -> None:
+    def change(world: World) -> None:
+        world.clock.pass_time(minutes=1)
+        world.choose(comment=Frequency.CUSTOM)
+
+    for world, where in interleavings(left, World.come_back, change):
+        assert status(world) is SubscriberStatus.ACTIVE, where
+        assert ("ann", "custom") in world.schedules.rows, where
+        assert_consistent(world, where)
+
+
+def test_a_complaint_that_comes_while_somebody_starts_again_keeps_them_out() -> None:
+    """Of a digest that they had before they left."""
+
+    def complain(world: World) -> None:
+        world.report(a_complaint())
+
+    for act, other in ((World.come_back, complain), (complain, World.come_back)):
+        for world, where in interleavings(left, act, other):
+            assert world.suppressions.rows == {ANN: Cause.COMPLAINED}, where
+            assert status(world) is not SubscriberStatus.ACTIVE, where
+            assert set(world.schedules.rows) == world.schedules.withdrawn, where
+            assert not world.come_back(), where
+
+
+def test_an_erasure_meanwhile_leaves_nothing() -> None:
+    for act, other in ((World.come_back, World.erase), (World.erase, World.come_back)):
+        for world, where in interleavings(left, act, other):
+            assert not world.schedules.rows, where
+
+
+def test_a_profile_that_keeps_changing_is_told() -> None:
+    world = left()
+    world.subscribers.put = lambda *_, **__: False  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        world.come_back()

@@ -1,0 +1,422 @@
+"""The schedules of a reader are as the profile wants them, whoever else moves them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import NotYet
+from gazette.domain.model import DAILY, RunKey, Schedule
+from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import Cadence, Days, DigestTimes
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.steps.subscribers.schedules import ensure_schedule, set_schedule, withdraw_if_left
+
+from tests.builders import NOW, SettableClock, a_run, a_subscriber, an_event
+from tests.world import World, crashes, interleavings
+
+LATER = NOW + timedelta(seconds=1)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def world(clock: SettableClock) -> World:
+    return World(clock)
+
+
+def change(
+    world: World,
+    *,
+    hour: int = 8,
+    minute: int = 0,
+    changed_at: datetime = NOW,
+    times: DigestTimes | None = None,
+    **chosen: Frequency,
+) -> Outcome:
+    """`subscriber.changed`."""
+    times = times or DigestTimes(hour=hour, minute=minute)
+    subscriber = a_subscriber(changed_at=changed_at, times=times, **chosen)
+    return world.say(ChangeSubscriber(subscriber))[0]
+
+
+def daily(world: World) -> Schedule:
+    """Ann's daily schedule."""
+    return world.schedules.rows["ann", DAILY]
+
+
+# Which there are, and when they are due. It is Sunday, 08:03 in Berlin.
+
+
+@pytest.mark.parametrize(
+    ("chosen", "defaults", "names"),
+    [
+        ({}, {}, {"daily"}),
+        ({"like": Frequency.IMMEDIATE, "comment": Frequency.NEVER}, {}, {"daily"}),
+        ({"like": Frequency.WEEKLY}, {}, {"daily", "weekly"}),
+        ({}, {"like": Frequency.CUSTOM}, {"daily", "custom"}),
+        (
+            {"like": Frequency.WEEKLY},
+            {"comment": Frequency.CUSTOM},
+            {"daily", "weekly", "custom"},
+        ),
+    ],
+)
+def test_a_reader_has_the_schedules_that_choices_and_defaults_need(
+    chosen: dict[str, Frequency], defaults: dict[str, Frequency], names: set[str]
+) -> None:
+    world = World(defaults=frequencies(defaults))
+    change(world, **chosen)  # type: ignore[arg-type]
+    assert {name for _, name in world.schedules.rows} == names
+    assert not world.schedules.withdrawn
+
+
+@pytest.mark.parametrize(
+    ("name", "times", "due"),
+    [
+        ("daily", DigestTimes(hour=9, minute=0), "2026-11-22T08:00"),
+        ("daily", DigestTimes(hour=8, minute=0), "2026-11-23T07:00"),
+        ("weekly", DigestTimes(hour=9, minute=0, weekly_on=7), "2026-11-22T08:00"),
+        ("weekly", DigestTimes(hour=8, minute=0, weekly_on=7), "2026-11-29T07:00"),
+        ("weekly", DigestTimes(minute=0), "2026-11-23T07:00"),
+        ("custom", DigestTimes(minute=0), "2026-11-23T07:00"),
+        ("custom", DigestTimes(minute=0, custom_on=Days(frozenset({2, 6}))), "2026-11-24T07:00"),
+        (
+            "custom",
+            DigestTimes(hour=18, minute=30, custom_on=Days(frozenset({7}))),
+            "2026-11-22T17:30",
+        ),
+    ],
+)
+def test_a_new_schedule_is_due_at_the_next_wanted_hour_of_a_wanted_day(
+    world: World, name: str, times: DigestTimes, due: str
+) -> None:
+    change(world, times=times, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
+    schedule = world.schedules.rows["ann", name]
+    assert schedule.next_due_at == datetime.fromisoformat(due).replace(tzinfo=UTC)
+    assert (schedule.sequence, schedule.revision) == (1, 1)
+
+
+def test_trace_k_the_open_slot_is_never_chosen(world: World) -> None:
+    """Fan-out may have read it already."""
+    change(world, minute=5)
+    assert daily(world).next_due_at == datetime(2026, 11, 23, 7, 5, tzinfo=UTC)
+
+
+def test_a_schedule_that_is_no_longer_chosen_drains_and_keeps_the_readers_hour(
+    world: World,
+) -> None:
+    change(world, like=Frequency.WEEKLY)
+    change(world, hour=20, changed_at=LATER, like=Frequency.DAILY)
+    assert world.schedules.rows["ann", "weekly"].wanted == Cadence(
+        20, 0, "Europe/Berlin", Days(frozenset({1}))
+    )
+    assert not world.schedules.withdrawn
+
+
+# Changes.
+
+
+def test_the_same_change_again_changes_nothing(world: World) -> None:
+    change(world, like=Frequency.WEEKLY)
+    before = world.schedules.rows.copy()
+    change(world, like=Frequency.WEEKLY)
+    assert world.schedules.rows == before
+
+
+def test_another_hour_makes_a_new_revision_and_a_new_sequence(world: World) -> None:
+    change(world)
+    world.schedules.rows["ann", DAILY] = replace(daily(world), sequence=5)
+    change(world, hour=20, changed_at=LATER)
+    assert (daily(world).sequence, daily(world).revision) == (6, 2)
+    assert daily(world).next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("times", "changes"),
+    [
+        (DigestTimes(minute=0, weekly_on=3), {"weekly"}),
+        (DigestTimes(minute=0, custom_on=Days(frozenset({6, 7}))), {"custom"}),
+        (DigestTimes(minute=30), {"daily", "weekly", "custom"}),
+    ],
+)
+def test_other_days_change_only_the_schedule_that_has_them(
+    world: World, times: DigestTimes, changes: set[str]
+) -> None:
+    change(world, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
+    change(world, times=times, changed_at=LATER, like=Frequency.WEEKLY, comment=Frequency.CUSTOM)
+    changed = {name for (_, name), row in world.schedules.rows.items() if row.revision == 2}
+    assert changed == changes
+
+
+def test_a_newer_profile_with_the_same_hour_is_remembered_without_a_new_occurrence(
+    world: World,
+) -> None:
+    """Else a slower, older change could still win over it."""
+    change(world)
+    before = daily(world)
+    change(world, changed_at=LATER)
+    assert daily(world) == replace(before, changed_at=LATER)
+
+
+def test_a_change_that_was_overtaken_is_ignored(world: World) -> None:
+    change(world, hour=20, changed_at=LATER)
+    before = daily(world)
+    assert change(world) is Outcome.OUTDATED
+    assert daily(world) == before
+
+
+def test_a_slow_worker_does_not_overwrite_the_schedule_of_a_newer_change(world: World) -> None:
+    change(world)
+    newer = replace(daily(world), changed_at=LATER + timedelta(seconds=1))
+    world.schedules.rows["ann", DAILY] = newer
+    change(world, hour=20, changed_at=LATER)
+    assert daily(world) == newer
+
+
+def test_what_fan_out_has_still_to_catch_up_with_is_left_to_it(world: World) -> None:
+    """The shard's checkpoint is behind: each occurrence that was missed gets its run."""
+    change(world)
+    before = daily(world)
+    world.clock.pass_time(days=3)
+    change(world)
+    assert daily(world) == before
+    world.send_digest()
+    assert [run.due_at.day for run in world.runs.rows.values()] == [23, 24, 25]
+
+
+def test_a_reader_who_comes_back_is_due_next_and_nothing_is_made_up_for(world: World) -> None:
+    change(world)
+    world.unsubscribe()
+    assert not daily(world).listed
+    world.clock.pass_time(days=3)
+    world.suppressions.rows.clear()
+    world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+    change(world, changed_at=world.clock.now)
+    assert daily(world).listed
+    assert daily(world).next_due_at == datetime(2026, 11, 26, 7, 0, tzinfo=UTC)
+    assert (daily(world).sequence, daily(world).revision) == (2, 3)
+    assert [run.reason for run in world.runs.rows.values()] == [Reason.SUPERSEDED]
+
+
+def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> None:
+    change(world)
+
+    def advance() -> None:
+        schedule = daily(world)
+        world.schedules.put(
+            schedule.advanced(schedule.next_due_at + timedelta(days=1)), replacing=schedule
+        )
+
+    with world.meanwhile("schedules.of_user", advance):
+        change(world, hour=20, changed_at=LATER)
+    assert (daily(world).sequence, daily(world).revision) == (3, 2)
+    assert daily(world).next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
+
+
+def test_a_schedule_that_never_rests_sends_the_message_back(world: World) -> None:
+    change(world)
+    world.schedules.put = lambda *_, **__: False  # type: ignore[method-assign]
+    with pytest.raises(NotYet):
+        change(world, hour=20, changed_at=LATER)
+
+
+def test_a_change_that_broke_off_anywhere_is_whole_after_its_redelivery() -> None:
+    for world, where in crashes(World, lambda world: change(world, like=Frequency.WEEKLY)):
+        change(world, like=Frequency.WEEKLY)
+        assert set(world.schedules.rows) == {("ann", "daily"), ("ann", "weekly")}, where
+        assert {row.sequence for row in world.schedules.rows.values()} == {1}, where
+        assert not world.schedules.withdrawn, where
+
+
+def test_two_changes_at_once_end_with_the_later_one() -> None:
+    def early(world: World) -> None:
+        change(world)
+
+    def late(world: World) -> None:
+        change(world, hour=20, changed_at=LATER)
+
+    for act, other in ((early, late), (late, early)):
+        for world, where in interleavings(World, act, other):
+            assert daily(world).wanted.hour == 20, where
+            assert slot_of(daily(world).next_due_at).hour == 19, where
+
+
+def test_a_change_to_an_hour_that_has_passed_leaves_todays_digest_where_it_is(
+    world: World,
+) -> None:
+    """Its number too: it is the same occurrence, and the next one has the new hour."""
+    change(world, hour=20)
+    before = daily(world)
+    change(world, hour=7, changed_at=LATER)
+    assert (daily(world).next_due_at, daily(world).sequence) == (before.next_due_at, 1)
+    assert (daily(world).wanted.hour, daily(world).revision) == (7, 2)
+    world.create(an_event())
+    world.send_digest()
+    assert daily(world).next_due_at == datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
+
+
+def test_a_change_after_todays_digest_has_begun_is_for_tomorrow(world: World) -> None:
+    """Also where fan-out broke off between the run and the schedule."""
+    change(world, hour=9)
+    world.clock.now = daily(world).next_due_at
+    world.runs.create(replace(a_run(1), due_at=world.clock.now))
+    change(world, hour=20, changed_at=LATER)
+    assert daily(world).next_due_at == datetime(2026, 11, 23, 19, 0, tzinfo=UTC)
+    assert daily(world).sequence == 2
+
+
+def test_fan_out_starts_nothing_behind_a_change_that_it_did_not_see(world: World) -> None:
+    """It read the schedule before: that number has a run, which has ended."""
+    change(world)
+    stale = daily(world)
+    change(world, hour=20, changed_at=LATER)
+    world.runs.create(Run(RunKey("ann", DAILY, stale.sequence), stale.next_due_at, NOW))
+    spent = world.runs.rows[RunKey("ann", DAILY, stale.sequence)]
+    assert (spent.status, spent.reason) == (Status.SKIPPED, Reason.SUPERSEDED)
+    assert daily(world).sequence == stale.sequence + 1
+
+
+def test_every_number_below_a_schedules_has_a_run(world: World) -> None:
+    for number in range(3):
+        change(world, hour=9 + number, changed_at=NOW + timedelta(seconds=number))
+    world.send_digest()
+    change(world, hour=20, changed_at=NOW + DAY)
+    numbers = {run.key.sequence for run in readable(world.runs.of_user("ann"))}
+    assert numbers == set(range(1, daily(world).sequence))
+
+
+def test_a_run_that_fan_out_started_before_the_change_goes_on(world: World) -> None:
+    change(world)
+    started = world.runs.create(a_run(1))
+    change(world, hour=20, changed_at=LATER)
+    assert world.runs.rows[started.key] == started
+
+
+# Numbers.
+
+
+def test_a_schedule_goes_on_from_the_last_run_there_is(world: World) -> None:
+    """Numbers are never used twice, not even after an erasure: an id names one run for ever."""
+    change(world, changed_at=NOW - DAY)
+    world.erase(at=NOW - timedelta(hours=1))
+    world.runs.rows[a_run(7).key] = replace(a_run(7), status=Status.CANCELLED)
+    world.runs.create(a_run(3))
+    change(world)
+    assert daily(world).sequence == 8
+
+
+# A digest that a follow alone wants.
+
+
+@pytest.mark.parametrize("digest", [Frequency.WEEKLY, Frequency.CUSTOM])
+def test_a_schedule_is_made_with_the_first_event_that_needs_it(
+    world: World, digest: Frequency
+) -> None:
+    change(world)
+    world.follow(often=digest)
+    assert ("ann", digest.value) not in world.schedules.rows
+    world.create(an_event(via=("post#post1",)))
+    schedule = world.schedules.rows["ann", digest.value]
+    assert schedule.wanted == a_subscriber().cadence(digest)
+    world.create(an_event("e2", via=("post#post1",)))
+    assert world.schedules.rows["ann", digest.value] == schedule
+    world.send_everything()
+    assert [email.lines for email in world.emails()] == [("post1: 2",)]
+
+
+def test_a_schedule_that_is_there_is_not_read_into_another_shape(world: World) -> None:
+    change(world, hour=20, like=Frequency.WEEKLY)
+    before = world.schedules.rows["ann", "weekly"]
+    ensure_schedule(a_subscriber(), Frequency.WEEKLY, places=world.places)
+    assert world.schedules.rows["ann", "weekly"] == before
+
+
+@pytest.mark.parametrize("digest", [Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM])
+def test_set_schedule_says_the_name_the_days_and_the_hour(world: World, digest: Frequency) -> None:
+    set_schedule(a_subscriber(), digest, places=world.places, current=None)
+    assert world.schedules.rows["ann", digest.value].wanted == a_subscriber().cadence(digest)
+
+
+# Who leaves.
+
+
+@pytest.mark.parametrize(
+    "stop", [World.unsubscribe, World.erase], ids=["unsubscribes", "is erased"]
+)
+def test_a_reader_who_leaves_while_a_schedule_is_made_for_a_follow_is_never_due(
+    stop: Callable[[World], object],
+) -> None:
+    """What must not be visited is not in the due index."""
+
+    def make() -> World:
+        world = World()
+        world.choose(at=NOW - timedelta(days=1))
+        world.follow(at=NOW - timedelta(hours=1), often=Frequency.WEEKLY)
+        return world
+
+    for world, where in interleavings(
+        make, lambda world: world.create(an_event(via=("post#post1",))), stop
+    ):
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+
+
+def test_a_reader_who_comes_back_while_they_are_taken_out_is_due() -> None:
+    """Whoever takes them out read that they had left, and nothing since."""
+
+    def make() -> World:
+        world = World()
+        change(world)
+        world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+        return world
+
+    def take_out(world: World) -> None:
+        withdraw_if_left("ann", places=world.places)
+
+    def come_back(world: World) -> None:
+        change(world, changed_at=LATER)
+
+    for act, other in ((take_out, come_back), (come_back, take_out)):
+        for world, where in interleavings(make, act, other):
+            assert not world.schedules.withdrawn, where
+
+
+def test_a_schedule_that_is_made_while_the_hour_changes_has_the_new_hour() -> None:
+    """The change may not have seen it, and the profile that it was made from is stale."""
+
+    def make() -> World:
+        world = World()
+        change(world, changed_at=NOW - DAY)
+        world.follow(at=NOW - DAY, often=Frequency.WEEKLY)
+        return world
+
+    for world, where in interleavings(
+        make,
+        lambda world: world.create(an_event(via=("post#post1",))),
+        lambda world: change(world, hour=20),
+    ):
+        assert world.schedules.rows["ann", "weekly"].wanted.hour == 20, where
+
+
+def test_a_schedule_that_is_made_for_somebody_who_was_erased_and_returned_is_theirs() -> None:
+    """Revisions begin anew with the return, so they alone do not tell."""
+
+    def make() -> World:
+        world = World()
+        change(world, changed_at=NOW - DAY)
+        world.follow(at=NOW - DAY, often=Frequency.WEEKLY)
+        return world
+
+    def return_anew(world: World) -> None:
+        world.erase(at=NOW - timedelta(hours=1))
+        change(world, hour=20)
+
+    for world, where in interleavings(
+        make, lambda world: world.create(an_event(via=("post#post1",))), return_anew
+    ):
+        weekly = world.schedules.rows.get(("ann", "weekly"))
+        assert weekly is None or weekly.wanted.hour == 20, where

@@ -1,0 +1,372 @@
+"""Readers of whom nothing was seen for long are not visited, until their next sign of life."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber, MarkActive
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import NotYet
+from gazette.domain.model import DAILY, Schedule
+from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.steps.fanout.fanout import FannedOut
+
+from tests.builders import NOW, a_subscriber, an_event
+from tests.world import World, crashes, interleavings
+
+SUNSET = timedelta(days=45)
+REGISTERED = NOW - timedelta(days=100)
+
+
+def registered() -> World:
+    """Ann registered long ago, and is due in the open slot; something waits for her."""
+    world = World(sunset=SUNSET)
+    world.clock.now = REGISTERED
+    world.choose(like=Frequency.WEEKLY)
+    world.clock.now = NOW
+    world.create(an_event())
+    schedule = daily(world)
+    due = replace(schedule, next_due_at=slot_of(NOW), active_until=schedule.active_until)
+    world.schedules.rows["ann", DAILY] = due
+    world.clock.pass_time(minutes=5)
+    return world
+
+
+def dormant() -> World:
+    """Ann, after fan-out found her."""
+    world = registered()
+    assert fan_out(world) == FannedOut(dormant=1)
+    world.clock.pass_time(hours=3)
+    return world
+
+
+def fan_out(world: World) -> FannedOut:
+    """Of the slot in which Ann's daily digest is due."""
+    return world.fan_out(slot_of(daily(world).next_due_at))
+
+
+def daily(world: World) -> Schedule:
+    """Ann's daily schedule."""
+    return world.schedules.rows["ann", DAILY]
+
+
+def ann(world: World) -> Subscriber:
+    """Ann as she is stored."""
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    return reader
+
+
+def show_life(world: World, at: datetime | None = None) -> Outcome:
+    """A sign of life: now, unless `at` says when."""
+    return world.say(MarkActive("ann", at or world.clock.now))[0]
+
+
+def first_run(world: World) -> Run:
+    """The run of the occurrence that found her asleep."""
+    return min(world.runs.rows.values(), key=lambda run: run.due_at)
+
+
+def show_life_of(world: World) -> None:
+    """Ann comes to the site."""
+    show_life(world)
+
+
+def put_profile_of(world: World) -> None:
+    """The service puts all its profiles, as every night."""
+    world.say(ChangeSubscriber(a_subscriber(changed_at=REGISTERED + timedelta(seconds=1))))
+
+
+# Falling asleep.
+
+
+def test_a_reader_of_whom_nothing_was_seen_for_long_is_taken_out_of_the_due_index() -> None:
+    world = registered()
+    assert fan_out(world) == FannedOut(dormant=1)
+    assert ann(world).status is SubscriberStatus.DORMANT
+    assert (
+        set(world.schedules.rows)
+        == world.schedules.withdrawn
+        == {("ann", DAILY), ("ann", "weekly")}
+    )
+    run = first_run(world)
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.DORMANT)
+    assert world.generate_queue.sent == []
+
+
+@pytest.mark.parametrize(("days", "visited"), [(0, True), (44, True), (45, True), (46, False)])
+def test_the_last_sign_of_life_counts_to_the_end_of_its_day(days: int, visited: bool) -> None:
+    world = registered()
+    show_life(world, NOW - timedelta(days=days))
+    world.schedules.rows["ann", DAILY] = replace(daily(world), next_due_at=slot_of(world.clock.now))
+    assert fan_out(world) == (FannedOut(queued=1) if visited else FannedOut(dormant=1))
+
+
+def test_who_never_showed_any_sign_of_life_has_the_time_since_registration() -> None:
+    world = World(sunset=SUNSET)
+    world.choose(at=NOW - timedelta(days=900))
+    assert daily(world).active_until == datetime.fromisoformat("2027-01-07T00:00Z")
+
+
+def test_a_reader_who_is_surely_active_is_not_even_read() -> None:
+    world = registered()
+    show_life(world)
+    del world.schedules.rows["ann", "weekly"]
+    world.schedules.rows["ann", DAILY] = replace(daily(world), next_due_at=slot_of(world.clock.now))
+    with world.calls() as calls:
+        fan_out(world)
+    assert calls.count("subscribers.get") == 1
+    for _ in range(3):
+        world.clock.now = daily(world).next_due_at
+        with world.calls() as calls:
+            fan_out(world)
+        assert calls.count("subscribers.get") == 0
+
+
+def test_without_a_sunset_nobody_ever_rests() -> None:
+    world = registered()
+    world.sunset = None
+    assert fan_out(world).queued == 1
+
+
+def allow(world: World, sunset: timedelta | None) -> None:
+    """The stage is deployed with another setting."""
+    world.sunset = sunset
+    world.places = replace(world.places, sunset=sunset)
+
+
+@pytest.mark.parametrize("sunset", [None, timedelta(days=120)])
+@pytest.mark.parametrize("act", [show_life_of, put_profile_of])
+def test_whoever_rests_is_back_once_the_setting_asks_for_less(
+    sunset: timedelta | None, act: Callable[[World], object]
+) -> None:
+    """An installation that puts no signs of life, and finds out after 45 days."""
+    world = dormant()
+    allow(world, sunset)
+    act(world)
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert not world.schedules.withdrawn
+    world.send_digest()
+    assert len(world.emails()) == 1
+
+
+def test_a_profile_that_broke_off_while_it_woke_is_whole_after_its_redelivery() -> None:
+    def make() -> World:
+        world = dormant()
+        allow(world, None)
+        return world
+
+    for world, where in crashes(make, put_profile_of):
+        put_profile_of(world)
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.schedules.withdrawn, where
+
+
+def test_a_pause_that_is_longer_than_the_sunset_ends_with_a_digest() -> None:
+    """Who pauses does what we offer; nobody expects a sign of life meanwhile."""
+    world = World(sunset=SUNSET)
+    world.choose()
+    paused = DigestTimes(minute=0, paused_until=NOW.date() + timedelta(weeks=12))
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + timedelta(seconds=1), times=paused)))
+    world.create(an_event())
+    world.send_digest()
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert len(world.emails()) == 1
+
+
+@pytest.mark.parametrize("lifted_first", [False, True])
+def test_a_pause_that_is_lifted_early_does_not_end_in_sleep(lifted_first: bool) -> None:
+    """In whichever order the two profiles come."""
+    world = World(sunset=SUNSET)
+    world.choose()
+    times = [DigestTimes(minute=0, paused_until=NOW.date() + timedelta(weeks=12)), DigestTimes()]
+    said = [
+        ChangeSubscriber(a_subscriber(changed_at=NOW + timedelta(days=day), times=each))
+        for day, each in zip((1, 61), times, strict=True)
+    ]
+    world.clock.pass_time(days=61)
+    for command in reversed(said) if lifted_first else said:
+        world.say(command)
+    world.create(an_event())
+    world.send_digest()
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert len(world.emails()) == 1
+
+
+def test_who_has_left_is_found_also_where_nobody_ever_rests() -> None:
+    """A crash may have kept them in the index."""
+    world = registered()
+    world.sunset = None
+    world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    fan_out(world)
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (SubscriberStatus.UNSUBSCRIBED, Reason.UNSUBSCRIBED),
+        (SubscriberStatus.SUPPRESSED, Reason.SUPPRESSED),
+    ],
+)
+def test_who_has_left_and_is_still_in_the_index_is_taken_out(
+    status: SubscriberStatus, reason: Reason
+) -> None:
+    world = registered()
+    world.subscribers.set_status("ann", status)
+    fan_out(world)
+    assert first_run(world).reason is reason
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+def test_falling_asleep_broken_off_anywhere_is_whole_after_its_repetition() -> None:
+    """What is still in the index when only the due schedule is out is found when it is due."""
+    for world, where in crashes(registered, fan_out):
+        world.fan_out(slot_of(NOW))
+        world.fan_out(slot_of(world.schedules.rows["ann", "weekly"].next_due_at))
+        assert ann(world).status is SubscriberStatus.DORMANT, where
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+        assert first_run(world).reason is Reason.DORMANT, where
+
+
+def test_an_erasure_of_somebody_dormant_suppresses_nothing() -> None:
+    world = dormant()
+    world.erase()
+    assert world.suppressions.rows == {}
+
+
+# What happens meanwhile.
+
+
+def test_what_comes_for_a_dormant_reader_waits_for_the_digest_also_what_was_wanted_at_once() -> (
+    None
+):
+    world = dormant()
+    world.choose(comment=Frequency.IMMEDIATE)
+    assert world.create(an_event("e2")) == [Outcome.STORED]
+    assert world.waiting() == {"e1": DAILY, "e2": DAILY}
+    assert world.generate_queue.sent == []
+
+
+def test_a_profile_that_a_service_puts_wakes_nobody() -> None:
+    world = dormant()
+    world.choose(comment=Frequency.WEEKLY)
+    assert ann(world).status is SubscriberStatus.DORMANT
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+# Waking up.
+
+
+def test_the_next_sign_of_life_brings_the_schedules_back_and_what_waited() -> None:
+    world = dormant()
+    assert show_life(world) is Outcome.ACTIVE
+    assert (ann(world).status, ann(world).active_on) == (SubscriberStatus.ACTIVE, NOW.date())
+    assert not world.schedules.withdrawn
+    assert daily(world).next_due_at > world.clock.now
+    world.send_digest()
+    assert [email.lines for email in world.emails()] == [("post1: 1",)]
+
+
+def test_what_was_wanted_at_once_and_was_slept_through_stays_in_the_digest() -> None:
+    """A day that is spent on an email for each of a hundred old mentions is a bad one."""
+    world = dormant()
+    world.choose(comment=Frequency.IMMEDIATE, at=REGISTERED + timedelta(days=1))
+    world.create(an_event("e2", occurred_at=world.clock.now))
+    world.clock.pass_time(minutes=5)
+    show_life(world, world.clock.now - timedelta(hours=1))
+    world.choose(comment=Frequency.IMMEDIATE, like=Frequency.DAILY)
+    assert world.waiting() == {"e1": DAILY, "e2": DAILY}
+    world.create(an_event("e3", occurred_at=world.clock.now))
+    assert world.waiting()["e3"].startswith("now")
+
+
+def test_a_late_sign_of_life_from_before_wakes_nobody() -> None:
+    world = dormant()
+    show_life(world, NOW - timedelta(days=60))
+    assert ann(world).status is SubscriberStatus.DORMANT
+
+
+@pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
+def test_a_sign_of_life_of_somebody_who_left_brings_nothing_back(status: SubscriberStatus) -> None:
+    world = dormant()
+    world.subscribers.set_status("ann", status)
+    show_life(world)
+    assert ann(world).status is status
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+@pytest.mark.parametrize("sunset", [None, SUNSET])
+def test_a_sign_of_life_that_is_told_days_later_wakes_as_well(sunset: timedelta | None) -> None:
+    world = dormant()
+    allow(world, sunset)
+    sign = MarkActive("ann", world.clock() - timedelta(days=3))
+    for _ in range(2):
+        assert world.say(sign) == [Outcome.ACTIVE]
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert not world.schedules.withdrawn
+
+
+def test_waking_up_where_nobody_rests_any_more_is_whole_after_its_repetition() -> None:
+    def make() -> World:
+        world = dormant()
+        allow(world, None)
+        return world
+
+    for world, where in crashes(make, show_life):
+        show_life(world)
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.schedules.withdrawn, where
+
+
+def test_waking_up_broken_off_anywhere_is_whole_after_its_repetition() -> None:
+    for world, where in crashes(dormant, show_life):
+        show_life(world)
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.schedules.withdrawn, where
+        world.send_digest()
+        assert len(world.emails()) == 1, where
+
+
+def and_again(act: Callable[[World], object]) -> Callable[[World], object]:
+    """As often as the message is delivered again."""
+
+    def until_done(world: World) -> None:
+        for _ in range(3):
+            try:
+                act(world)
+            except NotYet:
+                continue
+            return
+
+    return until_done
+
+
+def test_whoever_wakes_while_being_put_to_sleep_is_awake_at_the_end() -> None:
+    for act, other in ((fan_out, show_life), (show_life, fan_out)):
+        for world, where in interleavings(registered, and_again(act), and_again(other)):
+            world.clock.pass_time(minutes=10)
+            for minutes in (10, 20):
+                world.fan_out(slot_of(NOW))
+                world.clock.pass_time(minutes=minutes)
+            assert ann(world).status is SubscriberStatus.ACTIVE, where
+            assert not world.schedules.withdrawn, where
+            assert daily(world).next_due_at > world.clock.now, where
+
+
+def test_whoever_leaves_while_waking_up_is_never_due() -> None:
+    def change(world: World) -> None:
+        world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, email="ann@example.com")))
+
+    for act, other in ((show_life, World.unsubscribe), (World.unsubscribe, show_life)):
+        for world, where in interleavings(dormant, act, other):
+            assert ann(world).status is SubscriberStatus.UNSUBSCRIBED, where
+            assert set(world.schedules.rows) == world.schedules.withdrawn, where
+    for world, where in interleavings(dormant, show_life, change):
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.schedules.withdrawn, where

@@ -1,0 +1,343 @@
+"""Bounces and complaints: nobody is written to who cannot, or will not, be reached."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.delivery_events import Fault, MailReport
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause, SoftLimit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import KEY, NOW, a_bounce, a_complaint, a_run, a_subscriber, an_event
+from tests.world import SOFT_LIMIT, World, crashes, interleavings
+
+ANN = address_hash("ann@example.com")
+DAY = timedelta(days=1)
+SOFT = (Fault.SOFT, Fault.UNDETERMINED)
+
+
+def a_reader() -> World:
+    """Ann has two schedules; one run was sent and one is open."""
+    world = World()
+    world.choose(at=NOW - DAY, like=Frequency.WEEKLY)
+    world.runs.create(replace(a_run(1), status=Status.SENT))
+    world.runs.create(a_run(2))
+    return world
+
+
+@pytest.fixture
+def world() -> World:
+    return a_reader()
+
+
+def status(world: World) -> SubscriberStatus:
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    return reader.status
+
+
+def moves(world: World, email: str = "ann@example.org") -> None:
+    """The producer puts the profile with another address."""
+    world.clock.pass_time(minutes=1)
+    known = world.subscribers.get("ann")
+    assert isinstance(known, Subscriber)
+    world.say(ChangeSubscriber(replace(known, email=email, changed_at=world.clock())))
+
+
+@pytest.mark.parametrize(
+    ("report", "cause"), [(a_bounce(), Cause.BOUNCED), (a_complaint(), Cause.COMPLAINED)]
+)
+def test_a_hard_bounce_or_a_complaint_stops_everything(
+    world: World, report: MailReport, cause: Cause
+) -> None:
+    for _ in range(2):
+        world.report(report)
+        assert world.suppressions.rows == {ANN: cause}
+        assert status(world) is SubscriberStatus.SUPPRESSED
+        assert world.schedules.withdrawn == {("ann", DAILY), ("ann", "weekly")}
+        assert world.runs.rows[a_run(2).key].epoch > 0
+        assert world.runs.rows[KEY].epoch == 0
+
+
+def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
+    def complain(world: World) -> None:
+        world.report(a_complaint())
+
+    for world, where in crashes(a_reader, complain):
+        complain(world)
+        assert world.suppressions.rows == {ANN: Cause.COMPLAINED}, where
+        assert status(world) is SubscriberStatus.SUPPRESSED, where
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+        assert world.runs.rows[a_run(2).key].epoch > 0, where
+
+
+def test_no_email_is_claimed_after_the_bounce_was_heeded() -> None:
+    """The worker read the status before it changed: rule 11."""
+
+    def make() -> World:
+        world = a_reader()
+        world.create(an_event())
+        world.clock.pass_time(minutes=5)
+        return world
+
+    claimed = []
+
+    def bounce(world: World) -> None:
+        claimed.append(world.runs.rows[a_run(2).key].status is Status.SENDING)
+        world.report(a_bounce())
+
+    for world, where in interleavings(make, lambda world: world.deliver(a_run(2).key), bounce):
+        in_time = "suppressions.holds" in where
+        assert bool(world.emails()) == (claimed[-1] and not in_time), where
+    assert set(claimed) == {True, False}
+
+
+def test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too() -> None:
+    """Whose runs nobody can find by the address: at any call before the provider's."""
+
+    def make() -> World:
+        world = a_reader()
+        other = a_subscriber("bo", email="ann@example.com")
+        world.subscribers.put(other, replacing=None)
+        world.runs.create(a_run(1, user_id="bo"))
+        world.create(an_event(user_id="bo"))
+        world.clock.pass_time(minutes=5)
+        return world
+
+    later = []
+    for world, where in interleavings(
+        make,
+        lambda world: world.deliver(a_run(1, user_id="bo").key),
+        lambda world: world.report(a_complaint()),
+    ):
+        if world.emails():
+            later.append(where)
+    assert [where.partition(",")[0] for where in later] == [
+        "before mailer.send",
+        "before runs.swap",
+    ]
+
+
+def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_in_doubt() -> None:
+    world = a_reader()
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+
+    def fail(_: str) -> bool:
+        raise Unavailable("The table did not answer.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world.suppressions, "holds", fail)
+        with pytest.raises(Unavailable):
+            world.deliver(a_run(2).key)
+    run = world.runs.rows[a_run(2).key]
+    assert (run.status, run.uncertain) == (Status.RETRYING, frozenset())
+
+
+def test_who_moved_to_another_address_meanwhile_goes_on(world: World) -> None:
+    moves(world)
+    world.report(a_bounce())
+    assert world.suppressions.rows == {ANN: Cause.BOUNCED}
+    assert status(world) is SubscriberStatus.ACTIVE
+    assert not world.schedules.withdrawn
+    assert world.runs.rows[a_run(2).key].epoch == 0
+
+
+def test_who_moves_to_an_address_just_as_it_is_suppressed_is_stopped() -> None:
+    """Whoever of the two comes second sees the other."""
+    there = "bo@example.com"
+
+    def bounce(world: World) -> None:
+        world.report(a_bounce(address=there))
+
+    def move(world: World) -> None:
+        moves(world, there)
+
+    for act, other in ((move, bounce), (bounce, move)):
+        for world, where in interleavings(a_reader, act, other):
+            assert status(world) is SubscriberStatus.SUPPRESSED, where
+            assert set(world.schedules.rows) == world.schedules.withdrawn, where
+
+
+def test_who_leaves_a_suppressed_address_just_then_may_be_stopped_only_at_it() -> None:
+    def bounce(world: World) -> None:
+        world.report(a_bounce())
+
+    for act, other in ((moves, bounce), (bounce, moves)):
+        for world, where in interleavings(a_reader, act, other):
+            assert status(world) is SubscriberStatus.ACTIVE, where
+            assert not world.schedules.withdrawn, where
+
+
+def test_a_profile_put_again_reaches_a_reader_of_an_address_that_was_suppressed_without_them(
+    world: World,
+) -> None:
+    world.suppressions.add(ANN, Cause.MANUAL)
+    world.choose(at=NOW - DAY, like=Frequency.WEEKLY)
+    assert status(world) is SubscriberStatus.SUPPRESSED
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+def test_who_is_found_at_a_suppressed_address_is_not_visited_again(world: World) -> None:
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.suppressions.add(ANN, Cause.MANUAL)
+    world.generate(a_run(2).key)
+    assert status(world) is SubscriberStatus.SUPPRESSED
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+
+
+def test_a_crash_leaves_whom_the_next_digest_stops_or_nobody() -> None:
+    def make() -> World:
+        world = a_reader()
+        world.create(an_event())
+        world.clock.pass_time(minutes=5)
+        world.suppressions.add(ANN, Cause.MANUAL)
+        return world
+
+    for world, where in crashes(make, lambda world: world.generate(a_run(2).key)):
+        world.generate(a_run(2).key)
+        world.runs.create(a_run(3))
+        world.generate(a_run(3).key)
+        for _ in range(3):  # a claim that was not given back is settled by the sweep
+            world.clock.pass_time(hours=8)
+            world.sweep()
+            world.generate(a_run(3).key)
+        assert status(world) is SubscriberStatus.SUPPRESSED, where
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+        assert not world.emails(), where
+
+
+def test_nothing_goes_to_an_address_that_was_suppressed_without_its_reader(world: World) -> None:
+    """By an operator, or for another reader of the same address; what happens meanwhile waits."""
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.suppressions.add(address_hash("Ann@Example.com"), Cause.MANUAL)
+    world.deliver(a_run(2).key)
+    run = world.runs.rows[a_run(2).key]
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.SUPPRESSED)
+    world.suppressions.rows.clear()
+    world.runs.create(a_run(3))
+    world.deliver(a_run(3).key)
+    assert len(world.emails()) == 1
+
+
+def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_again() -> None:
+    """In either order; and no new address brings them back."""
+    for acts in (("unsubscribe", "complain"), ("complain", "unsubscribe")):
+        world = a_reader()
+        for act in acts:
+            world.unsubscribe() if act == "unsubscribe" else world.report(a_complaint())
+        assert status(world) is SubscriberStatus.UNSUBSCRIBED
+        assert world.suppressions.rows == {ANN: Cause.COMPLAINED}
+        assert not world.come_back()
+        moves(world)
+        assert status(world) is SubscriberStatus.UNSUBSCRIBED
+
+
+@pytest.mark.parametrize("report", [a_bounce(run=None), a_complaint(run=None)])
+def test_what_was_no_email_to_a_reader_suppresses_nothing(world: World, report: MailReport) -> None:
+    """The canary goes to nobody's address."""
+    world.report(report)
+    assert not world.suppressions.rows
+
+
+def test_an_address_is_suppressed_also_where_nobody_is_there_any_more() -> None:
+    world = World()
+    world.report(a_bounce())
+    assert world.suppressions.rows == {ANN: Cause.BOUNCED}
+    world.choose()
+    assert status(world) is SubscriberStatus.SUPPRESSED
+
+
+def test_what_speaks_against_the_message_is_not_counted(world: World) -> None:
+    for number in range(20):
+        world.report(a_bounce(Fault.OF_MESSAGE, f"m{number}"))
+    assert status(world) is SubscriberStatus.ACTIVE
+    assert not world.bounces.rows
+
+
+@pytest.mark.parametrize("fault", SOFT)
+def test_soft_bounces_suppress_at_the_fifth_message_and_not_before(
+    world: World, fault: Fault
+) -> None:
+    for number in range(1, 6):
+        for _ in range(3):
+            world.report(a_bounce(fault, f"m{number}", sent_at=NOW + number * DAY))
+        stopped = number == 5
+        assert world.suppressions.rows == ({ANN: Cause.BOUNCED} if stopped else {})
+        assert (status(world) is SubscriberStatus.SUPPRESSED) == stopped
+
+
+def test_soft_bounces_that_are_far_apart_suppress_nobody(world: World) -> None:
+    for number in range(20):
+        world.report(a_bounce(Fault.SOFT, f"m{number}", sent_at=NOW + 4 * number * DAY))
+    assert status(world) is SubscriberStatus.ACTIVE
+
+
+DAYS = st.integers(0, 40).map(lambda days: NOW + days * DAY)
+REPORTS = st.one_of(
+    st.builds(a_bounce, st.sampled_from(Fault), st.sampled_from("abcdefgh"), sent_at=DAYS),
+    st.builds(
+        lambda number: a_bounce(Fault.SOFT, f"m{number}", sent_at=NOW + number * 4 * DAY),
+        st.integers(0, 9),
+    ),
+    st.just(a_complaint()),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(reports=st.lists(REPORTS, max_size=9), data=st.data())
+def test_reports_end_in_the_same_state_in_any_order_and_number(
+    reports: list[MailReport], data: st.DataObject
+) -> None:
+    """Of what SES says of the messages to one address, each of them once or several times."""
+    repeated = [
+        *reports,
+        *data.draw(st.lists(st.sampled_from(reports)) if reports else st.just([])),
+    ]
+    ends = []
+    for order in (reports, data.draw(st.permutations(repeated))):
+        world = a_reader()
+        for report in order:
+            world.report(report)
+        stopped = (status(world), world.schedules.withdrawn, world.suppressions.rows)
+        ends.append((*stopped, world.bounces.rows, world.runs.rows[a_run(2).key].epoch > 0))
+    assert ends[0] == ends[1]
+
+
+@given(
+    days=st.lists(st.integers(0, 60), max_size=12),
+    limit=st.integers(1, 6),
+    span=st.integers(1, 20),
+)
+def test_the_limit_is_any_window_with_enough_in_it(days: list[int], limit: int, span: int) -> None:
+    at = [NOW + day * DAY for day in days]
+
+    def within(begin: datetime) -> int:
+        return sum(begin <= each <= begin + span * DAY for each in at)
+
+    reached = SoftLimit(bounces=limit, span=span * DAY).is_reached(at)
+    assert reached == any(within(begin) >= limit for begin in at)
+
+
+def test_the_defaults_are_five_within_a_fortnight() -> None:
+    assert SoftLimit(bounces=5, span=14 * DAY) == SOFT_LIMIT
+
+
+def test_a_run_that_was_due_is_skipped_with_the_reason(world: World) -> None:
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    world.report(a_bounce())
+    world.deliver(a_run(2).key)
+    run = world.runs.rows[a_run(2).key]
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.SUPPRESSED)
+    assert not world.emails()

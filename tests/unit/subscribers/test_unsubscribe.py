@@ -1,0 +1,142 @@
+"""Unsubscribe: what was asked holds from the moment that it is acknowledged."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.run import Status
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+
+from tests.builders import KEY, NOW, SettableClock, a_run, an_event
+from tests.world import World, crashes, interleavings
+
+DAY = timedelta(days=1)
+
+
+def a_reader() -> World:
+    """Ann, who has three schedules, and of whose daily digest one run was sent and one is open."""
+    world = World()
+    world.choose(at=NOW - DAY, like=Frequency.WEEKLY, mention=Frequency.CUSTOM)
+    world.runs.create(replace(a_run(1), status=Status.SENT))
+    world.runs.create(a_run(2))
+    return world
+
+
+@pytest.fixture
+def world() -> World:
+    return a_reader()
+
+
+def status(world: World) -> SubscriberStatus:
+    """Whether Ann may be sent to."""
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    return reader.status
+
+
+def test_a_reader_who_leaves_is_no_longer_due(world: World) -> None:
+    for _ in range(2):
+        assert world.unsubscribe()
+    assert status(world) is SubscriberStatus.UNSUBSCRIBED
+    assert world.schedules.withdrawn == {("ann", name) for name in (DAILY, "weekly", "custom")}
+
+
+def test_the_email_that_they_left_by_is_remembered(world: World) -> None:
+    world.note_left_by(KEY)
+    (row,) = world.engagements.rows.values()
+    assert (row.key, row.first) == (KEY, {EngagementEvent.UNSUBSCRIBED: NOW})
+
+
+def test_that_it_cannot_be_remembered_is_nothing_that_they_need_to_know(world: World) -> None:
+    world.note_left_by(RunKey("ann", DAILY, 99))
+
+    def refuse(name: str, _: Callable[[], object]) -> object:
+        raise Unavailable(f"{name} did not answer.")
+
+    with world.watched(refuse):
+        world.note_left_by(KEY)
+    assert not world.engagements.rows
+
+
+def test_the_address_is_suppressed_whatever_becomes_of_the_profile(world: World) -> None:
+    world.unsubscribe()
+    assert world.suppressions.rows == {address_hash("ann@example.com"): Cause.UNSUBSCRIBED}
+    world.choose("ann2", at=NOW)
+    assert world.suppressions.holds(address_hash(" Ann@EXAMPLE.com "))
+
+
+def test_open_runs_learn_of_it_and_ended_ones_stay(world: World) -> None:
+    world.unsubscribe()
+    assert world.runs.rows[KEY].epoch == 0
+    assert world.runs.rows[a_run(2).key].epoch == 1
+
+
+def test_open_runs_of_every_schedule_learn_of_it(world: World) -> None:
+    weekly = replace(a_run(2), key=replace(KEY, schedule="weekly"))
+    world.runs.create(weekly)
+    world.choose(comment=Frequency.IMMEDIATE)
+    world.create(an_event())
+    world.unsubscribe()
+    assert {run.epoch for run in world.runs.rows.values() if run.key != KEY} == {1}
+
+
+def test_a_run_that_moves_meanwhile_is_stopped_where_it_then_stands(world: World) -> None:
+    claimed = replace(a_run(2), status=Status.SENDING, attempt=1)
+
+    def claim() -> None:
+        world.runs.rows[claimed.key] = claimed
+
+    with world.meanwhile("runs.swap", claim, before=True):
+        world.unsubscribe()
+    assert world.runs.rows[claimed.key] == replace(claimed, epoch=1, overtaken=True)
+
+
+def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
+    for world, where in crashes(a_reader, World.unsubscribe):
+        assert world.unsubscribe(), where
+        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+        assert world.runs.rows[a_run(2).key].epoch > 0, where
+        assert world.suppressions.rows, where
+
+
+def test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged() -> None:
+    """The worker read the status before it changed."""
+
+    def make() -> World:
+        world = a_reader()
+        world.create(an_event())
+        world.clock.pass_time(minutes=5)
+        return world
+
+    claimed = []
+
+    def leave(world: World) -> None:
+        claimed.append(world.runs.rows[a_run(2).key].status is Status.SENDING)
+        world.unsubscribe()
+
+    for world, where in interleavings(make, lambda world: world.deliver(a_run(2).key), leave):
+        in_time = "suppressions.holds" in where
+        assert bool(world.emails()) == (claimed[-1] and not in_time), where
+        assert bool(world.runs.rows[a_run(2).key].attempt) == claimed[-1], where
+    assert set(claimed) == {True, False}
+
+
+def test_somebody_unknown_is_answered_without_a_trace(clock: SettableClock) -> None:
+    world = World(clock)
+    assert not world.unsubscribe()
+    world.erase()
+    assert not world.unsubscribe()
+    assert not world.suppressions.rows
+
+
+def test_a_reader_who_is_erased_meanwhile_is_answered_and_never_written_to(world: World) -> None:
+    with world.meanwhile("suppressions.add", world.erase):
+        assert not world.unsubscribe()
+    assert not world.schedules.rows

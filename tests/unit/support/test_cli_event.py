@@ -1,0 +1,374 @@
+"""`gazette event`: what people see of their events before they are put on the bus."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.events.envelopes import LIMIT
+from cli.main import app
+
+EVENT: dict[str, Any] = {
+    "id": "e1",
+    "user_id": "ann",
+    "category": "comment",
+    "entity": {"type": "post", "id": "p1", "title": "On digests", "url": "https://example.com/p1"},
+    "actor": {"id": "bo", "name": "Bo"},
+    "occurred_at": "2026-11-21T09:30:00Z",
+    "excerpt": "Well\nsaid.",
+}
+PROFILE = {
+    "user_id": "ann",
+    "email": "ann@example.com",
+    "name": "Ann",
+    "time_zone": "Europe/Berlin",
+    "changed_at": "2026-11-21T09:00:00Z",
+    "frequencies": {"comment": "immediate", "like": "never"},
+}
+
+DAILY = "ann@example.com gets daily digests at 08:10 Europe/Berlin"
+
+
+def entry(detail: object, detail_type: str = "event.created") -> dict[str, Any]:
+    """An entry of PutEvents."""
+    return {"Source": "shop", "DetailType": detail_type, "Detail": detail}
+
+
+def delivered(detail: object, detail_type: str = "event.created") -> dict[str, Any]:
+    """An envelope of EventBridge."""
+    return {"source": "shop", "detail-type": detail_type, "detail": detail}
+
+
+def event(**changed: Any) -> dict[str, Any]:
+    """The detail of an event."""
+    return {**EVENT, **changed}
+
+
+def run(command: str, given: object) -> Result:
+    """`gazette event …` on standard input: text or bytes as they are, anything else as JSON."""
+    raw = given if isinstance(given, str | bytes) else json.dumps(given)
+    return CliRunner().invoke(app, ["event", command, "-"], input=raw)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        entry(EVENT),
+        entry(json.dumps(EVENT)),
+        delivered(EVENT),
+        [entry(EVENT), delivered(EVENT)],
+        f"{json.dumps(entry(EVENT))}\n\n{json.dumps(delivered(EVENT))}\r\n",
+        "\ufeff" + json.dumps(entry(EVENT)),
+    ],
+)
+def test_an_event_is_fine_in_every_usual_form(given: object) -> None:
+    result = run("lint", given)
+    assert result.exit_code == 0
+    assert "ok: event.created: comment e1 on post#p1 for ann (" in result.stdout
+    assert "problem" not in result.output
+
+
+def test_every_problem_of_an_event_is_told_with_its_field() -> None:
+    result = run("lint", entry({"id": "", "category": "No", "occurred_at": 1, "more": 2}))
+    assert result.exit_code == 1
+    for field in ("id", "category", "occurred_at", "more", "user_id", "entity", "actor"):
+        assert f"\n  detail.{field}: " in result.stdout
+    assert "7 problems" in result.stdout
+
+
+def test_every_bad_event_of_a_list_is_told() -> None:
+    events = [event(id=""), event(), *(event(user_id="") for _ in range(5)), {"events": []}]
+    result = run("lint", entry({"events": events}))
+    assert result.exit_code == 1
+    for place in (0, 2, 3, 4, 5, 6, 7):
+        assert f"  detail.events.{place}." in result.stdout
+    assert "  detail.events.1." not in result.stdout
+
+
+def test_each_entry_of_a_file_is_told_for_itself() -> None:
+    result = run("lint", [entry(EVENT), entry({}), 7, {"other": 1}])
+    assert result.exit_code == 1
+    starts = [line for line in result.stdout.splitlines() if line.startswith("entry")]
+    assert [line.split(" (")[0].split(": ")[:2] for line in starts] == [
+        ["entry 1", "ok"],
+        ["entry 2", "6 problems"],
+        ["entry 3", "1 problem"],
+        ["entry 4", "1 problem"],
+    ]
+    assert result.stdout.count("is no event: give DetailType and Detail") == 2
+
+
+def test_a_line_that_is_no_json_is_a_problem_of_that_line() -> None:
+    result = run("lint", f"{json.dumps(entry(EVENT))}\n{{oops\n{json.dumps(entry(EVENT))}")
+    assert result.exit_code == 1
+    assert "line 1: ok" in result.stdout
+    assert "line 2: 1 problem" in result.stdout
+    assert "line 3: ok" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"Source": ""}, "Source: is missing"),
+        ({"Source": "aws.s3"}, "Source: must not begin with aws."),
+        ({"Sauce": "x"}, "Sauce: is no field of a PutEvents entry"),
+        ({"Detail": "{"}, "detail: is text, and that is not JSON"),
+        ({"Detail": "[" * 100_000}, "nested too deeply"),
+        ({"DetailType": "event.made"}, "detail-type: 'event.made' is not one of"),
+        ({"Detail": None}, "detail: must be an object"),
+        ({"Detail": event(amended_at="2199-01-01T00:00:00Z")}, "more than an hour ahead"),
+    ],
+)
+def test_what_the_bus_or_ingest_would_not_take_is_told(changed: Any, said: str) -> None:
+    result = run("lint", {**entry(EVENT), **changed})
+    assert result.exit_code == 1
+    assert said in result.stdout
+    assert "1 problem" in result.stdout
+
+
+def padded(size: int) -> dict[str, Any]:
+    """An entry of `size` bytes: of its text each ü counts twice, and its time as 14."""
+    made = {**entry(""), "Time": "2026-11-21T09:30:00Z", "Resources": ["ü"]}
+    detail = json.dumps(EVENT)
+    room = size - len("shop") - len("event.created") - 14 - 2 - len(detail)
+    return {**made, "Detail": detail + " " * room}
+
+
+@pytest.mark.parametrize(
+    ("size", "billed"), [(65_536, "1 event"), (65_537, "2 events"), (LIMIT - 1, "16 events")]
+)
+def test_the_size_is_counted_as_aws_does_and_billed_by_64_kb(size: int, billed: str) -> None:
+    result = run("lint", padded(size))
+    assert result.exit_code == 0
+    assert f"({size:,} bytes, billed as {billed})" in result.stdout
+
+
+def test_an_entry_of_a_megabyte_is_too_large() -> None:
+    result = run("lint", padded(LIMIT))
+    assert result.exit_code == 1
+    assert "size: must be less than 1,000,000 bytes" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["lint", "preview"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("hello", "is not JSON"),
+        ('{\n  "DetailType": "event.created",\n}', "is not JSON"),
+        (b"\xff\xfe\x00binary", "is not text in UTF-8"),
+        ("[" * 100_000, "is nested too deeply"),
+        ("NaN", "is not JSON"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_on_standard_error(
+    command: str, given: str | bytes, said: str
+) -> None:
+    result = run(command, given)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("gazette: standard input ")
+    assert said in result.stderr
+
+
+def test_a_path_that_holds_no_file_is_one_line(tmp_path: Path) -> None:
+    for path, said in (
+        (tmp_path / "none.json", "does not exist"),
+        (tmp_path, "is a folder"),
+        (tmp_path / ("x" * 300), "cannot be read"),
+    ):
+        result = CliRunner().invoke(app, ["event", "lint", str(path)])
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+        assert said in result.stderr
+
+
+def test_long_lines_are_not_wrapped_and_cannot_steer_a_terminal() -> None:
+    result = run("lint", entry(event(**{"\x1b[31m" + "x" * 30: 1})))
+    assert "\x1b" not in result.output
+    title = "A title " * 20
+    shown = run("preview", entry(event(entity={**EVENT["entity"], "title": title}))).stdout
+    assert f"  {title}\n" in shown
+
+
+def test_events_read_as_in_a_digest_in_its_order() -> None:
+    mine = [
+        event(id="a", category="like", occurred_at="2026-11-21T11:00:00Z", excerpt=""),
+        event(id="b"),
+        event(id="c", actor={"id": "cy", "name": "Cy"}, occurred_at="2026-11-21T08:00:00Z"),
+    ]
+    result = run("preview", [entry({"events": mine})])
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "To ann:",
+        "",
+        "  On digests",
+        "    2 new comments from Bo and Cy",
+        '    "Well said."',
+        "    21 November 2026, 09:30 UTC",
+        "    https://example.com/p1",
+        "    group: comment, post, p1",
+        "",
+        "  On digests",
+        "    1 new like from Bo",
+        "    21 November 2026, 11:00 UTC",
+        "    https://example.com/p1",
+        "    group: like, post, p1",
+    ]
+
+
+def test_an_id_that_comes_again_is_one_event_and_its_latest_amendment_speaks() -> None:
+    amended = event(amended_at="2026-11-21T10:00:00Z", excerpt="Better said.")
+    result = run("preview", [entry(EVENT), entry(amended), entry(EVENT)])
+    assert "1 new comment from Bo" in result.stdout
+    assert '"Better said."' in result.stdout
+
+
+def test_an_activity_reads_as_for_a_follower() -> None:
+    activity = {name: value for name, value in EVENT.items() if name != "user_id"}
+    result = run("preview", entry(activity, "activity.created"))
+    assert result.stdout.startswith("To a follower:\n")
+    assert "1 new comment from Bo" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("detail_type", "detail", "line"),
+    [
+        (
+            "subscriber.changed",
+            PROFILE,
+            f"{DAILY}; comment immediate, like never",
+        ),
+        (
+            "subscriber.changed",
+            {
+                **PROFILE,
+                "digest": {"weekly": {"day": "friday"}, "custom": {"days": ["sunday", "tuesday"]}},
+                "frequencies": {"like": "weekly", "mention": "custom"},
+            },
+            f"{DAILY}; like weekly on Friday, mention custom on Tuesday and Sunday",
+        ),
+        (
+            "subscriber.changed",
+            {**PROFILE, "digest": {"paused_until": "2026-12-14"}},
+            f"{DAILY}, and no email before 14 December 2026; comment immediate, like never",
+        ),
+        (
+            "preferences.chosen",
+            {
+                "user_id": "ann",
+                "chosen_at": "2026-11-21T09:00:00Z",
+                "cadence": "weekly",
+                "frequencies": {"like": "never"},
+                "time_zone": "Asia/Tokyo",
+                "digest": {
+                    "hour": 7,
+                    "weekly": {"day": "friday"},
+                    "custom": {"day_of_month": 1},
+                    "paused_until": "2026-12-14",
+                },
+            },
+            (
+                "ann chose at 21 November 2026, 09:00 UTC: everything else weekly; like never; "
+                "between 07:00 and 07:50; weekly on Friday; custom on day 1 of the month; no "
+                "email before 14 December 2026; Asia/Tokyo"
+            ),
+        ),
+        (
+            "preferences.chosen",
+            {
+                "user_id": "ann",
+                "chosen_at": "2026-11-21T09:00:00Z",
+                "frequencies": {},
+                "digest": {"hour": 7, "minute": 5},
+            },
+            "ann chose at 21 November 2026, 09:00 UTC: no category apart; at 07:05",
+        ),
+        (
+            "subscriber.active",
+            {"user_id": "ann", "active_at": "2026-11-21T09:00:00Z"},
+            "ann was active at 21 November 2026, 09:00 UTC",
+        ),
+        (
+            "subscriber.deleted",
+            {"user_id": "ann", "deleted_at": "2026-11-21T09:00:00Z"},
+            "erases ann, unless the profile changed after 21 November 2026, 09:00 UTC",
+        ),
+        (
+            "follow.created",
+            {
+                "user_id": "ann",
+                "entity": {"type": "post", "id": "p1"},
+                "changed_at": "2026-11-21T09:00:00Z",
+                "frequency": "never",
+            },
+            "ann follows post#p1 from 21 November 2026, 09:00 UTC on, and mutes it",
+        ),
+        (
+            "follow.deleted",
+            {
+                "user_id": "ann",
+                "entity": {"type": "post", "id": "p1"},
+                "changed_at": "2026-11-21T09:00:00Z",
+            },
+            "ann no longer follows post#p1 from 21 November 2026, 09:00 UTC on",
+        ),
+        (
+            "event.retracted",
+            {"id": "e1", "user_id": "ann"},
+            "takes back the event e1 of ann, unless it was sent",
+        ),
+        (
+            "event.retracted",
+            {"id": "e1", "entity": {"type": "post", "id": "p1"}},
+            "takes back the activity e1 on post#p1 from all followers, unless it was sent",
+        ),
+    ],
+)
+def test_other_types_say_in_one_line_what_they_do(
+    detail_type: str, detail: dict[str, Any], line: str
+) -> None:
+    result = run("preview", entry(detail, detail_type))
+    assert (result.exit_code, result.stdout) == (0, f"{detail_type}: {line}\n")
+
+
+def test_a_preview_shows_what_fits_and_says_that_something_does_not() -> None:
+    result = run("preview", [entry({"events": [event(), event(user_id="")]}), entry({})])
+    assert result.exit_code == 1
+    assert "1 new comment from Bo" in result.stdout
+    assert "(entry 1, entry 2)" in result.stderr
+
+
+def test_the_published_examples_are_fine(tmp_path: Path) -> None:
+    written = CliRunner().invoke(app, ["event", "schemas", str(tmp_path)])
+    assert written.exit_code == 0
+    assert set(map(Path, written.stdout.splitlines())) == set(tmp_path.iterdir())
+    examples = sorted(tmp_path.glob("*.example.json"))
+    assert examples
+    for path in examples:
+        result = CliRunner().invoke(app, ["event", "lint", str(path)])
+        assert result.exit_code == 0, result.output
+
+
+def test_schemas_that_cannot_be_written_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    result = CliRunner().invoke(app, ["event", "schemas", str(tmp_path / "taken")])
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+
+
+def test_the_command_is_installed_and_works_from_anywhere(tmp_path: Path) -> None:
+    command = Path(sys.executable).parent / "gazette"
+    result = subprocess.run(
+        [command, "event", "preview", "-"],
+        input=json.dumps(entry(EVENT)),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "1 new comment from Bo" in result.stdout

@@ -1,0 +1,309 @@
+"""What a redrive is said to do is what it then does, and saying it changes nothing."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.delivery.circuit_breaker import pulled
+from gazette.domain.delivery.pace import Pace, PacePlan
+from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import NotYet
+from gazette.domain.identity import immediate_schedule, is_immediate
+from gazette.domain.model import DAILY, RunKey, Window
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.subscribers.subscriber import Erased, Reader, SubscriberStatus
+from gazette.steps.delivery.resend import ResendMessage
+from gazette.steps.delivery.types import Awaited
+from gazette.steps.support.dead_letters import Foreseen, Redrive, foresee
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.builders import KEY, NOW, a_schedule, a_subscriber, an_event
+from tests.fake_stores import FakePacer
+from tests.world import FANOUT, SETTLE_LAG, World
+
+MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
+AT_ONCE = immediate_schedule("post#post1")
+ENDED = {Status.FAILED, Status.SKIPPED, Status.CANCELLED}
+READS = {
+    "runs.chain",
+    "runs.get",
+    "schedules.get",
+    "subscribers.get",
+    "suppressions.holds",
+    "events.read",
+    "batches.get",
+    "pacer.foresee",
+    "immediate_pacer.foresee",
+}
+
+LATENESS = (MINUTE, timedelta(0), FANOUT.max_lateness + MINUTE)
+READERS: dict[str, Reader] = {
+    "nobody": None,
+    "erased": Erased("ann", NOW),
+    **{status.value: replace(a_subscriber(), status=status) for status in SubscriberStatus},
+    "paused": a_subscriber(times=DigestTimes(8, 0, paused_until=NOW.date() + DAY)),
+}
+PACES = {
+    "free": Pace(),
+    "busy": Pace(next_at=NOW + MINUTE),
+    "used up": Pace(day=NOW.date(), taken=200),
+    "braked": Pace(brake=pulled(None, "paused", NOW)),
+    "tries": Pace(brake=pulled(None, "paused", NOW - 10 * MINUTE)),
+}
+PLAN = PacePlan(rate=10, warmup_from=NOW.date(), warmup_daily=200)
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that decides what becomes of a dead letter. `older`: the run before it, if any."""
+
+    run: Run | None
+    older: Run | None = None
+    reader: str = "active"
+    has_event: bool = True
+    is_cancelled: bool = False
+    pace: str = "free"
+    has_schedule: bool = True
+
+    def world(self) -> World:
+        world = World(pacer=FakePacer(PLAN), immediate_pacer=FakePacer(PLAN))
+        own, other = world.pacer, world.immediate_pacer
+        if self.run and is_immediate(self.run.key.schedule):
+            own, other = other, own
+        own.row.pace, other.row.pace = PACES[self.pace], PACES["braked"]
+        reader = READERS[self.reader]
+        if reader:
+            world.subscribers.rows["ann"] = reader
+        world.clock.now = NOW - MINUTE
+        schedule = self.run.key.schedule if self.run else DAILY
+        if self.has_event:
+            world.events.store(an_event(), schedule)
+        if self.has_schedule and not is_immediate(schedule):
+            row = replace(a_schedule(next_due_at=NOW + DAY, sequence=3), name=schedule)
+            world.schedules.put(row, replacing=None)
+        world.clock.now = NOW
+        for run in filter(None, (self.older, self.run)):
+            world.runs.create(run)
+            if self.is_cancelled and run == self.run:
+                world.batches.cancel(slot_of(run.due_at))
+        return world
+
+
+def a_dead_run(schedule: str = DAILY, status: Status = Status.PENDING, **changed: object) -> Run:
+    """Due a minute ago; at once only what has been collected by now."""
+    run = Run(RunKey("ann", schedule, 2), NOW - MINUTE, NOW, status=status)
+    return replace(run, **changed)  # type: ignore[arg-type]
+
+
+REFUSED = a_dead_run(status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED)
+INSTEAD = {
+    Restart.SENT_SINCE: Redrive.SENT_SINCE,
+    Restart.GOES_WITH: Redrive.GOES_WITH,
+    Restart.NO_SCHEDULE: Redrive.NO_SCHEDULE,
+    Restart.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+    Restart.PAUSED: Redrive.PAUSED,
+}
+
+
+def instants() -> st.SearchStrategy[datetime | None]:
+    return st.sampled_from((None, NOW - MINUTE, NOW + MINUTE))
+
+
+@st.composite
+def runs(draw: st.DrawFn, schedule: str, sequence: int) -> Run:
+    """Of any status, reason and standing, also such as no delivery leaves behind."""
+    attempt = draw(st.integers(0, 2))
+    window = Window(NOW - 100 * MINUTE, NOW - draw(st.integers(0, 5)) * MINUTE)
+    return Run(
+        RunKey("ann", schedule, sequence),
+        due_at=NOW - draw(st.sampled_from(LATENESS)),
+        check_at=NOW,
+        status=draw(st.sampled_from(Status)),
+        reason=draw(st.sampled_from(Reason)),
+        attempt=attempt,
+        uncertain=frozenset(draw(st.sets(st.just(attempt)))),
+        resent=draw(st.booleans()),
+        retry_at=draw(instants()),
+        window=draw(st.sampled_from((None, window))) if attempt else None,
+        deadline=draw(instants()),
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    schedule = draw(st.sampled_from((DAILY, "custom", AT_ONCE)))
+    return Case(
+        draw(runs(schedule, 2)),
+        draw(st.none() | runs(schedule, 1)),
+        reader=draw(st.sampled_from(tuple(READERS))),
+        has_event=draw(st.booleans()),
+        is_cancelled=draw(st.booleans()),
+        pace=draw(st.sampled_from(tuple(PACES))),
+        has_schedule=draw(st.booleans()),
+    )
+
+
+def seen(case: Case, *, given_up: bool = False) -> Foreseen:
+    """What is said; that changes nothing, and asks for nothing that would."""
+    world = case.world()
+    key = case.run.key if case.run else KEY
+    rows = (world.runs.rows, world.events.rows, world.pacer.row, world.immediate_pacer.row)
+    before = deepcopy(rows)
+    with world.calls() as called:
+        said = foresee(key, given_up=given_up, by=world.rehearsing())
+    assert rows == before
+    assert set(called) <= READS
+    assert (world.mailer.calls, world.generate_queue.sent, world.resend_queue.sent) == (0, [], [])
+    return said
+
+
+def done(world: World, work: Callable[[], Run | None]) -> tuple[Redrive, Run | None]:
+    """What a redrive did, told by what is left behind."""
+    is_hidden = False
+    run: Run | None = None
+    try:
+        run = work()
+    except NotYet:
+        is_hidden = True
+        run = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
+    if run is None:
+        return Redrive.NO_SUCH_RUN, None
+    is_queued = bool(world.generate_queue.sent or world.resend_queue.sent)
+    if world.mailer.calls:
+        return Redrive.SENDS, run
+    if run.status in ENDED:
+        is_late = (run.status, run.reason) == (Status.SKIPPED, Reason.TOO_LATE)
+        return (Redrive.TOO_LATE if is_late else Redrive.NOT_WANTED), run
+    if run.status in {Status.PENDING, Status.RETRYING}:
+        assert is_queued or is_hidden
+        return Redrive.WAITS, run
+    assert not is_hidden
+    return {
+        Status.SENT: Redrive.ALREADY_SENT,
+        Status.UNKNOWN: Redrive.UNKNOWN,
+        Status.SENDING: Redrive.BEING_SENT,
+    }[run.status], run
+
+
+def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
+    """What a redrive from `failed` did: of a run that had failed, with the run that it starts."""
+    answers: list[Restarted] = []
+
+    def work() -> Run | None:
+        answer = world.resend_message(ResendMessage(key, True, lambda _: None))
+        if isinstance(answer, Restarted):
+            answers.append(answer)
+            if answer.restart is not Restart.STARTED:
+                return answer.run or answer.failed
+            assert answer.run
+            return world.resend(answer.run.key)
+        return answer.run if answer else None
+
+    did, run = done(world, work)
+    if not answers:
+        return did, run
+    if answers[0].restart is not Restart.STARTED:
+        return INSTEAD[answers[0].restart], run
+    return (Redrive.STARTS_NEXT if did in {Redrive.SENDS, Redrive.WAITS} else did), run
+
+
+@settings(max_examples=600)
+@given(cases(), st.sampled_from(("generate", "resend", "failed")))
+@example(Case(a_dead_run()), "generate")
+@example(Case(a_dead_run(AT_ONCE), pace="tries"), "generate")
+@example(Case(a_dead_run(status=Status.RETRYING, retry_at=NOW + MINUTE)), "resend")
+@example(Case(a_dead_run(due_at=NOW - LATENESS[2])), "generate")
+@example(Case(REFUSED), "failed")
+@example(Case(REFUSED, has_event=False), "failed")
+@example(Case(REFUSED, has_schedule=False), "failed")
+@example(Case(REFUSED, reader="unsubscribed"), "failed")
+@example(Case(REFUSED, reader="paused"), "failed")
+def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str) -> None:
+    said = seen(case, given_up=queue == "failed")
+    world = case.world()
+    key = case.run.key if case.run else KEY
+    if queue == "failed":
+        did, run = redriven(world, key)
+    else:
+        deliver = world.generate if queue == "generate" else world.resend
+        did, run = done(world, lambda: deliver(key))
+    assert said.redrive is did
+    if run and said.run:
+        assert (said.run.key, said.run.status) == (run.key, run.status)
+        assert said.run.reason == run.reason
+    if said.redrive is not Redrive.STARTS_NEXT:
+        assert (said.redrive is Redrive.WAITS) == (said.awaited is not None)
+    assert (said.awaited is None) == (said.again_at is None)
+
+
+def test_a_run_that_has_expired_is_no_longer_there() -> None:
+    assert seen(Case(None)) == Foreseen(Redrive.NO_SUCH_RUN)
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        (Case(a_dead_run()), Redrive.SENDS),
+        (Case(a_dead_run("custom", due_at=NOW - LATENESS[2])), Redrive.SENDS),
+        (Case(a_dead_run(), reader="dormant"), Redrive.SENDS),
+        (Case(a_dead_run(due_at=NOW - LATENESS[2])), Redrive.TOO_LATE),
+        (Case(a_dead_run(), has_event=False), Redrive.NOT_WANTED),
+        (Case(a_dead_run(), is_cancelled=True), Redrive.NOT_WANTED),
+        (Case(a_dead_run(), pace="used up"), Redrive.NOT_WANTED),
+        (Case(a_dead_run(), reader="unsubscribed"), Redrive.NOT_WANTED),
+        (Case(a_dead_run(), reader="suppressed"), Redrive.NOT_WANTED),
+        (Case(a_dead_run(), reader="erased"), Redrive.NOT_WANTED),
+        (Case(a_dead_run(status=Status.SENT)), Redrive.ALREADY_SENT),
+        (Case(a_dead_run(status=Status.SENDING, deadline=NOW + MINUTE)), Redrive.BEING_SENT),
+        (Case(a_dead_run(status=Status.SENDING, deadline=NOW - MINUTE)), Redrive.UNKNOWN),
+        (Case(a_dead_run(status=Status.UNKNOWN)), Redrive.UNKNOWN),
+        (
+            Case(a_dead_run(status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED)),
+            Redrive.NOT_WANTED,
+        ),
+    ],
+)
+def test_each_answer_has_its_cases(case: Case, said: Redrive) -> None:
+    assert seen(case).redrive is said
+
+
+@pytest.mark.parametrize(
+    ("case", "awaited", "again_in"),
+    [
+        (
+            Case(a_dead_run(status=Status.RETRYING, retry_at=NOW + MINUTE)),
+            Awaited.PAUSE_OVER,
+            MINUTE,
+        ),
+        (Case(a_dead_run(AT_ONCE, due_at=NOW)), Awaited.COLLECTED, SETTLE_LAG),
+        (
+            Case(
+                a_dead_run(),
+                replace(
+                    a_dead_run(status=Status.SENDING, deadline=NOW + MINUTE),
+                    key=RunKey("ann", DAILY, 1),
+                ),
+            ),
+            Awaited.OLDER_RUN,
+            2 * MINUTE,
+        ),
+        (Case(a_dead_run(), pace="busy"), Awaited.TURN, MINUTE),
+        (Case(a_dead_run(AT_ONCE), pace="used up"), Awaited.NEXT_DAY, 15 * MINUTE),
+        (Case(a_dead_run(), pace="braked"), Awaited.BRAKE_OFF, 10 * MINUTE),
+    ],
+)
+def test_what_is_put_off_says_what_it_waits_for(
+    case: Case, awaited: Awaited, again_in: timedelta
+) -> None:
+    said = seen(case)
+    assert (said.redrive, said.awaited, said.again_at) == (
+        Redrive.WAITS,
+        awaited,
+        NOW + again_in,
+    )

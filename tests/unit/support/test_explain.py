@@ -1,0 +1,422 @@
+"""Explain: what the real steps made of a reader, read back from every side."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
+from gazette.domain.delivery.run import BEGINNING, Reason, Status
+from gazette.domain.delivery.signals import Uncertain
+from gazette.domain.explanation import Choice, Due, Explanation, Outlook
+from gazette.domain.identity import WAITING, immediate_schedule
+from gazette.domain.model import DAILY
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.choices import Choice as OwnChoice
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
+from gazette.steps.support.explain import LAST
+
+from cli.explain.verdict import verdict
+from tests import world as worlds
+from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
+from tests.explained import explained
+from tests.world import FANOUT, SETTLE_LAG, World
+
+SECOND = timedelta(seconds=1)
+AT_ONCE = immediate_schedule("post#post1")
+
+
+@pytest.fixture
+def world() -> World:
+    """Ann is registered: every day at eight in Berlin, first on 23 November."""
+    world = World()
+    world.choose()
+    return world
+
+
+def register(world: World, time_zone: str, times: DigestTimes) -> None:
+    profile = replace(a_subscriber(changed_at=world.clock(), times=times), time_zone=time_zone)
+    world.say(ChangeSubscriber(profile))
+
+
+def outlook(world: World, on: date | None = None, name: str = DAILY) -> Outlook:
+    (found,) = [each for each in explained(world, on).outlooks if each.schedule.name == name]
+    return found
+
+
+def reasons(found: Explanation) -> list[tuple[Status, Reason]]:
+    return [(story.run.status, story.run.reason) for story in found.runs]
+
+
+def test_a_sent_digest_tells_what_it_covers(world: World) -> None:
+    world.create(an_event("e1"), an_event("e2"), an_event("e3", category="like"))
+    world.send_digest()
+    world.create(an_event("e4"))
+    (story,) = explained(world).runs
+    assert story.run == world.runs.rows[KEY]
+    assert (story.run.status, story.run.reason) == (Status.SENT, Reason.ACCEPTED)
+    assert story.covers == (("comment", 2), ("like", 1))
+    assert story.about == ""
+
+
+def test_what_was_stored_after_the_last_sent_window_waits(world: World) -> None:
+    world.create(an_event("e1"))
+    world.send_digest()
+    world.clock.pass_time(hours=1)
+    first = world.clock()
+    world.create(an_event("e2"), an_event("e3", category="like"))
+    world.clock.pass_time(hours=1)
+    world.create(an_event("e4"))
+    comments, likes = explained(world).waiting
+    assert (comments.schedule, comments.category, comments.count) == (DAILY, "comment", 2)
+    assert (comments.oldest, comments.newest) == (first, world.clock())
+    assert (likes.category, likes.count, likes.oldest, likes.newest) == ("like", 1, first, first)
+
+
+def test_a_quiet_day_is_a_run_that_was_skipped(world: World) -> None:
+    world.send_digest()
+    found = explained(world)
+    assert reasons(found) == [(Status.SKIPPED, Reason.EMPTY)]
+    assert found.waiting == ()
+    assert outlook(world).schedule.quiet_until == world.clock() - SETTLE_LAG
+
+
+def test_what_came_too_late_still_waits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds, "FANOUT", replace(FANOUT, max_lateness=timedelta(hours=6)))
+    world.create(an_event())
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    world.clock.now = due + timedelta(hours=7)
+    world.fan_out(slot_of(due))
+    found = explained(world)
+    assert reasons(found) == [(Status.SKIPPED, Reason.TOO_LATE)]
+    assert [each.count for each in found.waiting] == [1]
+
+
+def test_an_unknown_outcome_leaves_its_events_waiting_and_says_what_was_in_it(
+    world: World,
+) -> None:
+    world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
+    world.create(an_event())
+    world.send_digest()
+    found = explained(world)
+    (story,) = found.runs
+    assert (story.run.status, story.run.reason) == (Status.UNKNOWN, Reason.UNCERTAIN)
+    assert story.run.detail == "ReadTimeoutError"
+    assert story.covers == (("comment", 1),)
+    assert [each.count for each in found.waiting] == [1]
+
+
+def test_what_goes_out_at_once_is_told_with_its_entity(world: World) -> None:
+    world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
+    world.create(an_event("e1"), an_event("e2"))
+    (waiting,) = explained(world).waiting
+    assert (waiting.schedule, waiting.about, waiting.count) == (AT_ONCE, "post#post1", 2)
+    world.deliver_queued()
+    found = explained(world)
+    assert found.waiting == ()
+    (story,) = found.runs
+    assert (story.run.status, story.about) == (Status.SENT, "post#post1")
+    assert story.covers == (("comment", 2),)
+
+
+def test_what_waits_at_once_without_any_run_is_found_too(world: World) -> None:
+    """Its worker died between the event and the run."""
+    world.events.store(an_event(), AT_ONCE)
+    (waiting,) = explained(world).waiting
+    assert (waiting.schedule, waiting.about) == (AT_ONCE, "post#post1")
+
+
+def test_a_user_id_that_nothing_was_said_of(world: World) -> None:
+    found = explained(world, user_id="nobody")
+    assert (found.status, found.erased_at, found.time_zone) == (None, None, "")
+    assert (found.zone.key, found.outlooks, found.runs) == ("UTC", (), ())
+    assert (found.choices, found.waiting, found.follows) == ((), (), 0)
+
+
+def test_events_without_a_profile_wait_for_it(world: World) -> None:
+    world.create(an_event(user_id="cy"))
+    found = explained(world, user_id="cy")
+    assert found.status is None
+    assert [(each.schedule, each.count) for each in found.waiting] == [(WAITING, 1)]
+
+
+def test_of_somebody_erased_the_instant_and_the_runs_are_left(world: World) -> None:
+    world.create(an_event())
+    world.send_digest()
+    world.clock.pass_time(hours=1)
+    world.erase()
+    found = explained(world)
+    assert isinstance(world.subscribers.get("ann"), Erased)
+    assert (found.status, found.erased_at) == (None, world.clock())
+    assert reasons(found) == [(Status.SENT, Reason.ACCEPTED)]
+    assert (found.outlooks, found.waiting, found.runs[0].covers) == ((), (), ())
+
+
+def test_somebody_who_came_back_is_active_and_was_erased(world: World) -> None:
+    world.erase()
+    world.clock.pass_time(hours=1)
+    world.choose()
+    found = explained(world)
+    assert (found.status, found.erased_at) == (SubscriberStatus.ACTIVE, NOW)
+
+
+def test_nothing_is_next_for_somebody_who_left(world: World) -> None:
+    world.create(an_event())
+    world.unsubscribe()
+    found = explained(world)
+    assert found.status is SubscriberStatus.UNSUBSCRIBED
+    assert [(each.due, each.next) for each in found.outlooks] == [(Due.OFF, ())]
+
+
+@pytest.mark.parametrize(
+    ("time_zone", "times"),
+    [
+        ("Europe/Berlin", DigestTimes(hour=2, minute=30)),
+        ("America/Havana", DigestTimes(hour=0, minute=0)),
+        ("Australia/Lord_Howe", DigestTimes(hour=1, minute=40)),
+    ],
+)
+@pytest.mark.parametrize("month", [3, 4, 10, 11])
+def test_the_next_three_are_those_that_fan_out_starts(
+    time_zone: str, times: DigestTimes, month: int
+) -> None:
+    """From the eve of each clock change in these months, also where it skips or repeats one."""
+    for day in range(1, 31):
+        world = World()
+        world.clock.now = datetime(2026, month, day, 12, tzinfo=UTC)
+        register(world, time_zone, times)
+        predicted = outlook(world).next
+        for _ in range(3):
+            world.send_digest()
+        started = sorted(run.due_at for run in readable(world.runs.of_user("ann")))
+        assert tuple(started) == predicted
+
+
+def test_a_clock_change_moves_utc_and_not_the_readers_hour() -> None:
+    world = World()
+    world.clock.now = datetime(2026, 10, 23, 12, tzinfo=UTC)
+    register(world, "Europe/Berlin", DigestTimes(hour=8, minute=0))
+    found = explained(world)
+    assert [each.hour for each in found.outlooks[0].next] == [6, 7, 7]
+    assert {each.astimezone(found.zone).hour for each in found.outlooks[0].next} == {8}
+
+
+def test_a_schedule_that_no_tick_came_for_is_overdue(world: World) -> None:
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    for after, expected in (
+        (timedelta(0), Due.PLANNED),
+        (timedelta(minutes=19), Due.PLANNED),
+        (timedelta(minutes=21), Due.OVERDUE),
+        (timedelta(days=3), Due.OVERDUE),
+    ):
+        world.clock.now = due + after
+        assert outlook(world).due is expected, after
+        assert outlook(world).next[0] == due
+
+
+def test_after_an_overdue_digest_comes_the_one_that_fan_out_goes_on_to(world: World) -> None:
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    world.clock.now = due + timedelta(hours=23, minutes=59)
+    predicted = outlook(world).next
+    world.fan_out(slot_of(due))
+    assert world.schedules.rows["ann", DAILY].next_due_at == predicted[1]
+
+
+def test_a_schedule_that_a_crash_left_out_of_the_due_index_is_told(world: World) -> None:
+    world.schedules.withdraw(world.schedules.rows["ann", DAILY])
+    assert (outlook(world).due, outlook(world).next) == (Due.UNLISTED, ())
+    assert any("not in the due index" in each for each in verdict(explained(world)))
+
+
+def test_a_pause_and_a_rest_are_told(world: World) -> None:
+    paused = DigestTimes(minute=0, paused_until=date(2026, 12, 24))
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + SECOND, times=paused)))
+    assert "paused: no email is wanted before 2026-12-24" in verdict(explained(world))[0]
+    assert outlook(world).next[0].date() == date(2026, 12, 24)
+    world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
+    assert verdict(explained(world))[0].startswith("ann is dormant")
+    assert (outlook(world).due, outlook(world).next) == (Due.OFF, ())
+
+
+def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(
+    world: World,
+) -> None:
+    world.choose(like=Frequency.WEEKLY, comment=Frequency.IMMEDIATE, at=NOW + SECOND)
+    for number in range(6):
+        world.create(an_event(f"e{number}"), an_event(f"l{number}", category="like"))
+        world.deliver_queued()
+        world.send_digest()
+    world.send_digest("weekly")
+    runs = [story.run for story in explained(world).runs]
+    assert len(runs) == LAST < len(world.runs.rows)
+    assert runs == sorted(world.runs.rows.values(), key=lambda run: run.due_at)[: -LAST - 1 : -1]
+    assert {run.key.schedule for run in runs} == {DAILY, "weekly", AT_ONCE}
+
+
+def test_a_run_that_has_not_ended_is_told_however_old_it_is(world: World) -> None:
+    """It holds up all that came after it."""
+    world.mailer.script.append(Uncertain(1))
+    for number in range(LAST + 3):
+        world.create(an_event(f"e{number}"))
+        world.send_digest()
+    stories = explained(world).runs
+    assert [story.run.key.sequence for story in stories] == [*range(LAST + 3, 3, -1), 1]
+    assert stories[-1].run.status is Status.UNKNOWN
+
+
+def test_a_date_is_one_of_the_readers_own_calendar() -> None:
+    """Midnight in Auckland is noon of the day before in UTC."""
+    world = World()
+    register(world, "Pacific/Auckland", DigestTimes(hour=0, minute=0))
+    for _ in range(2):
+        world.send_digest()
+    first, second = sorted(world.runs.rows.values(), key=lambda run: run.due_at)
+    assert first.due_at.date() == date(2026, 11, 22) < date(2026, 11, 23)
+    for on, shown in (
+        (date(2026, 11, 22), []),
+        (date(2026, 11, 23), [first]),
+        (date(2026, 11, 24), [second]),
+    ):
+        assert [story.run for story in explained(world, on).runs] == shown
+    assert outlook(world, date(2026, 11, 24)).on_date == second.due_at
+
+
+@pytest.mark.parametrize(
+    ("zone", "wanted", "utc"),
+    [
+        ("Europe/Berlin", "2026-03-29 02:30", "2026-03-29T01:00Z"),
+        ("Europe/Berlin", "2026-10-25 02:30", "2026-10-25T00:30Z"),
+        ("Africa/Cairo", "2026-04-24 00:00", "2026-04-23T22:00Z"),
+        ("Africa/Cairo", "2026-10-29 23:00", "2026-10-29T20:00Z"),
+        ("America/Havana", "2026-11-01 00:00", "2026-11-01T04:00Z"),
+    ],
+)
+def test_a_date_with_a_clock_change_has_its_one_digest(zone: str, wanted: str, utc: str) -> None:
+    """Where the hour is skipped or comes twice, also around midnight."""
+    world, due, local = World(), datetime.fromisoformat(utc), datetime.fromisoformat(wanted)
+    world.clock.now = due - timedelta(hours=20)
+    register(world, zone, DigestTimes(local.hour, local.minute))
+    on = local.date()
+    predicted = outlook(world, on).on_date
+    for _ in range(3):
+        world.send_digest()
+    (story,) = explained(world, on).runs
+    assert story.run.due_at == predicted == due
+
+
+def test_a_date_that_a_schedule_does_not_want_has_none(world: World) -> None:
+    world.choose(like=Frequency.WEEKLY, at=NOW + SECOND)
+    monday, tuesday = date(2026, 11, 23), date(2026, 11, 24)
+    assert outlook(world, monday, "weekly").on_date == datetime(2026, 11, 23, 7, tzinfo=UTC)
+    assert outlook(world, tuesday, "weekly").on_date is None
+    assert outlook(world, tuesday).on_date == datetime(2026, 11, 24, 7, tzinfo=UTC)
+    assert outlook(world).on_date is None, "no date was asked for"
+
+
+def test_a_date_that_a_zone_left_out_has_none() -> None:
+    """Samoa went from 29 to 31 December 2011."""
+    world = World()
+    world.clock.now = datetime(2011, 12, 20, tzinfo=UTC)
+    register(world, "Pacific/Apia", DigestTimes(hour=8, minute=0))
+    assert outlook(world, date(2011, 12, 30)).on_date is None
+    assert outlook(world, date(2011, 12, 31)).on_date is not None
+
+
+def test_a_zone_that_is_not_known_here_is_told_and_everything_else_too(world: World) -> None:
+    world.send_digest()
+    profile, schedule = world.subscribers.rows["ann"], world.schedules.rows["ann", DAILY]
+    assert not isinstance(profile, Erased)
+    world.subscribers.rows["ann"] = replace(profile, time_zone="Mars/Base")
+    wanted = replace(schedule.wanted, time_zone="Mars/Base")
+    world.schedules.rows["ann", DAILY] = replace(schedule, wanted=wanted)
+    found = explained(world, date(2026, 11, 23))
+    assert (found.time_zone, found.zone.key) == ("Mars/Base", "UTC")
+    assert [each.hour for each in found.outlooks[0].next] == [7, 8, 8]
+    assert found.outlooks[0].on_date == datetime(2026, 11, 23, 8, tzinfo=UTC)
+    assert len(found.runs) == 1
+
+
+def test_a_choice_is_the_readers_own_else_the_installations_else_daily() -> None:
+    world = World(defaults=(("like", Frequency.NEVER), ("mention", Frequency.IMMEDIATE)))
+    world.choose(mention=Frequency.WEEKLY)
+    world.create(an_event(category="comment"))
+    found = explained(world)
+    assert found.choices == (
+        Choice("comment", Frequency.DAILY, None, None),
+        Choice("like", Frequency.NEVER, None, Frequency.NEVER),
+        Choice("mention", Frequency.WEEKLY, Frequency.WEEKLY, Frequency.IMMEDIATE),
+    )
+    assert found.chosen_at == NOW
+
+
+def test_what_was_chosen_for_everything_is_told_first_and_where_it_decides() -> None:
+    world = World()
+    world.choose(at=NOW - timedelta(days=2), comment=Frequency.DAILY)
+    choice = OwnChoice(cadence=Frequency.WEEKLY)
+    world.say(ChoosePreferences("ann", choice, NOW))
+    world.create(an_event(category="like"))
+    assert [(each.category, each.frequency, each.chosen) for each in explained(world).choices] == [
+        ("*", Frequency.WEEKLY, Frequency.WEEKLY),
+        ("comment", Frequency.DAILY, Frequency.DAILY),
+        ("like", Frequency.WEEKLY, Frequency.WEEKLY),
+    ]
+
+
+def test_who_chose_nothing_did_so_at_no_time(world: World) -> None:
+    assert explained(world).chosen_at is None
+
+
+def test_follows_are_counted_and_those_with_a_frequency_of_their_own_named(world: World) -> None:
+    for number in range(3):
+        world.follow(entity=f"post#{number}")
+    world.clock.pass_time(hours=1)
+    world.follow(entity="post#1", often=Frequency.NEVER)
+    world.follow(entity="post#2", following=False)
+    found = explained(world)
+    assert found.follows == 2
+    (muted,) = found.overrides
+    assert (muted.entity, muted.frequency) == ("post#1", Frequency.NEVER)
+    assert muted.since == world.clock()
+
+
+def test_a_sign_of_life_and_the_profiles_age_are_told(world: World) -> None:
+    world.subscribers.mark_active("ann", date(2026, 11, 20))
+    found = explained(world)
+    assert (found.active_on, found.changed_at) == (date(2026, 11, 20), NOW)
+    assert found.now == NOW
+
+
+def test_neither_address_nor_content_comes_out(world: World) -> None:
+    world.create(an_event(excerpt="a secret", actor="Bo"))
+    world.send_digest()
+    world.create(an_event("e2", excerpt="a secret", actor="Bo"))
+    told = repr(explained(world))
+    assert not [
+        word for word in ("@example.com", "secret", "Title of", "'Ann'", "Bo") if word in told
+    ]
+
+
+def test_looking_writes_nothing(world: World) -> None:
+    world.follow()
+    world.create(an_event())
+    world.send_digest()
+    with world.calls() as called:
+        explained(world)
+        explained(world, date(2026, 11, 23))
+    assert set(called) == {
+        "subscribers.get",
+        "suppressions.get",
+        "schedules.of_user",
+        "runs.of_user",
+        "events.of_user",
+        "follows.followed_by",
+        "follows.get_many",
+    }
+
+
+def test_a_run_of_another_reader_is_not_told(world: World) -> None:
+    world.runs.create(a_run(user_id="bo"))
+    world.runs.create(replace(a_run(), due_at=BEGINNING))
+    assert [story.run.key.user_id for story in explained(world).runs] == ["ann"]

@@ -1,0 +1,461 @@
+"""What support reads: every status and reason in words, and the answer before everything else."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.delivery.signals import RefusedForGood, Uncertain
+from gazette.domain.explanation import Due, Story
+from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY
+from gazette.domain.scheduling.recurrence import EVERY_DAY, Cadence, Days, DigestTimes
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+
+from cli.explain.reasons import (
+    DUE,
+    OFTEN,
+    REASON,
+    STANDING,
+    STATUS,
+    SUPPRESSED_FOR,
+    Words,
+    words_for,
+)
+from cli.explain.sections import Section, sections
+from cli.explain.timetable import local, recurring, utc
+from cli.explain.verdict import verdict
+from tests.builders import NOW, a_run, a_subscriber, a_window, an_event
+from tests.explained import explained
+from tests.world import World
+
+SECOND = timedelta(seconds=1)
+MONDAY, TUESDAY, WEDNESDAY = date(2026, 11, 23), date(2026, 11, 24), date(2026, 11, 25)
+COVERS = "It covers what was stored"
+
+
+@pytest.fixture
+def world() -> World:
+    """Ann is registered: every day at eight in Berlin, first on Monday, 23 November."""
+    world = World()
+    world.choose()
+    return world
+
+
+def answer(world: World, on: date | None = None, user_id: str = "ann") -> str:
+    return " ".join(verdict(explained(world, on, user_id)))
+
+
+def section(world: World, name: str, on: date | None = None, user_id: str = "ann") -> Section:
+    (found,) = [each for each in sections(explained(world, on, user_id)) if each.name == name]
+    return found
+
+
+def test_what_expired_is_said_in_words(world: World) -> None:
+    world.create(an_event("e1"), an_event("e2", category="like"))
+    world.clock.pass_time(days=36)
+    assert "2 events of comment and like expired before an email showed it." in answer(world)
+    assert column(section(world, "waiting"), "for") == ["the daily digest (expired)"] * 2
+
+
+def column(found: Section, name: str) -> list[str]:
+    return [row[found.columns.index(name)] for row in found.rows]
+
+
+@pytest.mark.parametrize(
+    ("words", "every"),
+    [
+        (REASON, Reason),
+        (STATUS, Status),
+        (STANDING, SubscriberStatus),
+        (DUE, Due),
+        (OFTEN, Frequency),
+        (SUPPRESSED_FOR, Cause),
+    ],
+)
+def test_every_one_has_its_words(words: dict[StrEnum, object], every: type[StrEnum]) -> None:
+    assert set(words) == set(every)
+
+
+@pytest.mark.parametrize("words", [*REASON.values(), *STANDING.values()])
+def test_what_to_do_is_a_sentence_and_why_the_end_of_one(words: Words) -> None:
+    assert words.why
+    assert not words.why.endswith(".")
+    assert words.todo[0].isupper()
+    assert words.todo.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("reason", Reason)
+@pytest.mark.parametrize("status", Status)
+def test_any_run_is_told_in_one_line_with_its_reason(
+    world: World, status: Status, reason: Reason
+) -> None:
+    run = replace(a_run(), status=status, reason=reason, window=a_window(), due_at=NOW)
+    found = replace(explained(world), runs=(Story(run, (("comment", 2),), ""),))
+    for told in ([*verdict(found)], [*verdict(replace(found, on=NOW.date()))]):
+        assert any(STATUS[status] in line and words_for(run).why in line for line in told)
+        assert not any("\n" in line for line in told)
+
+
+def test_a_number_that_a_change_of_hour_spent_is_not_one_that_was_overtaken(world: World) -> None:
+    run = replace(a_run(), reason=Reason.SUPERSEDED)
+    skipped, cancelled = replace(run, status=Status.SKIPPED), replace(run, status=Status.CANCELLED)
+    assert "were changed" in words_for(skipped).why
+    assert "took its events over" in words_for(cancelled).why
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (Days(EVERY_DAY), "every day"),
+        (Days(frozenset({1})), "Mondays"),
+        (Days(frozenset({1, 2, 3, 4, 5})), "Mondays to Fridays"),
+        (Days(frozenset({2, 5}), every=2), "Tuesdays and Fridays of every 2nd week"),
+        (Days(frozenset({7}), every=3), "Sundays of every 3rd week"),
+        (Days(EVERY_DAY, every=11), "every day of every 11th week"),
+        (Days(frozenset({1}), every=21), "Mondays of every 21st week"),
+        (Days(month_day=1), "on day 1 of the month"),
+        (Days(month_day=31), "on day 31 of the month, or the last of a shorter one,"),
+    ],
+)
+def test_recurring_days_are_said_as_people_say_them(days: Days, said: str) -> None:
+    assert recurring(Cadence(8, 5, "Europe/Berlin", days)) == f"{said} at 08:05"
+
+
+def test_an_instant_is_told_on_the_readers_clock_and_in_utc() -> None:
+    at = datetime(2026, 11, 22, 11, 10, tzinfo=UTC)
+    assert local(at, ZoneInfo("Pacific/Auckland")) == "Mon 2026-11-23 00:10"
+    assert utc(at.astimezone(ZoneInfo("Pacific/Auckland"))) == "2026-11-22 11:10 UTC"
+
+
+def test_nothing_waited(world: World) -> None:
+    world.send_digest()
+    assert answer(world, MONDAY) == (
+        "Nothing was sent on 2026-11-23 so far. "
+        "The daily digest of 08:00 was skipped: nothing waited."
+    )
+    world.clock.pass_time(days=1)
+    assert answer(world, MONDAY).startswith("Nothing was sent on 2026-11-23. The daily digest")
+    assert "The last was the daily digest of Mon 2026-11-23 08:00, which was skipped" in answer(
+        world
+    )
+
+
+def test_nothing_waited_because_it_is_muted() -> None:
+    world = World(defaults=(("like", Frequency.NEVER),))
+    world.choose(comment=Frequency.NEVER, mention=Frequency.DAILY)
+    world.follow(entity="post#p9", often=Frequency.NEVER)
+    world.send_digest()
+    muted = "Muted: comment, like and post#p9."
+    assert muted in answer(world)
+    assert muted in answer(world, MONDAY)
+    world.create(an_event(category="mention"))
+    world.send_digest()
+    assert "Muted" not in answer(world)
+
+
+def test_it_was_sent(world: World) -> None:
+    for _ in range(2):
+        world.create(an_event(f"e{world.clock()}"))
+        world.send_digest()
+    sent = "was sent: the provider accepted it (message id message2). "
+    covers = f"{COVERS} after Mon 2026-11-23 08:00, up to Tue 2026-11-24 08:00."
+    assert answer(world, TUESDAY) == f"The daily digest of 08:00 {sent}{covers}"
+    last = f"The last was the daily digest of Tue 2026-11-24 08:00, which {sent}{covers}"
+    assert answer(world).startswith(last)
+    assert f"{COVERS} up to Mon 2026-11-23 08:00." in answer(world, MONDAY)
+
+
+def test_of_many_on_a_date_the_sent_come_first_and_the_rest_is_in_the_table(
+    world: World,
+) -> None:
+    world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
+    world.clock.now = datetime(2026, 11, 23, 3, tzinfo=UTC)
+    for number in range(3):
+        world.create(an_event(f"e{number}", entity_id=f"post{number}"))
+        world.deliver_queued()
+    world.send_digest()
+    told = verdict(explained(world, MONDAY))
+    assert [line.partition(" of ")[0] for line in told[:3]] == [
+        f"The email at once about post#post{number}" for number in (2, 1, 0)
+    ]
+    assert told[3] == "And 1 more: see the runs below."
+    assert len(section(world, "run", MONDAY).rows) == 4
+
+
+def test_nobody_knows(world: World) -> None:
+    world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
+    world.create(an_event())
+    world.send_digest()
+    assert answer(world, MONDAY).startswith(
+        "Nobody knows yet whether something was sent on 2026-11-23. "
+        "The daily digest of 08:00 may or may not have been sent: "
+    )
+    assert "(ReadTimeoutError)" in answer(world)
+    world.clock.pass_time(days=1)
+    assert "That should have been over by 2026-11-23 07:16 UTC. A report of the" in answer(world)
+
+
+def test_what_holds_up_the_last_one_is_told_with_it(world: World) -> None:
+    world.mailer.script.append(Uncertain(1))
+    for number in range(2):
+        world.create(an_event(f"e{number}"))
+        world.send_digest()
+    told = verdict(explained(world))
+    assert told[0].startswith("The last was the daily digest of Tue 2026-11-24 08:00, which is due")
+    assert told[1].startswith("The daily digest of Mon 2026-11-23 08:00 may or may not have been")
+
+
+def test_a_refusal_is_told_with_the_providers_code_and_its_events_wait(world: World) -> None:
+    world.mailer.script.append(RefusedForGood(1, "MessageRejected"))
+    world.create(an_event())
+    world.send_digest()
+    assert "was not sent: the provider refused this message and would refuse it again" in answer(
+        world
+    )
+    assert "(MessageRejected)" in answer(world)
+    assert answer(world).endswith("What waits: 1 event for the daily digest.")
+
+
+def test_what_waits_is_told_by_place(world: World) -> None:
+    world.choose(like=Frequency.WEEKLY, mention=Frequency.IMMEDIATE, at=NOW + SECOND)
+    world.create(an_event("e1"), an_event("e2", category="share"))
+    world.create(an_event("e3", category="like"), an_event("e4", category="mention"))
+    assert answer(world).endswith(
+        "Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 07:00 UTC). What waits: 2 "
+        "events for the daily digest; 1 event for the weekly digest; 1 event for the email at once "
+        "about post#post1."
+    )
+
+
+def test_who_left_is_told_first(world: World) -> None:
+    world.create(an_event())
+    world.send_digest()
+    world.create(an_event("e2"))
+    world.unsubscribe()
+    told = verdict(explained(world))
+    assert told[0].startswith("ann is unsubscribed: no email goes out")
+    assert told[1].startswith("The last was the daily digest of Mon 2026-11-23 08:00, which was se")
+    assert len(told) == 2, "nothing is next, and nothing that waits will come"
+    on_date = verdict(explained(world, MONDAY))
+    assert on_date[0].startswith("The daily digest of 08:00 was sent")
+    assert on_date[1] == told[0]
+
+
+def test_somebody_suppressed_is_told_how_to_come_back(world: World) -> None:
+    world.unsubscribe()
+    profile = replace(a_subscriber("bo", email="ann@example.com"), changed_at=NOW)
+    world.say(ChangeSubscriber(profile))
+    assert answer(world, user_id="bo") == (
+        f"bo is {STANDING[SubscriberStatus.SUPPRESSED].why}. "
+        f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Their address must not be written to since "
+        f"{utc(NOW)}: whoever reads there left by the link of an email. Only they can take that "
+        "back, on their preference page. Nothing has been due yet."
+    )
+
+
+@pytest.mark.parametrize("cause", [Cause.MANUAL, Cause.BOUNCED, Cause.COMPLAINED])
+def test_it_is_told_of_a_reader_whose_address_alone_is_suppressed(
+    world: World, cause: Cause
+) -> None:
+    """They are active until somebody looks: an operator names an address, and no reader."""
+    hashed = address_hash("ann@example.com")
+    world.suppressions.add(hashed, cause)
+    told = answer(world)
+    assert f"must not be written to since {utc(NOW)}: {SUPPRESSED_FOR[cause]}." in told
+    assert (
+        f"`gazette suppression remove {hashed}` allows it again; then put subscriber.changed with "
+        "a newer changed_at."
+    ) in told
+    assert "ann@example.com" not in told
+
+
+def test_somebody_suppressed_whose_address_is_allowed_again_needs_no_other(world: World) -> None:
+    """The same profile again, dated as before, would change nothing."""
+    hashed = address_hash("ann@example.com")
+    world.suppressions.add(hashed, Cause.BOUNCED)
+    world.stop_if_suppressed()
+    world.suppressions.lift(hashed, Cause.BOUNCED)
+    assert "Their address is allowed again: subscriber.changed with a newer changed_at" in answer(
+        world
+    )
+    newer = replace(a_subscriber(email="ann@example.com"), changed_at=NOW + timedelta(minutes=1))
+    world.say(ChangeSubscriber(newer))
+    assert "allowed again" not in answer(world)
+
+
+def test_nothing_is_known_of_an_id(world: World) -> None:
+    known = (
+        "Gazette does not know cy: no subscriber.changed came for it. Check the id; it is the "
+        "user_id that your services put."
+    )
+    assert answer(world, user_id="cy") == known
+    world.create(an_event(user_id="cy"))
+    assert answer(world, user_id="cy") == (
+        f"{known} 1 event waits for the profile: put it, and they go."
+    )
+    assert answer(world, date(2026, 11, 20), "cy").startswith(
+        f"Nothing was sent on 2026-11-20: no run was due. {known}"
+    )
+
+
+def test_somebody_erased_is_told_since_when(world: World) -> None:
+    world.send_digest()
+    world.erase(at=world.clock())
+    assert answer(world).startswith("ann was erased at 2026-11-23 07:00 UTC: nothing is sent")
+    assert column(section(world, "reader"), "value")[1] == "erased at 2026-11-23 07:00 UTC"
+
+
+@pytest.mark.parametrize("late_by", [timedelta(hours=3), timedelta(days=3)])
+def test_a_digest_that_no_tick_came_for_is_told_first(world: World, late_by: timedelta) -> None:
+    world.clock.now = world.schedules.rows["ann", DAILY].next_due_at + late_by
+    said = "is overdue: fan-out has not started it."
+    told = verdict(explained(world))[0]
+    assert told.startswith(f"The daily digest of Mon 2026-11-23 08:00 {said}")
+    assert said in answer(world, MONDAY)
+
+
+def test_a_date_to_come_says_when(world: World) -> None:
+    assert answer(world, WEDNESDAY) == (
+        "2026-11-25 is still to come. The daily digest of 08:00 is still to come "
+        "(2026-11-25 07:00 UTC)."
+    )
+    world.clock.now = datetime(2026, 11, 23, 5, tzinfo=UTC)
+    assert answer(world, MONDAY) == (
+        "Nothing was sent on 2026-11-23 so far: no run was due. "
+        "The daily digest of 08:00 is still to come (2026-11-23 07:00 UTC)."
+    )
+
+
+def test_a_date_before_the_profile_says_so(world: World) -> None:
+    assert answer(world, date(2026, 11, 20)) == (
+        "Nothing was sent on 2026-11-20: no run was due. The daily digest of 08:00 was not wanted "
+        "yet: the profile of now is of 2026-11-22 07:03 UTC."
+    )
+
+
+def test_a_date_that_no_schedule_wants_says_so(world: World) -> None:
+    schedule = world.schedules.rows["ann", DAILY]
+    weekly = replace(schedule, wanted=replace(schedule.wanted, days=Days(frozenset({1}))))
+    world.schedules.rows["ann", DAILY] = weekly
+    world.clock.pass_time(days=7)
+    assert "None of their schedules wants that date." in answer(world, TUESDAY)
+
+
+def test_a_date_without_the_run_that_it_should_have_names_what_may_be(world: World) -> None:
+    for _ in range(3):
+        world.send_digest()
+    world.runs.rows.clear()
+    assert "or it is longer ago than runs are kept" in answer(world, TUESDAY)
+
+
+def test_a_date_that_has_had_its_digest_elsewhere_is_left_out(world: World) -> None:
+    """They moved west: by the clock of now, the last digest was on the day before."""
+    world.create(an_event())
+    world.send_digest()
+    profile = a_subscriber(changed_at=world.clock(), times=DigestTimes(23, 0))
+    world.say(ChangeSubscriber(profile))
+    world.runs.rows.clear()
+    assert world.schedules.rows["ann", DAILY].next_due_at.date() == TUESDAY
+    assert "The daily digest of 23:00 is left out" in answer(world, MONDAY)
+
+
+def test_every_table_tells_what_it_rests_on() -> None:
+    world = World(defaults=(("comment", Frequency.DAILY),))
+    world.choose(like=Frequency.WEEKLY)
+    world.follow(entity="post#p9", often=Frequency.NEVER)
+    world.subscribers.mark_active("ann", date(2026, 11, 20))
+    world.send_digest()
+    world.create(an_event("e1"), an_event("e2"))
+
+    def told(name: str) -> list[str]:
+        return ["\t".join(row) for row in section(world, name).rows]
+
+    assert told("reader") == [
+        "user id\tann",
+        "status\tactive: email goes out",
+        "time zone\tEurope/Berlin",
+        "their time now\tMon 2026-11-23 08:00 (2026-11-23 07:00 UTC)",
+        "profile changed\t2026-11-22 07:03 UTC",
+        "registered\t2026-11-22",
+        "last sign of life\t2026-11-20",
+        "follows\t1",
+    ]
+    quiet = "to come; quiet up to 2026-11-23 07:00 UTC"
+    assert told("schedule") == [
+        f"daily\tevery day at 08:00\t{quiet}\tTue 2026-11-24 08:00\t2026-11-24 07:00",
+        "daily\tevery day at 08:00\tthen\tWed 2026-11-25 08:00\t2026-11-25 07:00",
+        "daily\tevery day at 08:00\tthen\tThu 2026-11-26 08:00\t2026-11-26 07:00",
+        f"weekly\tMondays at 08:00\t{quiet}\tMon 2026-11-30 08:00\t2026-11-30 07:00",
+        "weekly\tMondays at 08:00\tthen\tMon 2026-12-07 08:00\t2026-12-07 07:00",
+        "weekly\tMondays at 08:00\tthen\tMon 2026-12-14 08:00\t2026-12-14 07:00",
+    ]
+    assert told("choice") == [
+        "comment\tdaily\tthe default is daily",
+        "like\tweekly\tchosen at 2026-11-22 07:03 UTC; there is no default",
+        "post#p9\tnever (muted)\tthis follow, at 2026-11-22 07:03 UTC",
+    ]
+    assert told("waiting") == ["the daily digest\tcomment\t2\t2026-11-23 07:00\t2026-11-23 07:00"]
+    assert [row[:6] for row in section(world, "run").rows] == [
+        (
+            "Mon 2026-11-23 08:00",
+            "2026-11-23 07:00",
+            f"the {name} digest",
+            f"ann-{name}-1",
+            "skipped",
+            "empty",
+        )
+        for name in ("weekly", DAILY)
+    ]
+
+
+def test_a_run_tells_what_it_covers_and_since_when(world: World) -> None:
+    world.create(an_event("e1"), an_event("e2"), an_event("e3", category="like"))
+    world.send_digest()
+    found = section(world, "run")
+    assert column(found, "covers") == ["comment: 2 events, like: 1 event"]
+    assert column(found, "window") == ["the beginning to 2026-11-23 07:00 UTC"]
+    assert column(found, "attempts") == ["1"]
+    assert column(found, "message id") == ["message1"]
+
+
+def test_a_schedule_that_is_off_has_one_line_and_what_waits_is_not_sent(world: World) -> None:
+    world.create(an_event())
+    world.unsubscribe()
+    found = section(world, "schedule")
+    assert column(found, "stands") == ["off: nothing goes out to them"]
+    assert column(found, "UTC") == [""]
+    assert column(section(world, "waiting"), "for") == ["the daily digest (is not sent)"]
+
+
+def test_somebody_back_is_told_with_the_erasure_before(world: World) -> None:
+    world.erase()
+    world.clock.pass_time(hours=1)
+    world.choose()
+    assert column(section(world, "reader"), "value")[1] == (
+        "active: email goes out; erased at 2026-11-22 07:03 UTC and back since"
+    )
+
+
+def test_a_zone_that_is_not_known_here_is_said_to_be(world: World) -> None:
+    found = replace(explained(world), time_zone="Mars/Base", zone=ZoneInfo("UTC"))
+    (reader,) = [each for each in sections(found) if each.name == "reader"]
+    assert "Mars/Base, which is not known here: times are in UTC" in column(reader, "value")
+
+
+def test_what_waits_because_its_category_is_braked_is_told(world: World) -> None:
+    world.create(an_event(), an_event("e2", category="like"))
+    for category in ("like", "mention"):
+        world.category_brakes.pull(category_brake(category, "complaints", NOW))
+    assert answer(world).endswith(
+        "What waits: 2 events for the daily digest. Nothing of like is sent to anybody now: "
+        "`gazette brake` says why; it comes once that is released."
+    )
+    world.category_brakes.release("like")
+    assert "gazette brake" not in answer(world)

@@ -1,0 +1,148 @@
+"""How a batch looks while it goes on: its rate, and how long it still takes."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.batch import Batch
+from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
+from gazette.domain.delivery.pace import PaceReading, Quota
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.steps.support.batches import BatchView
+from rich.console import Console
+
+from cli.shared.formatting import Sight, brake_text, pace_text, row, stands
+from tests.builders import NOW
+
+PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, brake=None)
+BEGAN = NOW - timedelta(seconds=100)
+
+
+def view(sent: int, pending: int, *, not_started: int = 0, seconds: int = 0) -> BatchView:
+    """So many seconds from now."""
+    counts = {(Status.SENT, Reason.ACCEPTED): sent, (Status.PENDING, Reason.DUE): pending}
+    return BatchView(
+        Batch(slot_of(NOW), started_at=BEGAN),
+        not_started,
+        {key: number for key, number in counts.items() if number},
+        NOW + timedelta(seconds=seconds),
+    )
+
+
+def test_the_first_rate_is_that_since_the_batch_began() -> None:
+    sight = Sight.first(view(400, 100), PACE)
+    assert (sight.per_second, sight.left) == (4, timedelta(seconds=25))
+
+
+def test_the_next_rate_is_that_since_the_last_look() -> None:
+    sight = Sight.first(view(400, 100), PACE).then(view(420, 70, not_started=10, seconds=2), PACE)
+    assert (sight.per_second, sight.left) == (10, timedelta(seconds=8))
+
+
+def test_where_nothing_moves_nobody_knows_how_long_it_takes() -> None:
+    sight = Sight.first(view(0, 100), PACE)
+    assert (sight.per_second, sight.left) == (0, None)
+    to_come = replace(view(0, 0, not_started=5), batch=Batch(slot_of(NOW)))
+    assert Sight.first(to_come, PACE).per_second is None
+    assert ("left", "?") in Sight.first(to_come, PACE).lines()
+
+
+def test_what_is_over_has_nothing_left() -> None:
+    sight = Sight.first(view(500, 0), PACE)
+    assert sight.left is None
+    assert "left" not in dict(line[:2] for line in sight.lines() if len(line) == 2)
+
+
+@pytest.mark.parametrize(
+    ("pace", "said"),
+    [
+        (PACE, "at most 20 of 50 emails a second; 7 today (UTC)"),
+        (replace(PACE, rate=50), "at most 50 emails a second; 7 today (UTC)"),
+        (
+            replace(PACE, rate=1.5, full_rate=1.5, cap=200),
+            "at most 1.5 emails a second; 7 of 200, the cap of a new sending domain today (UTC)",
+        ),
+        (
+            replace(PACE, rate=50, quota=Quota(rate=50, daily=50_000, left=38_766)),
+            (
+                "at most 50 emails a second; 7 today (UTC); 38,766 left to it of the account's "
+                "50,000 in 24 hours"
+            ),
+        ),
+        (
+            replace(PACE, brake=pulled(None, "SendingPaused", NOW)),
+            (
+                "at most 20 of 50 emails a second; 7 today (UTC); the brake is on since "
+                "2026-11-22 07:03:00 UTC (SendingPaused): one email tries from "
+                "2026-11-22 07:04:00 UTC on"
+            ),
+        ),
+    ],
+)
+def test_the_pace_is_told_with_the_ramp_the_cap_and_the_brake(pace: PaceReading, said: str) -> None:
+    assert pace_text(pace) == said
+
+
+@pytest.mark.parametrize(
+    ("brake", "said"),
+    [
+        (
+            pulled(None, "", NOW).tried(NOW + timedelta(minutes=1)),
+            (
+                "the brake is on since 2026-11-22 07:03:00 UTC: one email is trying now, the next "
+                "from 2026-11-22 07:05:00 UTC on"
+            ),
+        ),
+        (
+            pulled_by_hand("wrong\ttemplate\x1b[2J", NOW),
+            (
+                "the brake is on by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J): not "
+                "before it is released by hand"
+            ),
+        ),
+    ],
+)
+def test_the_brake_is_told_with_why_and_when_it_is_tried(brake: Brake, said: str) -> None:
+    assert brake_text(brake) == said
+
+
+def test_where_a_batch_stands_is_one_word_or_two() -> None:
+    under_way = view(1, 1)
+    assert stands(under_way) == "under way"
+    assert stands(view(1, 0)) == "over"
+    assert stands(replace(under_way, batch=Batch(slot_of(NOW)))) == "to come"
+    assert stands(replace(under_way, batch=Batch(slot_of(NOW), cancelled_at=NOW))) == (
+        "cancelled at 07:03:00 UTC"
+    )
+
+
+def test_a_row_of_the_list_counts_everything_once() -> None:
+    counts = {
+        (Status.PENDING, Reason.DUE): 1,
+        (Status.RETRYING, Reason.REFUSED_FOR_NOW): 2,
+        (Status.UNKNOWN, Reason.UNCERTAIN): 4,
+        (Status.SENT, Reason.ACCEPTED): 8,
+        (Status.SENT, Reason.EVIDENCE): 16,
+        (Status.FAILED, Reason.REFUSED_FOR_GOOD): 32,
+        (Status.SKIPPED, Reason.EMPTY): 64,
+        (Status.CANCELLED, Reason.BATCH_CANCELLED): 128,
+    }
+    seen = BatchView(Batch(slot_of(NOW), BEGAN), 256, counts, NOW)
+    assert row(seen)[2:] == ("511", "259", "24", "64", "32", "128", "4")
+    assert seen.ended == 8 + 16 + 32 + 64 + 128
+
+
+def test_people_see_a_bar_and_every_reason() -> None:
+    console = Console(width=100)
+    with console.capture() as shown:
+        console.print(Sight.first(view(400, 100, not_started=9), PACE).picture())
+    for said in (
+        "400 of 509",
+        "4.0 a second",
+        "0:00:28 left",
+        "accepted",
+        "not started",
+        "at most 20",
+    ):
+        assert said in shown.get()

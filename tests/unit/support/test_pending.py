@@ -1,0 +1,60 @@
+"""What waits for a reader: what no email has shown yet, by schedule."""
+
+import pytest
+from gazette.domain.identity import immediate_schedule
+from gazette.domain.model import DAILY
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.support.pending import Waiting, look_at_waiting
+
+from tests.builders import an_event
+from tests.world import World
+
+AT_ONCE = immediate_schedule("post#post1")
+
+
+@pytest.fixture
+def world() -> World:
+    """Ann is registered, and wants mentions at once."""
+    world = World()
+    world.choose(mention=Frequency.IMMEDIATE)
+    return world
+
+
+def waiting(world: World, user_id: str = "ann") -> Waiting | None:
+    return look_at_waiting(
+        user_id,
+        subscribers=world.subscribers,
+        runs=world.runs,
+        events=world.events,
+        clock=world.clock,
+    )
+
+
+def ids(found: Waiting | None) -> dict[str, set[str]]:
+    assert found
+    return {schedule: {each.id for each in some} for schedule, some in found.by_schedule.items()}
+
+
+def test_what_was_sent_waits_no_more(world: World) -> None:
+    world.create(an_event("e1"), an_event("e2"))
+    assert ids(waiting(world)) == {DAILY: {"e1", "e2"}}
+    world.send_digest()
+    world.clock.pass_time(hours=1)
+    world.create(an_event("e3"))
+    assert ids(waiting(world)) == {DAILY: {"e3"}}
+
+
+def test_each_schedule_has_its_own(world: World) -> None:
+    world.create(an_event("e1"), an_event("e2", category="mention"))
+    assert ids(waiting(world)) == {DAILY: {"e1"}, AT_ONCE: {"e2"}}
+
+
+def test_who_waits_for_nothing_is_still_known(world: World) -> None:
+    found = waiting(world)
+    assert found
+    assert (found.subscriber.user_id, found.by_schedule) == ("ann", {})
+
+
+def test_nothing_waits_for_a_stranger(world: World) -> None:
+    world.create(an_event("e1", user_id="bo"))
+    assert waiting(world, "bo") is None

@@ -1,0 +1,334 @@
+"""`gazette preview`: an email as it will look, in files that a browser shows."""
+
+import json
+import shutil
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lxml.html
+import pytest
+from gazette.domain.identity import is_immediate
+from gazette.domain.model import DAILY, Edition
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.support.pending import Waiting
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from cli.preview import command, folder, letters
+from cli.preview.letters import Kind
+from cli.preview.rendering import Templates, render
+from cli.preview.sample import READER
+from cli.shared.console import NotPossible
+from tests.builders import a_subscriber, an_event
+from tests.conftest import ROOT
+from tests.unit.support.test_cli_event import EVENT, PROFILE, entry
+
+TEMPLATES = ROOT / "templates"
+FILES = {"index.html", "email.html", "email.txt", "light.html", "dark.html"}
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that a browser was opened with."""
+    addresses: list[str] = []
+
+    def browse(url: str) -> bool:
+        addresses.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    return addresses
+
+
+def run(to: Path, *arguments: str, given: object = None) -> Result:
+    """`gazette preview …` into `to`; `given` on standard input."""
+    return CliRunner().invoke(
+        app,
+        ["preview", *arguments, "--to", str(to)],
+        input=None if given is None else json.dumps(given),
+    )
+
+
+def shown(to: Path) -> str:
+    """The page's own words."""
+    page = lxml.html.document_fromstring((to / "index.html").read_bytes())
+    return str(page.text_content())
+
+
+@pytest.mark.parametrize("kind", ["digest", "immediate"])
+def test_a_sample_is_shown_in_every_way(tmp_path: Path, opened: list[str], kind: str) -> None:
+    result = run(tmp_path, kind)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert {path.name for path in tmp_path.iterdir()} == FILES
+    subject, size, page = (line.split(": ", 1)[1] for line in result.stdout.splitlines())
+    assert page == str(tmp_path / "index.html")
+    assert opened == [(tmp_path / "index.html").as_uri()]
+    assert subject in shown(tmp_path)
+    assert size in shown(tmp_path)
+    assert f"HTML {(tmp_path / 'email.html').stat().st_size:,} bytes" in size
+    assert f"text {(tmp_path / 'email.txt').stat().st_size:,} bytes" in size
+    assert (tmp_path / "email.txt").read_text() in shown(tmp_path)
+    frames = lxml.html.document_fromstring((tmp_path / "index.html").read_bytes()).xpath("//iframe")
+    assert {(frame.get("src"), frame.get("width")) for frame in frames} == {
+        (file, width) for file in ("light.html", "dark.html") for width in ("680", "320")
+    }
+
+
+def test_the_digest_of_the_sample_holds_what_makes_emails_look_bad() -> None:
+    letter = letters.sample(Kind.DIGEST)
+    titles = [event.entity.title for event in letter.events]
+    assert letter.schedule == DAILY
+    assert max(map(len, titles)) > 120
+    assert max(len(word) for title in titles for word in title.split()) > 60
+    assert any("\u0590" <= event.actor.name[0] <= "\u05ff" for event in letter.events)
+    assert len({event.actor.id for event in letter.events}) > 20
+    assert len({event.entity.key for event in letter.events}) > 5
+
+
+def test_an_email_at_once_is_about_one_entity() -> None:
+    letter = letters.sample(Kind.IMMEDIATE)
+    assert is_immediate(letter.schedule)
+    assert len({event.entity.key for event in letter.events}) == 1
+
+
+def test_nothing_is_opened_where_that_was_not_wanted(tmp_path: Path, opened: list[str]) -> None:
+    assert run(tmp_path, "--no-open").exit_code == 0
+    assert opened == []
+
+
+def test_where_there_is_no_browser_the_page_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda _: False)
+    result = run(tmp_path)
+    assert result.exit_code == 0
+    assert "open the page yourself" in result.stderr
+
+
+def test_the_events_of_a_file_are_shown_to_their_reader(tmp_path: Path) -> None:
+    given = [
+        entry({**EVENT, "entity": {**EVENT["entity"], "title": "Mine & <yours>"}}),
+        entry({**PROFILE, "name": "Anneliese"}, "subscriber.changed"),
+        entry({**EVENT, "id": "e2", "user_id": "bo", "excerpt": "For Bo alone"}),
+        entry({}),
+    ]
+    assert run(tmp_path, "--file", "-", "--no-open", given=given).exit_code == 0
+    html = (tmp_path / "email.html").read_text()
+    assert "Mine &amp; &lt;yours&gt;" in html
+    assert "Anneliese" in html
+    assert "For Bo alone" not in html
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([entry(PROFILE, "subscriber.changed")], "There is nothing to show among 1 entries: put"),
+        ([entry({}), entry(PROFILE, "subscriber.changed")], "; 1 would be refused, and"),
+    ],
+)
+def test_a_file_without_events_is_refused(tmp_path: Path, given: object, said: str) -> None:
+    result = run(tmp_path, "--file", "-", "--no-open", given=given)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_and_a_reader_are_too_much(tmp_path: Path) -> None:
+    result = run(tmp_path, "--file", "-", "--user", "ann", given=[])
+    assert result.exit_code == 2
+    assert "leave one of them out" in result.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    result = run(tmp_path / "taken", "--no-open")
+    assert result.exit_code == 2
+    assert "name another --to" in result.stderr
+
+
+# Templates with mistakes.
+
+
+@pytest.fixture
+def templates(tmp_path: Path) -> Path:
+    """A copy to make mistakes in."""
+    return Path(shutil.copytree(TEMPLATES, tmp_path / "templates"))
+
+
+def mistake(templates: Path, name: str, wrong: str) -> int:
+    """Put `wrong` on a line of its own, in HTML where text may be; returns its number."""
+    lines = (templates / name).read_text().splitlines(keepends=True)
+    at = next((n for n, line in enumerate(lines, 1) if "<body" in line or "<td" in line), 1)
+    lines.insert(at, wrong + "\n")
+    (templates / name).write_text("".join(lines))
+    return at + 1
+
+
+def refusal(templates: Path, overlay: Path | None = None) -> str:
+    with pytest.raises(NotPossible) as refused:
+        render(letters.sample(Kind.DIGEST), Templates(templates, overlay))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("<p>{{ nonsense }}</p>", "'nonsense' is undefined"),
+        ("<p>{{ brand.nonsense }}</p>", "nonsense"),
+        ("<p>{{ 1 / 0 }}</p>", "division by zero"),
+        ("{% include 'nowhere.html' %}", "nowhere.html"),
+    ],
+)
+@pytest.mark.parametrize("name", ["parts/layout.html", "digest/group.html", "digest/body.txt"])
+def test_a_mistake_is_told_with_its_file_and_line(
+    templates: Path, name: str, wrong: str, said: str
+) -> None:
+    line = mistake(templates, name, wrong)
+    told = refusal(templates)
+    assert told.startswith(f"{templates / name}, line {line}: ")
+    assert said in told
+
+
+def test_a_tag_that_is_not_closed_is_told_with_its_file_and_line(templates: Path) -> None:
+    line = mistake(templates, "digest/group.html", "{% if brand %}{{ brand.name }")
+    told = refusal(templates)
+    assert f"{templates / 'digest/group.html'}, line {line}: " in told
+
+
+def test_a_mistake_of_your_own_is_told_as_yours(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    (own / "digest").mkdir(parents=True)
+    (own / "digest" / "body.txt").write_text("Hello\n{{ nonsense }}\n")
+    told = refusal(TEMPLATES, own)
+    assert told.startswith(f"{own / 'digest/body.txt'}, line 2: 'nonsense' is undefined")
+
+
+def test_a_mistake_is_one_line_for_whoever_calls(
+    tmp_path: Path, templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistake(templates, "digest/body.txt", "{{ nonsense }}")
+    shutil.copy(ROOT / "cdk.json", templates.parent)
+    monkeypatch.setattr(command, "_PROJECT", templates.parent)
+    result = run(tmp_path / "to", "--no-open")
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "to").exists()
+
+
+# What is in the files.
+
+
+def test_colours_of_day_and_night_are_forced() -> None:
+    html = (
+        '<meta name="color-scheme" content="light dark">'
+        "@media (prefers-color-scheme: dark) {a}@media (prefers-color-scheme:light) {b}"
+    )
+    assert folder.forced(html, "dark") == (
+        '<meta name="color-scheme" content="dark">@media all {a}@media not all {b}'
+    )
+    assert folder.forced(html, "light") == (
+        '<meta name="color-scheme" content="light">@media not all {a}@media all {b}'
+    )
+
+
+def test_an_email_of_today_leaves_nothing_to_the_browser(tmp_path: Path) -> None:
+    assert run(tmp_path, "--no-open").exit_code == 0
+    assert "prefers-color-scheme" in (tmp_path / "email.html").read_text()
+    for name in ("light.html", "dark.html"):
+        assert "prefers-color-scheme" not in (tmp_path / name).read_text()
+
+
+def test_what_an_email_says_cannot_act_in_the_page(tmp_path: Path) -> None:
+    evil = "</pre></title><script>alert(1)</script>"
+    folder.write(Edition(evil, f"<p>{evil}", evil), tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert "<script" not in page
+    assert page.count("<iframe sandbox ") == 4
+
+
+# What waits for a real reader.
+
+
+def a_waiting(**by_schedule: Any) -> Waiting:
+    return Waiting(a_subscriber(), by_schedule)
+
+
+def test_the_digest_that_waits_is_shown() -> None:
+    waiting = a_waiting(weekly=(an_event("e2"),), daily=(an_event("e1"),))
+    letter = letters.of_waiting(waiting, "ann", Kind.DIGEST)
+    assert (letter.schedule, letter.events) == (DAILY, (an_event("e1"),))
+    weekly = letters.of_waiting(a_waiting(weekly=(an_event("e2"),)), "ann", Kind.DIGEST)
+    assert weekly.schedule == Frequency.WEEKLY
+
+
+def test_where_nothing_waits_that_is_said() -> None:
+    with pytest.raises(NotPossible, match="No digest waits for ann: `gazette explain ann`"):
+        letters.of_waiting(a_waiting(now5=(an_event(),)), "ann", Kind.DIGEST)
+    with pytest.raises(NotPossible, match="No email at once waits for ann"):
+        letters.of_waiting(a_waiting(daily=(an_event(),)), "ann", Kind.IMMEDIATE)
+    with pytest.raises(NotPossible, match="There is no profile of ann"):
+        letters.of_waiting(None, "ann", Kind.DIGEST)
+
+
+def test_a_user_id_that_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    result = run(tmp_path, "--user", "two words")
+    assert result.exit_code == 2
+    assert "cannot be a user id" in result.stderr
+
+
+def test_the_language_of_the_sample_can_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[letters.Letter] = []
+
+    def remember(letter: letters.Letter, templates: Templates, *, variation: int) -> Edition:
+        seen.append(letter)
+        return Edition("s", "h", "t")
+
+    monkeypatch.setattr(command, "render", remember)
+    assert run(tmp_path, "--locale", "he", "--no-open").stderr == ""
+    assert seen[0].reader == replace(READER, locale="he")
+
+
+def test_a_language_that_the_templates_do_not_speak_is_told(tmp_path: Path) -> None:
+    assert run(tmp_path, "--locale", "de-AT", "--no-open").stderr == ""
+    assert 'lang="de"' in (tmp_path / "email.html").read_text()
+    result = run(tmp_path, "--locale", "tlh", "--no-open")
+    assert result.exit_code == 0
+    assert "do not speak 'tlh': this is English" in result.stderr
+    assert 'lang="en"' in (tmp_path / "email.html").read_text()
+
+
+def test_a_variation_says_what_it_says_otherwise(templates: Path) -> None:
+    own = templates / "variations" / "2" / "digest"
+    own.mkdir(parents=True)
+    (own / "subject.txt").write_text("Good morning\n")
+    letter = letters.sample(Kind.DIGEST)
+    first, second = (render(letter, Templates(templates), variation=each) for each in (1, 2))
+    assert (first.subject == second.subject, first.text == second.text) == (False, True)
+    assert second.subject == "Good morning"
+
+
+def test_a_stage_may_have_templates_of_its_own(
+    tmp_path: Path, templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = templates.parent / "own" / "digest"
+    own.mkdir(parents=True)
+    (own / "subject.txt").write_text("Good morning\n")
+    stages = {"prod": {"sender": "a@example.com", "list_id": "b.example", "templates": "own"}}
+    (templates.parent / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+    monkeypatch.setattr(command, "_PROJECT", templates.parent)
+    monkeypatch.setattr("infra.stages.ROOT", templates.parent)
+    assert "subject: Good morning" in run(tmp_path / "to", "--no-open").stdout
+    result = run(tmp_path / "to", "--stage", "test", "--no-open")
+    assert result.exit_code == 2
+    assert "There is no stage 'test' in cdk.json" in result.stderr
+
+
+def test_a_variation_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    result = run(tmp_path, "--variation", "7", "--no-open")
+    assert result.exit_code == 2
+    assert "There is no variation 7: put what it says otherwise into" in result.stderr

@@ -1,0 +1,80 @@
+"""Which slots a report reads: of a batch, a week, or an experiment."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from gazette.domain.feedback.experiment import Course
+from gazette.domain.scheduling.calendar import SLOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.shared.console import NotPossible
+from cli.statistics.spans import of_batch, of_experiment, of_week
+from tests.builders import NOW
+
+SUNDAY = NOW
+LONG_AFTER = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def test_a_batch_is_one_slot_whatever_instant_of_it_is_named() -> None:
+    slot = datetime(2026, 11, 22, 6, 10, tzinfo=UTC)
+    assert of_batch("2026-11-22T06:10Z").slots == [slot]
+    assert of_batch("2026-11-22T07:19:59+01:00").slots == [slot]
+
+
+def test_a_week_is_monday_to_sunday_in_utc() -> None:
+    slots = of_week("2026-W47", now=LONG_AFTER).slots
+    assert len(slots) == 7 * 24 * 6
+    assert slots[0] == datetime(2026, 11, 16, tzinfo=UTC)
+    assert slots[-1] == datetime(2026, 11, 22, 23, 50, tzinfo=UTC)
+
+
+@given(minutes=st.integers(0, 9 * 366 * 24 * 60))
+def test_every_instant_lies_in_the_week_that_is_named_for_it(minutes: int) -> None:
+    at = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
+    year, week, _ = at.isocalendar()
+    span = of_week(f"{year}-W{week:02d}", now=LONG_AFTER)
+    assert span.since <= at < span.until
+
+
+def test_without_a_week_it_is_that_of_now_up_to_now() -> None:
+    span = of_week(None, now=SUNDAY)
+    assert span.title == "Emails due in the week 2026-W47 so far (UTC)"
+    assert span.slots[-1] <= SUNDAY < span.slots[-1] + SLOT
+
+
+@pytest.mark.parametrize(
+    "week", ["", "47", "2026-47", "2026-W00", "2026-W54", "0000-W01", "2026-W4７"]
+)
+def test_what_is_no_week_is_refused(week: str) -> None:
+    with pytest.raises(NotPossible, match="is no week: write it as ISO 8601 does"):
+        of_week(week, now=NOW)
+
+
+def test_a_year_may_have_fifty_three_weeks() -> None:
+    assert len(of_week("2026-W53", now=LONG_AFTER).slots) == 1008
+    with pytest.raises(NotPossible):
+        of_week("2027-W53", now=LONG_AFTER)
+
+
+def test_an_experiment_that_runs_is_read_up_to_now_and_from_a_day_before() -> None:
+    began = NOW - timedelta(days=3)
+    span = of_experiment("new", {"new": Course(began, None)}, now=NOW)
+    assert span.title == "Experiment new, since 2026-11-19 07:03 and still runs (UTC)"
+    assert span.experiment == "new"
+    assert span.slots[0] <= began - timedelta(days=1) < span.slots[0] + SLOT
+    assert span.slots[-1] <= NOW < span.slots[-1] + SLOT
+
+
+def test_one_that_was_stopped_is_read_a_little_longer_than_it_ran() -> None:
+    """Workers look once a minute: until then some go by what was before."""
+    ended = NOW - timedelta(days=1)
+    span = of_experiment("new", {"new": Course(NOW - timedelta(days=3), ended)}, now=NOW)
+    assert span.slots[-1] <= ended + SLOT < span.slots[-1] + SLOT
+    assert "until 2026-11-21 07:03" in span.title
+
+
+def test_of_an_unknown_one_those_that_there_were_are_named() -> None:
+    courses = {"old": Course(NOW, NOW), "new": Course(NOW, None)}
+    with pytest.raises(NotPossible, match="'newer' never ran: there was new, old"):
+        of_experiment("newer", courses, now=NOW)

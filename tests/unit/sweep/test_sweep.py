@@ -1,0 +1,403 @@
+"""The sweep: whatever was lost or left is found, and a doubt ends as the adopter chose."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
+from gazette.domain.errors import Unavailable
+from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.identity import immediate_schedule, shard_of
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.ports.outside import QueuedRun
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
+from gazette.steps.sweep.unknown import Swept
+
+from tests.builders import NOW, SettableClock, a_subscriber, an_event
+from tests.fake_stores import PARTITIONS, FakeBatches
+from tests.fakes import FakeShardQueue, FakeSweepQueue
+from tests.world import GRACE, World
+
+KEY = RunKey("ann", DAILY, 1)
+NEXT = RunKey("ann", DAILY, 2)
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def world() -> World:
+    """A pending run with an event."""
+    world = World()
+    world.subscribers.put(a_subscriber(), replacing=None)
+    start(world, KEY)
+    world.events.store(an_event(), DAILY)
+    world.clock.pass_time(minutes=1)
+    return world
+
+
+def start(world: World, key: RunKey) -> Run:
+    now = world.clock()
+    return world.runs.create(Run(key, due_at=now, check_at=now + HOUR))
+
+
+def status(world: World, key: RunKey = KEY) -> tuple[Status, Reason]:
+    run = world.runs.rows[key]
+    return run.status, run.reason
+
+
+def lose_sight(world: World, key: RunKey = KEY) -> Run:
+    """The provider is called and gives no answer; the grace period passes."""
+    attempt = world.runs.rows[key].attempt + 1
+    world.mailer.script.append(Uncertain(attempt, "ReadTimeoutError"))
+    run = world.generate(key) or world.runs.rows[key]
+    assert run.status is Status.UNKNOWN
+    assert run.deadline
+    world.clock.now = run.deadline + GRACE
+    return run
+
+
+def prove(world: World) -> None:
+    """Reports of emails that were sent lately come in."""
+    world.evidence_log.note(world.clock())
+
+
+# Lost messages.
+
+
+def test_what_was_looked_at_in_time_is_left_alone(world: World) -> None:
+    assert not world.sweep()
+    assert not world.generate_queue.sent
+
+
+def test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again(world: World) -> None:
+    world.clock.pass_time(hours=1)
+    assert world.sweep() == {Swept.QUEUED: 1}
+    assert [each.key for each in world.generate_queue.sent] == [KEY]
+    world.deliver_queued()
+    assert status(world) == (Status.SENT, Reason.ACCEPTED)
+
+
+def test_what_was_queued_again_is_left_alone_for_as_long_as_it_has_waited(world: World) -> None:
+    """A long backlog must not get longer by a message a run and sweep."""
+    queued = 0
+    for _ in range(24 * 12):
+        world.clock.pass_time(minutes=5)
+        queued += world.sweep()[Swept.QUEUED]
+    assert queued == 5  # after 1, 2, 4, 8 and 16 hours
+
+
+def test_a_crash_between_message_and_next_look_queues_it_once_more(world: World) -> None:
+    world.clock.pass_time(hours=1)
+    with world.calls() as called:
+        world.sweep()
+    assert called.index("generate_queue.send") < called.index("runs.swap")
+
+
+def test_a_refused_run_whose_message_is_gone_is_queued_again_for_resend(world: World) -> None:
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.generate(KEY)
+    world.resend_queue.sent.clear()
+    world.clock.pass_time(minutes=1)
+    assert not world.sweep()
+    world.clock.pass_time(minutes=15)
+    assert world.sweep() == {Swept.QUEUED: 1}
+    assert [each.key for each in world.resend_queue.sent] == [KEY]
+
+
+def test_a_refused_run_is_not_hurried(world: World) -> None:
+    run = replace(
+        world.runs.rows[KEY],
+        status=Status.RETRYING,
+        retry_at=world.clock() + 8 * HOUR,
+        check_at=world.clock(),
+    )
+    world.runs.rows[KEY] = run
+    assert world.sweep() == {Swept.DUE_LATER: 1}
+    assert not world.resend_queue.sent
+    assert world.runs.rows[KEY].check_at == world.clock() + 9 * HOUR
+
+
+def test_a_run_that_has_ended_is_never_swept(world: World) -> None:
+    for ended in (Status.SENT, Status.FAILED, Status.SKIPPED, Status.CANCELLED):
+        world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=ended, check_at=NOW)
+        assert not world.sweep()
+
+
+# Workers that died.
+
+
+def test_a_claimant_that_is_gone_leaves_a_doubt(world: World) -> None:
+    claimed = replace(
+        world.runs.rows[KEY],
+        status=Status.SENDING,
+        attempt=1,
+        deadline=world.clock(),
+        check_at=world.clock(),
+    )
+    world.runs.rows[KEY] = claimed
+    assert world.sweep() == {Swept.LEFT_ALONE: 1}
+    world.clock.pass_time(microseconds=1)
+    assert world.sweep() == {Swept.NOW_UNKNOWN: 1}
+    run = world.runs.rows[KEY]
+    assert claimed.deadline
+    assert (run.status, run.check_at) == (Status.UNKNOWN, claimed.deadline + GRACE)
+
+
+# Doubts.
+
+
+def test_a_doubt_waits_for_evidence_until_its_grace_is_over(world: World) -> None:
+    lose_sight(world)
+    prove(world)
+    world.clock.now -= timedelta(microseconds=1)
+    assert not world.sweep()
+    world.clock.now += timedelta(microseconds=1)
+    assert world.sweep() == {Swept.RESENT: 1}
+
+
+def test_resend_sends_once_more(world: World) -> None:
+    lose_sight(world)
+    prove(world)
+    world.sweep()
+    assert status(world) == (Status.RETRYING, Reason.POLICY_RESEND)
+    world.deliver_queued()
+    assert status(world) == (Status.SENT, Reason.ACCEPTED)
+    assert world.runs.rows[KEY].attempt == 2
+
+
+def test_trace_e_a_second_doubt_after_resend_is_given_up(world: World) -> None:
+    lose_sight(world)
+    prove(world)
+    world.sweep()
+    world.clock.pass_time(minutes=1)
+    world.generate_queue.sent, world.resend_queue.sent = [], []
+    run = lose_sight(world)
+    assert run.uncertain == {1, 2}
+    prove(world)
+    assert world.sweep() == {Swept.GIVEN_UP: 1}
+    assert status(world) == (Status.FAILED, Reason.GIVEN_UP)
+    assert not world.resend_queue.sent
+    assert not world.sweep()
+
+
+def test_carry_over_sends_the_events_with_the_next_digest(world: World) -> None:
+    world.policy = Policy.CARRY_OVER
+    lose_sight(world)
+    assert world.sweep() == {Swept.CARRIED: 1}
+    start(world, NEXT)
+    world.generate(NEXT)
+    assert status(world) == (Status.FAILED, Reason.CARRIED_INTO)
+    assert status(world, NEXT) == (Status.SENT, Reason.ACCEPTED)
+    assert [email.lines for email in world.emails()] == [("post1: 1",)]
+
+
+def test_assume_sent_closes_the_window(world: World) -> None:
+    world.policy = Policy.ASSUME_SENT
+    lose_sight(world)
+    assert world.sweep() == {Swept.ASSUMED: 1}
+    assert status(world) == (Status.SENT, Reason.ASSUMED)
+    start(world, NEXT)
+    run = world.generate(NEXT)
+    assert run
+    assert run.reason is Reason.EMPTY
+
+
+def test_nothing_is_sent_twice_while_reports_are_not_known_to_come_in(world: World) -> None:
+    """Their absence then says nothing. A canary is sent, so that there is one to go by."""
+    lose_sight(world)
+    assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
+    assert world.canary.sent == 1
+    world.evidence_log.note(world.clock())
+    assert world.sweep() == {Swept.RESENT: 1}
+
+
+def test_a_report_of_an_earlier_email_proves_nothing(world: World) -> None:
+    run = lose_sight(world)
+    assert run.deadline
+    world.evidence_log.note(run.deadline)
+    assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
+    world.evidence_log.note(run.deadline + timedelta(microseconds=1))
+    assert world.sweep() == {Swept.RESENT: 1}
+
+
+def test_reports_that_wait_to_be_worked_off_may_be_the_ones(world: World) -> None:
+    lose_sight(world)
+    prove(world)
+    world.backlog.clear = False
+    assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
+
+
+def test_a_canary_that_cannot_be_sent_holds_nothing_up(world: World) -> None:
+    world.canary.working = False
+    lose_sight(world)
+    assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
+
+
+def test_waiting_has_an_end_and_then_it_is_carried(world: World) -> None:
+    """The next digest takes its events: late, perhaps twice, but not lost."""
+    run = lose_sight(world)
+    assert run.deadline
+    world.clock.now = run.deadline + timedelta(hours=6) - timedelta(microseconds=1)
+    assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
+    world.clock.now += timedelta(microseconds=1)
+    assert world.sweep() == {Swept.CARRIED: 1}
+
+
+def test_evidence_settles_a_doubt_before_and_after_the_policy_has_spoken(world: World) -> None:
+    lose_sight(world)
+    prove(world)
+    world.sweep()
+    report = MailReport(MailEvent.DELIVERED, KEY, 1, "m1", NOW)
+    assert world.report(report) == world.runs.rows[KEY]
+    assert status(world) == (Status.SENT, Reason.EVIDENCE)
+    world.deliver_queued()
+    assert world.mailer.calls == 1
+
+
+def test_two_sweeps_at_once_send_once_more_once(world: World) -> None:
+    lose_sight(world)
+    prove(world)
+    with world.meanwhile("runs.swap", world.sweep, before=True):
+        world.sweep()
+    world.deliver_queued()
+    assert world.mailer.calls == 2
+
+
+def test_a_sweep_that_breaks_off_is_made_up_for(world: World) -> None:
+    """After the policy has spoken, before its message: the run is overdue once more."""
+    lose_sight(world)
+    prove(world)
+    world.sweep()
+    world.resend_queue.sent.clear()
+    world.clock.pass_time(hours=1)
+    assert world.sweep() == {Swept.QUEUED: 1}
+    world.deliver_queued()
+    assert status(world) == (Status.SENT, Reason.ACCEPTED)
+
+
+# What goes out at once has no next digest of its own.
+
+AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
+
+
+def carried_at_once() -> World:
+    world = World(policy=Policy.CARRY_OVER)
+    world.subscribers.put(a_subscriber(), replacing=None)
+    world.runs.create(Run(AT_ONCE, due_at=NOW, check_at=NOW + HOUR))
+    world.events.store(an_event(), AT_ONCE.schedule)
+    world.clock.pass_time(minutes=1)
+    lose_sight(world, AT_ONCE)
+    return world
+
+
+def test_what_is_carried_at_once_goes_with_a_run_that_is_started_for_it() -> None:
+    world = carried_at_once()
+    assert world.sweep() == {Swept.CARRIED: 1}
+    world.deliver_queued()
+    assert status(world, AT_ONCE) == (Status.FAILED, Reason.CARRIED_INTO)
+    [email] = world.emails()
+    assert email.lines == ("post1: 1",)
+
+
+def test_a_run_that_collects_already_takes_it_along() -> None:
+    world = carried_at_once()
+    collecting = replace(AT_ONCE, sequence=AT_ONCE.sequence + 500)
+    start(world, collecting)
+    world.sweep()
+    assert [each.key for each in world.generate_queue.sent] == [collecting]
+    world.clock.pass_time(minutes=1)
+    world.deliver_queued()
+    assert status(world, collecting) == (Status.SENT, Reason.ACCEPTED)
+
+
+# Time, and shards.
+
+
+def test_a_sweep_that_has_no_time_left_leaves_the_rest_to_the_next(world: World) -> None:
+    world.clock.pass_time(hours=2)
+    left = timedelta(seconds=14)
+    for partition in range(PARTITIONS):
+        assert not sweep(partition, by=world.sweeping(), time_left=lambda: left)
+
+
+@pytest.mark.parametrize(("behind", "late"), [(0, 0), (3, 0), (4, 2), (100, 2)])
+def test_shards_that_never_reported_are_queued_again(behind: int, late: int) -> None:
+    clock = SettableClock()
+    batches = FakeBatches(clock)
+    for shard in range(2):
+        batches.save_checkpoint(shard, slot_of(NOW) - SLOT * behind)
+    shard_queue, sweep_queue = FakeShardQueue(), FakeSweepQueue()
+    found = begin_sweep(
+        NOW,
+        partitions=16,
+        sweep_queue=sweep_queue,
+        batches=batches,
+        shard_queue=shard_queue,
+        shards=2,
+        lookback=1,
+    )
+    assert found == late
+    assert len(shard_queue.sent) == late
+    assert sweep_queue.sent == list(range(16))
+
+
+def test_where_nobody_ticks_no_shard_is_late() -> None:
+    batches = FakeBatches(SettableClock())
+    batches.save_checkpoint(0, slot_of(NOW) - SLOT * 100)
+    shard_queue = FakeShardQueue()
+    begin_sweep(
+        NOW,
+        partitions=1,
+        sweep_queue=FakeSweepQueue(),
+        batches=batches,
+        shard_queue=shard_queue,
+        shards=0,
+        lookback=1,
+    )
+    assert not shard_queue.sent
+
+
+def test_the_message_of_a_resend_has_no_delay(world: World) -> None:
+    lose_sight(world)
+    prove(world)
+    world.sweep()
+    assert world.resend_queue.sent == [QueuedRun(KEY, timedelta(0))]
+
+
+def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
+    """A doubt of which nobody can tell whether reports come in, before a run without a message."""
+    lose_sight(world)
+    other = replace(KEY, schedule="weekly")
+    world.runs.create(Run(other, due_at=NOW, check_at=NOW))
+
+    def unable(grace: timedelta) -> bool:
+        raise Unavailable("CloudWatch did not answer")
+
+    world.backlog.is_clear = unable  # type: ignore[method-assign]
+    assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1, Swept.QUEUED: 1}
+
+    def refuse(runs: Sequence[QueuedRun]) -> None:
+        raise Unavailable("SQS did not answer")
+
+    world.generate_queue.send = refuse  # type: ignore[method-assign]
+    world.clock.pass_time(days=1)
+    assert world.sweep()[Swept.FAILED] == 1
+    assert world.runs.rows[other].is_open
+
+
+def test_the_oldest_run_that_nobody_has_ended_is_as_old_as_it_was_due() -> None:
+    world = World()
+    partition = shard_of("ann", PARTITIONS)
+
+    def age() -> timedelta:
+        return oldest_due_age(partition, runs=world.runs, clock=world.clock)
+
+    assert age() == timedelta(0)
+    due_at = world.clock() + 5 * MINUTE
+    world.runs.create(Run(KEY, due_at=due_at, check_at=due_at + HOUR))
+    assert age() == timedelta(0), "due later in its slot"
+    world.clock.pass_time(minutes=7)
+    assert age() == 2 * MINUTE
