@@ -45,6 +45,7 @@ from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
 from gazette.steps.fanout.fanout import FannedOut, fan_out
+from gazette.steps.feedback.bounces import Suppressing, heed
 from gazette.steps.feedback.category_stats import Watching, watch
 from gazette.steps.feedback.feedback import take_note
 from gazette.steps.ingest.followers import bring
@@ -53,7 +54,7 @@ from gazette.steps.occurrences.redrive import Restarting, restart
 from gazette.steps.occurrences.start import Departures, FanoutLimits
 from gazette.steps.preferences.page import do, look, save
 from gazette.steps.subscribers.resubscribe import come_back
-from gazette.steps.subscribers.suppress import Suppressing, heed, stop_if_suppressed
+from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
 from gazette.steps.support.dry_run import Rehearsing
 from gazette.steps.sweep.sweep import sweep

@@ -757,8 +757,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run gives way to a later one that was sent",
         "steps/delivery/prepare.py",
-        "    if is_unclaimed(run) and gives_way(chain.newer, runs=by.runs):\n",
-        "    if is_unclaimed(run) and gives_way((), runs=by.runs):\n",
+        "    if run.is_unclaimed and gives_way(chain.newer, runs=by.runs):\n",
+        "    if run.is_unclaimed and gives_way((), runs=by.runs):\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
         "ab",
@@ -775,7 +775,7 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run waits until those that it ends have collected",
         "steps/delivery/prepare.py",
-        "        collecting = (run, *filter(is_unclaimed, older))\n",
+        "        collecting = (run, *(each for each in older if each.is_unclaimed))\n",
         "        collecting = (run,)\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect",
@@ -802,8 +802,8 @@ PREVENTED: Final = (
     Mutation(
         "a later run that has read before an earlier one was stored reads again",
         "steps/delivery/predecessors.py",
-        "    told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)\n",
-        "    told = [each for each in newer if is_unclaimed(each)]\n",
+        "    told = make_known([each for each in newer if each.is_unclaimed], runs=runs)\n",
+        "    told = [each for each in newer if each.is_unclaimed]\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends",
         "ab",

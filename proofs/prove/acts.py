@@ -21,7 +21,7 @@ from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.subscribers.suppress import heed
+from gazette.steps.feedback.bounces import heed
 from gazette.steps.subscribers.unsubscribe import unsubscribe
 from gazette.steps.support.batches import cancel_batch
 

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -14,11 +15,39 @@ STDLIB = "the standard library"
 LIBRARIES = "third-party libraries"
 TOPS = ("functions", "infra", "cli")
 
+_ROOT = ("runs", "time_budget", "context")
+_SHARED = ("subscribers", *_ROOT)
+_MIDDLE = ("routing", "occurrences", *_SHARED)
+
+# The stages of the flow: imports run downward, and sideways only where it is said here.
+STAGES: dict[str, tuple[str, ...]] = {
+    "": _ROOT,
+    ".subscribers": ("subscribers", *_ROOT),
+    ".routing": ("routing", *_SHARED),
+    ".occurrences": ("occurrences", *_SHARED),
+    ".ingest": ("ingest", *_MIDDLE),
+    ".fanout": ("fanout", *_MIDDLE),
+    ".delivery": ("delivery", *_MIDDLE),
+    ".feedback": ("feedback", *_MIDDLE),
+    ".sweep": ("sweep", "delivery", "fanout", *_MIDDLE),
+    ".preferences": ("preferences", "ingest", "delivery", *_MIDDLE),
+    ".support": ("support", "delivery", "fanout", *_MIDDLE),
+}
+"""A use case by the function that runs it: preferences, feedback, sweep and support lie above
+ingest, delivery and fanout; those above routing and occurrences; those above subscribers."""
+
+_A_DOZEN = 13
+
 # The longest prefix of a module's name decides what it may import.
 ALLOWED: dict[str, frozenset[str]] = {
     "gazette": frozenset(),
     "gazette.domain": frozenset({STDLIB, "gazette.domain"}),
-    "gazette.steps": frozenset({STDLIB, "gazette.domain", "gazette.steps"}),
+    **{
+        f"gazette.steps{stage}": frozenset(
+            {STDLIB, "gazette.domain", *(f"gazette.steps.{below}" for below in allowed)}
+        )
+        for stage, allowed in STAGES.items()
+    },
     "gazette.adapters": frozenset({STDLIB, LIBRARIES, "gazette.domain", "gazette.adapters"}),
     "gazette.settings": frozenset({STDLIB, "gazette.settings"}),
     "gazette.observability": frozenset({STDLIB, LIBRARIES, "gazette.domain.errors"}),
@@ -183,6 +212,17 @@ def test_a_module_imports_only_what_its_place_in_the_house_allows(name: str) -> 
     assert forbidden(name, TREES[name], frozenset(TREES)) == []
 
 
+def test_no_room_has_more_than_about_a_dozen_modules() -> None:
+    packages = {name for name in TREES if any(is_below(other, name) for other in TREES)}
+    beside = Counter(name.rpartition(".")[0] for name in TREES if name not in packages)
+    assert [room for room, modules in beside.items() if modules > _A_DOZEN] == []
+
+
+def is_below(name: str, package: str) -> bool:
+    """True for `gazette.domain.run` below `gazette.domain`, and not for itself."""
+    return name.startswith(f"{package}.")
+
+
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert cycle(TREES) == []
 
@@ -225,6 +265,9 @@ def test_every_part_of_the_house_was_found() -> None:
         ("gazette.domain.bad", "from gazette import settings", "gazette.settings"),
         ("gazette.steps.bad", "from gazette.adapters import runs", "gazette.adapters"),
         ("gazette.steps.bad", "import gazette.settings", "gazette.settings"),
+        ("gazette.steps.routing.bad", "import gazette.steps.ingest.x", "gazette.steps.ingest.x"),
+        ("gazette.steps.feedback.bad", "import gazette.steps.sweep.x", "gazette.steps.sweep.x"),
+        ("gazette.steps.runs", "import gazette.steps.routing.x", "gazette.steps.routing.x"),
         ("gazette.adapters.bad", "from gazette.steps import ingest", "gazette.steps"),
         ("gazette.adapters.bad", "import gazette.settings", "gazette.settings"),
         ("gazette.settings", "from gazette.domain.model import Run", "gazette.domain.model"),

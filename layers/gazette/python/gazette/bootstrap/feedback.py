@@ -25,9 +25,9 @@ from gazette.domain.feedback.delivery_events import MailEvent, MailReport
 from gazette.domain.subscribers.suppression import Cause, SoftLimit
 from gazette.run_metrics import report_category_braked
 from gazette.settings import FeedbackSettings
+from gazette.steps.feedback.bounces import Suppressing, heed
 from gazette.steps.feedback.category_stats import Watching, watch
 from gazette.steps.feedback.feedback import take_note
-from gazette.steps.subscribers.suppress import Suppressing, heed
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,11 @@ class Run:
         is_carried = self.reason is Reason.CARRIED and is_known(self.status)
         return not self.status.is_final and not is_carried
 
+    @property
+    def is_unclaimed(self) -> bool:
+        """Whether nobody has claimed it, and it may not have gone out: so it can be superseded."""
+        return self.status in {Status.PENDING, Status.RETRYING} and not self.uncertain
+
     def knows(self, attempt: int | None) -> bool:
         """Whether such an attempt was claimed, so that the window says what it held."""
         return attempt is not None and 1 <= attempt <= self.attempt and self.window is not None

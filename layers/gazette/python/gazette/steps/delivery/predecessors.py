@@ -72,12 +72,12 @@ def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
     The epoch of each that has not is raised: what it read before this run was there, it does not
     claim.
     """
-    told = make_known([each for each in newer if is_unclaimed(each)], runs=runs)
-    rest = [each for each in newer if not is_unclaimed(each)]
+    told = make_known([each for each in newer if each.is_unclaimed], runs=runs)
+    rest = [each for each in newer if not each.is_unclaimed]
     return any(
         each.closes_a_window
         or bool(each.uncertain)
-        or not (each.status.is_final or is_unclaimed(each))
+        or not (each.status.is_final or each.is_unclaimed)
         for each in (*told, *rest)
     )
 
@@ -94,10 +94,10 @@ def settle_older(
     ended: list[Run] = []
     for each in older:
         found = settle_if_overdue(each, runs=runs, clock=clock, evidence_grace=evidence_grace)
-        if is_unclaimed(found):
+        if found.is_unclaimed:
             signal = Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)
             found = apply(found, signal, runs=runs)
-            if is_unclaimed(found):
+            if found.is_unclaimed:
                 continue
         if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
             return Preceding(sent_until(ended), unsettled=found)
@@ -118,11 +118,6 @@ def _collects_beyond(older: Run, run: Run) -> bool:
         and run.window is not None
         and older.due_at > run.window.until
     )
-
-
-def is_unclaimed(run: Run) -> bool:
-    """Whether nobody has claimed it, and it may not have gone out: so it can be superseded."""
-    return run.status in {Status.PENDING, Status.RETRYING} and not run.uncertain
 
 
 def give_up_carried(older: Preceding, *, runs: Runs) -> None:

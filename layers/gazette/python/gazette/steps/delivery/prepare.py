@@ -18,7 +18,6 @@ from gazette.steps.delivery.predecessors import (
     chain_of,
     give_up_carried,
     gives_way,
-    is_unclaimed,
     settle_if_overdue,
     settle_older,
     window_of,
@@ -72,7 +71,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     if (not_before := _not_before(run, chain.older, by.limits)) > by.clock():
         awaited = Awaited.PAUSE_OVER if run.retry_at else Awaited.COLLECTED
         return Delivery(run, not_before, awaited)
-    if is_unclaimed(run) and gives_way(chain.newer, runs=by.runs):
+    if run.is_unclaimed and gives_way(chain.newer, runs=by.runs):
         return _left_to_a_later_number(run, chain.newer[0], by)
     if _is_too_late(run, by):
         return _skipped(run, Reason.TOO_LATE, by)
@@ -133,7 +132,7 @@ def _left_to_a_later_number(run: Run, newest: Run, by: Delivering) -> Delivery:
     Sent under its own number, it would stand before what was sent earlier, and nobody who looks
     back would find it.
     """
-    if not is_unclaimed(newest):
+    if not newest.is_unclaimed:
         check_after = run.check_at - run.due_at
         newest = start_behind(newest, runs=by.runs, clock=by.clock, check_after=check_after)
     apply(run, Cancel(Reason.SUPERSEDED), runs=by.runs)
@@ -152,7 +151,7 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
     if run.retry_at is not None:
         return run.retry_at
     if is_immediate(run.key.schedule):
-        collecting = (run, *filter(is_unclaimed, older))
+        collecting = (run, *(each for each in older if each.is_unclaimed))
         return max(each.due_at for each in collecting) + limits.settle_lag
     return BEGINNING
 

@@ -9,12 +9,11 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import FollowersQueue
 from gazette.domain.ports.stores import Activities
 from gazette.domain.stored import readable, require_readable
-from gazette.domain.subscribers.following import Activity, Follow
-from gazette.domain.subscribers.history import remember
+from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.subscriber import Erased
 from gazette.steps.context import Places
-from gazette.steps.ingest.erasure import forget_follow, forgotten_until
 from gazette.steps.ingest.followers import bring_to, set_out
+from gazette.steps.routing.follows import forget_follow, forgotten_until, remember_follow
 from gazette.steps.routing.route import rearrange
 
 LATE_FOLLOW = timedelta(days=1)
@@ -98,16 +97,3 @@ def change_follow(command: ChangeFollow, *, activities: Activities, places: Plac
         rearrange(user_id, places=places)
     require_readable(found)
     return Outcome.CHANGED
-
-
-def remember_follow(command: ChangeFollow, places: Places) -> Follow:
-    """The follow as it is stored now: mostly it is a new one, so that is tried first."""
-    entity, user_id = command.entity, command.user_id
-    current: Follow | None = None
-    for _ in range(_CONFLICTS):
-        changes = current.changes if current else ()
-        follow = Follow(entity, user_id, remember(changes, command.at, command.state))
-        if follow == current or places.follows.put(follow, replacing=current):
-            return follow
-        current = places.follows.get(entity, user_id)
-    raise NotYet(f"What {user_id} follows kept changing. The message will be delivered again.")

@@ -1,6 +1,5 @@
 """A subscriber is erased."""
 
-from dataclasses import replace
 from datetime import datetime
 
 from gazette.domain.delivery.run import Reason
@@ -9,9 +8,10 @@ from gazette.domain.identity import address_hash, is_immediate
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.stored import readable
-from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.context import Places
+from gazette.steps.routing.follows import forget_follow
 from gazette.steps.runs import apply, cancel
 from gazette.steps.subscribers.schedules import remove_schedules
 
@@ -55,21 +55,3 @@ def erase_subscriber(
 def _was_erased(reader: Reader, at: datetime) -> bool:
     """Erased then or later, and perhaps registered anew since: what broke off goes on."""
     return reader is not None and reader.erased_at is not None and reader.erased_at >= at
-
-
-def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
-    """Up to when what is of an erased reader goes; None where they have not come back: all."""
-    return reader.erased_at if isinstance(reader, Subscriber) else None
-
-
-def forget_follow(entity: str, user_id: str, until: datetime | None, *, places: Places) -> None:
-    """Leave nothing of a follow, or only what came after an instant: of somebody's return."""
-    while follow := places.follows.get(entity, user_id):
-        later = tuple(change for change in follow.changes if until and change[0] > until)
-        kept = replace(follow, changes=later)
-        if kept == follow:
-            return
-        if later and places.follows.put(kept, replacing=follow):
-            return
-        if not later and places.follows.remove(follow):
-            return

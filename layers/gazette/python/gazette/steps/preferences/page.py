@@ -12,8 +12,8 @@ from gazette.domain.subscribers.overview import Overview, Told, next_digest
 from gazette.domain.subscribers.preference_form import Act, Asked
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import Places
-from gazette.steps.ingest.activities import remember_follow
 from gazette.steps.ingest.choices import choose_preferences
+from gazette.steps.routing.follows import remember_follow
 from gazette.steps.routing.route import TO_ANSWER, rearrange
 from gazette.steps.subscribers.resubscribe import come_back
 from gazette.steps.subscribers.sunset import mark_active

@@ -14,7 +14,6 @@ from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.scheduling.recurrence import Cadence
 from gazette.domain.stored import is_known
 from gazette.steps.context import Places
-from gazette.steps.delivery.predecessors import is_unclaimed
 from gazette.steps.routing.immediate import collecting, queue_run, start_next_collecting
 from gazette.steps.runs import apply, make_known
 
@@ -177,7 +176,7 @@ def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
     somebody has claimed meanwhile stays as it was read: the transaction fails, and whoever moves
     the event looks again.
     """
-    unclaimed = [run for run in chain if is_unclaimed(run)]
+    unclaimed = [run for run in chain if run.is_unclaimed]
     if len(unclaimed) <= _FEW:
         return chain
     newest, *older = unclaimed

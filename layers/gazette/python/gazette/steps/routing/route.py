@@ -22,7 +22,7 @@ from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
 from gazette.steps.context import Places
-from gazette.steps.ingest.erasure import forget_follow, forgotten_until
+from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.late_writes import see_that_it_comes
 from gazette.steps.routing.move import extend, make_known_under, move, take_back

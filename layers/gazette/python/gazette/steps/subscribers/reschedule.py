@@ -34,8 +34,7 @@ def stop_pending(schedule: Schedule, *, places: Places) -> Schedule:
 
 
 def _stopped(run: Run, places: Places) -> Run:
-    is_unclaimed = run.status in {Status.PENDING, Status.RETRYING} and not run.uncertain
-    if is_unclaimed and places.clock() - run.due_at > _GRACE:
+    if run.is_unclaimed and places.clock() - run.due_at > _GRACE:
         return apply(run, Cancel(Reason.PREFERENCES_CHANGED), runs=places.runs)
     return run
 
