@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test browser chromium fuzz model prove chaos state mutations timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test browser chromium fuzz model prove chaos state mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ state: setup ## 2,000 histories of workers that overlap, die and are told nothin
 
 mutations: setup ## Takes rules out of the code, one at a time: the test of each must fail
 	@$(BIN)/python -m proofs.mutations
+
+walk: setup ## One event through the real handlers: are the hops of docs/architecture.md what happens (FILES=1 lists)
+	@$(BIN)/python -m proofs.walk $(if $(FILES),--files)
 
 timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m proofs.timetravel

@@ -213,15 +213,20 @@ class Cloud:
         return [dict(item) for item in items]
 
 
-def due_shard(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> str:
-    """Tick at the moment that a schedule is due; the message for its shard, as on any day."""
+def tick_when_due(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> dict[str, str]:
+    """The tick at the moment that a schedule is due; the one before it was on time."""
     found = DynamoSchedules("schedules", shards=1).get(user_id, schedule)
     assert found is not None
     batches = DynamoBatches(
         "batches", retention=timedelta(days=200), clock=lambda: datetime.now(UTC)
     )
     batches.save_checkpoint(0, slot_of(found.next_due_at) - SLOT)
-    assert cloud.invoke("fanout", {"time": found.next_due_at.isoformat()}) == {"shards": 1}
+    return {"time": found.next_due_at.isoformat()}
+
+
+def due_shard(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> str:
+    """Tick at the moment that a schedule is due; the message for its shard, as on any day."""
+    assert cloud.invoke("fanout", tick_when_due(cloud, user_id, schedule)) == {"shards": 1}
     (shard,) = cloud.take("shard")
     return str(shard["Body"])
 
@@ -234,9 +239,16 @@ def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[s
 
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[Cloud]:
-    """Tables, queues, secret and identity; functions are built anew for each test.
+    """An account of its own for each test."""
+    with account(monkeypatch) as made:
+        yield made
 
-    At the end of every test: no function did to a table what it may not do in AWS.
+
+@contextmanager
+def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
+    """Tables, queues, secret and identity; every function is cold.
+
+    At the end: no function did to a table what it may not do in AWS.
     """
     for name, value in {
         "AWS_ACCESS_KEY_ID": "test",
@@ -255,14 +267,19 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
         for settings in _settings(queues, secret["ARN"]):
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
-        for builds in _BUILDS.values():
-            for build in builds:
-                build.cache_clear()
-        parameters.clear_caches()  # type: ignore[no-untyped-call]
+        make_cold()
         with quoted(monkeypatch) as send_quota, metered(monkeypatch) as meter:
             yield Cloud(meter, queues, send_quota)
         for step, granted in GRANTED.items():
             assert meter.actions[step] <= granted, step
+
+
+def make_cold() -> None:
+    """Forget what the functions have built: each is built again by its next invocation."""
+    for builds in _BUILDS.values():
+        for build in builds:
+            build.cache_clear()
+    parameters.clear_caches()  # type: ignore[no-untyped-call]
 
 
 @contextmanager
@@ -286,6 +303,11 @@ def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, float]]:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fan-out and generate read their clocks an hour after the others wrote."""
+    an_hour_later(monkeypatch)
+
+
+def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the functions that wait for what others wrote read their clocks an hour later."""
     for joined in (fanout, generate, quota, resend, sending, sweep):
         monkeypatch.setattr(joined, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from proofs.walk.hops import PAGE, hops, missing
+
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "layers" / "gazette" / "python"
 STDLIB = "the standard library"
@@ -216,6 +218,10 @@ def test_no_room_has_more_than_about_a_dozen_modules() -> None:
     packages = {name for name in TREES if any(is_below(other, name) for other in TREES)}
     beside = Counter(name.rpartition(".")[0] for name in TREES if name not in packages)
     assert [room for room, modules in beside.items() if modules > _A_DOZEN] == []
+
+
+def test_every_hop_that_the_architecture_tells_exists() -> None:
+    assert missing(hops(PAGE.read_text())) == []
 
 
 def is_below(name: str, package: str) -> bool:

@@ -1,0 +1,1 @@
+"""One event's way through the real handlers, and docs/architecture.md held against it."""

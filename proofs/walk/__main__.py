@@ -1,0 +1,52 @@
+"""`python -m proofs.walk`: hold the hops of docs/architecture.md against what is executed."""
+
+import argparse
+import logging
+import os
+import sys
+import tempfile
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from gazette.observability import logger
+
+from infra.assets.templates import build_templates
+from proofs.walk.event import walk
+from proofs.walk.hops import PAGE, first_problem, hops
+from proofs.walk.record import ROOT, Record
+
+
+def main() -> int:
+    """Exit status 0 only if every hop of the page is executed, in the page's order."""
+    parser = argparse.ArgumentParser(prog="make walk", description=__doc__)
+    parser.add_argument("--files", action="store_true", help="list executed files and their lines")
+    parser.add_argument("--functions", action="store_true", help="list functions as first called")
+    asked = parser.parse_args()
+    record = _walk()
+    if asked.files:
+        for path, lines in record.lines.items():
+            print(f"{len(lines):4}  {path}")  # noqa: T201 -- what the command is for
+    if asked.functions:
+        print(*record.functions(), sep="\n")  # noqa: T201
+    told = hops(PAGE.read_text())
+    problem = first_problem(told, record)
+    if problem:
+        print(f"walk: {problem}", file=sys.stderr)  # noqa: T201
+    print(  # noqa: T201
+        f"walk: hops={len(told)} files={len(record.lines)} lines={record.executed_lines()} "
+        f"(of {record.length()} in those files)"
+    )
+    return 1 if problem else 0
+
+
+def _walk() -> Record:
+    logger().setLevel(logging.CRITICAL)
+    with tempfile.TemporaryDirectory() as layer:
+        build_templates(ROOT / "templates", Path(layer) / "gazette_templates")
+        sys.path.insert(0, layer)
+        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # metrics go there
+            return walk()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

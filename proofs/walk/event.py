@@ -1,0 +1,48 @@
+"""One event on moto: from PutEvents to the email, and back as SES's delivery event."""
+
+import json
+
+import pytest
+
+from proofs.walk.record import Record, recorded
+from tests.functions.conftest import account, an_hour_later, make_cold, tick_when_due
+from tests.functions.messages import envelope, event, profile, report
+
+
+class NotSettledError(Exception):
+    """The walk came to its end, and the run did not."""
+
+
+def walk() -> Record:
+    """What is executed while one event goes its way through the handlers, as AWS calls them.
+
+    Its subscriber gets a daily digest and has registered before. Every function is cold, so what
+    builds it counts. The templates must be on the path, as in a function.
+    """
+    record = Record()
+    with pytest.MonkeyPatch.context() as patch, account(patch) as cloud:
+        cloud.send_quota.update(SentLast24Hours=0, Max24HourSend=50_000, MaxSendRate=14)
+        cloud.say("subscriber.changed", profile())
+        make_cold()
+        with recorded(record):
+            cloud.work("ingest", envelope("event.created", event(1)))
+        an_hour_later(patch)
+        tick = tick_when_due(cloud)
+        with recorded(record):
+            cloud.invoke("fanout", tick)
+        (shard,) = cloud.take("shard")
+        with recorded(record):
+            cloud.work("fanout", str(shard["Body"]))
+        (run,) = cloud.take("generate")
+        with recorded(record):
+            cloud.work("generate", str(run["Body"]))
+        (email,) = cloud.sent()
+        tags = {tag["Name"]: str(tag["Value"]) for tag in email["EmailTags"]}
+        for kind, part in (("Sent", "send"), ("Delivered", "delivery")):
+            with recorded(record):
+                cloud.work("feedback", report(kind, tags["run"], record=part))
+        (row,) = cloud.rows("engagement")
+        (stored,) = cloud.rows("runs")
+        if stored["status"] != "sent" or "delivered" not in json.dumps(row, default=str):
+            raise NotSettledError(f"run {stored}, delivery events {row}")
+    return record

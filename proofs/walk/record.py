@@ -1,0 +1,86 @@
+"""What of Gazette's own code is executed, and in which order it is called."""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "layers" / "gazette" / "python" / "gazette"
+FUNCTIONS = ROOT / "functions"
+
+_OWN = (f"{PACKAGE}/", f"{FUNCTIONS}/")
+
+
+@dataclass
+class Record:
+    """`calls`: each call as `path/file.py:function`, in order; `lines`: executed lines by path.
+
+    Paths are relative to the package gazette, or to the root for the handlers in `functions`.
+    """
+
+    calls: list[str] = field(default_factory=list)
+    lines: dict[str, set[int]] = field(default_factory=dict)
+
+    def functions(self) -> list[str]:
+        """Each function once, in the order of its first call."""
+        return list(dict.fromkeys(self.calls))
+
+    def executed_lines(self) -> int:
+        """Lines of functions that were executed, each counted once."""
+        return sum(len(lines) for lines in self.lines.values())
+
+    def length(self) -> int:
+        """Lines of the files of which anything was executed, executed or not."""
+        return sum(len(file_of(path).read_text().splitlines()) for path in self.lines)
+
+
+@contextmanager
+def recorded(record: Record) -> Iterator[None]:
+    """Add to `record` what is executed inside the block.
+
+    Only bodies of functions count: what runs while a module is imported does not.
+    """
+    paths: dict[CodeType, str] = {}
+
+    def called(frame: FrameType, _: str, __: Any) -> Any:
+        code = frame.f_code
+        path = paths.get(code)
+        if path is None:
+            path = paths[code] = _path_of(code)
+        if not path:
+            return None
+        record.calls.append(f"{path}:{code.co_qualname}")
+        executed = record.lines.setdefault(path, set())
+
+        def stepped(inner: FrameType, event: str, _: Any) -> Any:
+            if event == "line":
+                executed.add(inner.f_lineno)
+            return stepped
+
+        return stepped
+
+    before = sys.gettrace()
+    sys.settrace(called)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def file_of(path: str) -> Path:
+    """The file that a path of a record or of a hop names."""
+    return (ROOT if path.startswith("functions/") else PACKAGE) / path
+
+
+def _path_of(code: CodeType) -> str:
+    """Empty for others' code, and for bodies of modules and classes."""
+    if not code.co_filename.startswith(_OWN) or not code.co_flags & inspect.CO_OPTIMIZED:
+        return ""
+    file = Path(code.co_filename)
+    start = ROOT if file.is_relative_to(FUNCTIONS) else PACKAGE
+    return file.relative_to(start).as_posix()

@@ -1,0 +1,52 @@
+"""docs/architecture.md tells what happens."""
+
+import pytest
+
+from proofs.walk.event import walk
+from proofs.walk.hops import MOST_HOPS, PAGE, Hop, first_problem, hops, missing
+from proofs.walk.record import Record
+
+_TRANSITION = "domain/delivery/lifecycle.py:transition"
+
+
+def a_hop(number: int, call: str = _TRANSITION) -> Hop:
+    path, _, function = call.partition(":")
+    return Hop(number, path, function, "decides.")
+
+
+@pytest.fixture(scope="module")
+def told() -> list[Hop]:
+    return hops(PAGE.read_text())
+
+
+@pytest.mark.usefixtures("templates_on_path")
+def test_the_hops_are_what_is_executed(told: list[Hop]) -> None:
+    record = walk()
+    assert first_problem(told, record) is None
+    assert first_problem(told[::-1], record)
+
+
+def test_each_hop_has_one_sentence(told: list[Hop]) -> None:
+    assert [hop.number for hop in told if hop.told.count(". ") or hop.told[-1] != "."] == []
+
+
+def test_a_hop_that_does_not_exist_is_named() -> None:
+    assert missing([a_hop(1), a_hop(2, "domain/delivery/lifecycle.py:transit")]) == [
+        "hop 2 does not exist: domain/delivery/lifecycle.py:transit"
+    ]
+
+
+def test_a_hop_that_is_not_executed_is_named() -> None:
+    problem = first_problem([a_hop(1)], Record(calls=["domain/model.py:is_newer"]))
+    assert problem == f"hop 1 was not executed: {_TRANSITION}"
+
+
+def test_a_hop_that_is_out_of_order_is_named() -> None:
+    newer = "domain/model.py:is_newer"
+    problem = first_problem([a_hop(1, newer), a_hop(2)], Record(calls=[_TRANSITION, newer]))
+    assert problem == f"hop 2 is out of order: {_TRANSITION} is not called after hop 1"
+
+
+@pytest.mark.parametrize("number", [0, MOST_HOPS + 1])
+def test_a_page_of_no_hops_or_too_many_is_refused(number: int) -> None:
+    assert first_problem([a_hop(1)] * number, Record())
