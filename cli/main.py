@@ -13,8 +13,8 @@ from cli.experiments.command import experiment
 from cli.explain.command import explain
 from cli.links.command import links
 from cli.preview.command import preview
-from cli.sending.command import brake
-from cli.statistics.command import report
+from cli.sending.command import sending
+from cli.statistics.command import statistics
 from cli.suppression.command import suppression
 
 app = typer.Typer(
@@ -25,15 +25,15 @@ app = typer.Typer(
 )
 app.add_typer(event, name="event")
 app.add_typer(batch, name="batch")
-app.add_typer(brake, name="brake")
 app.add_typer(dlq, name="dlq")
 app.add_typer(experiment, name="experiment")
 app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
+app.add_typer(sending, name="sending")
 app.add_typer(suppression, name="suppression")
 app.command("explain")(explain)
 app.command("preview")(preview)
-app.command("report")(report)
+app.command("statistics")(statistics)
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ AWAITED: Mapping[Awaited, str] = {
     Awaited.OLDER_RUN: "an older run of its schedule is not settled; it is tried again at {at}",
     Awaited.TURN: "there is no turn to send just now; it is tried again at {at}",
     Awaited.NEXT_DAY: "what may be sent in a day is used up; it is tried again until that is over",
-    Awaited.BRAKE_OFF: "its stream's brake is on (gazette brake); it goes out once that is off",
+    Awaited.BRAKE_OFF: "sending is stopped (gazette sending status); it goes out once it resumes",
 }
 
 _SENT_NOW = (

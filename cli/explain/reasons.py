@@ -71,10 +71,10 @@ STATUS: Mapping[Status, str] = {
 
 REASON: Mapping[Reason, Words] = {
     Reason.DUE: Words(
-        "its message is queued, and no worker has claimed it, or it waits for its turn, an older "
-        "run or the brake",
-        "If it stays so for some minutes, look at `gazette brake`, the log of generate (what it "
-        "awaits) and `gazette dlq show`. The sweep queues it again after an hour.",
+        "its message is queued, and no worker has claimed it, or it waits for a send permit, an "
+        "older run, or for sending to resume",
+        "If it stays so for some minutes, look at `gazette sending status`, the log of generate "
+        "(what it awaits) and `gazette dlq show`. The sweep queues it again after an hour.",
     ),
     Reason.CLAIMED: Words(
         "a worker has claimed it to hand it to the provider",
@@ -105,7 +105,7 @@ REASON: Mapping[Reason, Words] = {
     Reason.REFUSED_ACCOUNT: Words(
         "the provider refuses everything from this account",
         "Every reader waits: look the provider's code up, and the account's sending status, "
-        "identities and limits. `gazette brake` says when it is tried next.",
+        "identities and limits. `gazette sending status` says when it is tried next.",
     ),
     Reason.ATTEMPTS_EXHAUSTED: Words(
         f"the provider refused it {MAX_REFUSALS} times",
@@ -157,8 +157,9 @@ REASON: Mapping[Reason, Words] = {
         "see that it is over; services may put the events again.",
     ),
     Reason.BRAKED: Words(
-        "everything that waited is of categories that are braked",
-        "Its events go with the next once that is over: `gazette brake` says which ones, and why.",
+        "everything that waited is of categories that are held",
+        "Its events go with the next digest after they are resumed: `gazette sending status` says "
+        "which, and why.",
     ),
     Reason.TOO_LATE: Words(
         "its turn came later than this installation allows (max_lateness)",

@@ -53,8 +53,8 @@ def _now(found: Explanation) -> Iterator[str]:
         )
     if found.braked:
         yield (
-            f"Nothing of {listed([*map(named, found.braked)])} is sent to anybody now: "
-            "`gazette brake` says why; it comes once that is released."
+            f"No events of {listed([*map(named, found.braked)])} are sent to anybody now: "
+            "`gazette sending status` says why; they go out after they are resumed."
         )
 
 

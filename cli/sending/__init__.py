@@ -1,1 +1,1 @@
-"""`gazette brake`: stop and resume sending."""
+"""`gazette sending`: show whether email goes out, stop it, resume it."""

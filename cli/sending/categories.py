@@ -1,4 +1,4 @@
-"""The brakes of categories, for `gazette brake`: what they say, pull one, release one."""
+"""`gazette sending --category`: the categories that are held, and how to hold and resume one."""
 
 import re
 
@@ -13,49 +13,50 @@ from cli.shared.formatting import moment
 
 _CATEGORY = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
-_SOON = "Workers look once a minute: until then some go by what was before."
+_TAKES_EFFECT = "Takes effect within a minute."
 
 
-def refuse_what_is_no_category(category: str) -> None:
-    """Raises NotPossible. Whether any event is of it is not known here."""
+def check_category(category: str) -> None:
+    """Raises NotPossible for a malformed name. Does not check that events of it exist."""
     if not _CATEGORY.fullmatch(category):
         raise NotPossible(
-            f"{category!r} is no category, such as comment: 1 to 32 of a-z, 0-9 and _, and it "
-            "begins with a letter."
+            f"--category {category!r} is not a category name, such as comment: use 1 to 32 of a-z, "
+            "0-9 and _, beginning with a letter."
         )
 
 
-def row(found: CategoryBrake) -> tuple[str, str]:
-    """A name and a value."""
-    how = "braked by hand" if found.by_hand else "braked"
+def row(held: CategoryBrake) -> tuple[str, str]:
+    """Its name, and since when and why it is held."""
+    how = "held by hand" if held.by_hand else "held"
     return (
-        f"category {found.category}",
-        f"{how} since {moment(found.since)}: {printable(found.why)}",
+        f"category {held.category}",
+        f"{how} since {moment(held.since)}: {printable(held.why)}",
     )
 
 
-def pull_category(desk: BrakeDesk, category: str, reason: str, *, stage: str, yes: bool) -> None:
-    """Stop one category, after a yes."""
+def stop_category(desk: BrakeDesk, category: str, reason: str, *, stage: str, yes: bool) -> None:
+    """Hold one category, after confirmation."""
     if not yes:
         typer.confirm(
-            f"Send nothing of {category} in stage {stage} until somebody runs "
-            f"`gazette brake release --category {category} --stage {stage}`?",
+            f"Send no events of category {category} in stage {stage} until somebody runs "
+            f"`gazette sending resume --category {category} --stage {stage}`?",
             abort=True,
         )
     if not desk.pull_category(category, reason):
-        say(f"category {category} of stage {stage} is braked already, and stays as it is")
+        say(f"category {category} of stage {stage} is already held: nothing was changed")
         return
-    say(f"category {category} of stage {stage} is braked: it waits until it is released")
-    note(f"{_SOON} If no event is of that category, nothing changes.")
+    say(f"category {category} of stage {stage} is held: its events wait until you resume it")
+    note(f"{_TAKES_EFFECT} If no events of this category exist, nothing changes.")
 
 
-def release_category(category: str, *, stage: str) -> None:
-    """Let one category go, and begin anew to count what readers have against it."""
+def resume_category(category: str, *, stage: str) -> None:
+    """Send one category again, and reset its counts of bounces and complaints."""
     release = build_release(settings_of(stage, "feedback", FeedbackSettings))
     if not release(category):
-        say(f"category {category} of stage {stage} was not braked")
+        say(f"category {category} of stage {stage} was not held")
         return
-    say(f"category {category} of stage {stage} is released, and counted anew from now on")
+    say(f"category {category} of stage {stage} is sent again; its bounces and complaints are reset")
     note(
-        f"{_SOON} What waited comes with the next digest, and at once within a quarter of an hour."
+        f"{_TAKES_EFFECT} Waiting events go with the next digest; immediate email goes out within "
+        "15 minutes."
     )

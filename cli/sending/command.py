@@ -1,4 +1,4 @@
-"""`gazette brake`: whether a stream, or a category, is stopped, and why; stop them, let them go."""
+"""`gazette sending`: show whether digests, immediate email and categories go out; stop, resume."""
 
 from contextlib import AbstractContextManager
 from typing import Annotated
@@ -12,123 +12,122 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.sending.categories import pull_category, refuse_what_is_no_category, release_category, row
+from cli.sending.categories import check_category, resume_category, row, stop_category
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors, printable, say
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.formatting import moment, next_try, rate_text
 
-_COMMANDS = ("pull", "release")
-
 Category = Annotated[
     str | None,
-    typer.Option("--category", metavar="NAME", help="Of this category alone, not of all email."),
+    typer.Option("--category", metavar="NAME", help="This category only, not all email."),
 ]
 
-brake = typer.Typer(
-    help="Whether digests, email at once or a category are stopped, and why; stop, and let go.",
-    invoke_without_command=True,
+sending = typer.Typer(
+    help="Whether email goes out: show it, stop it, resume it.", no_args_is_help=True
 )
 
 
-@brake.callback()
+@sending.command("status")
 @one_line_errors()
-def show(context: typer.Context, stage: StageName = "prod") -> None:
-    """Show of each stream how fast it goes, whether its brake is on, why, since when, and when it
-    is tried next; and of which categories nothing is sent."""
-    if context.invoked_subcommand:
-        context.default_map = {command: {"stage": stage} for command in _COMMANDS}
-        return
+def status(stage: StageName = "prod") -> None:
+    """Show whether digests and immediate email go out, at which rate, and which categories are
+    held.
+
+    For a stream that is stopped: why, since when, and when the next email is tried.
+    """
     with _refusals(stage):
         desk = _desk(stage)
         found, categories = desk.look(), desk.categories()
     _show([*rows(found), *map(row, categories)])
     if found.digest.brake or found.immediate.brake:
-        note(f"`gazette brake release --stage {stage}` lets all email go at once.")
+        note(f"`gazette sending resume --stage {stage}` resumes all email at once.")
     if categories:
-        note(f"`gazette brake release --category NAME --stage {stage}` lets a category go.")
+        note(f"`gazette sending resume --category NAME --stage {stage}` resumes a category.")
 
 
-@brake.command("pull")
+@sending.command("stop")
 @one_line_errors()
-def pull(
-    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why: others will read it.")],
+def stop(
+    reason: Annotated[
+        str, typer.Argument(metavar="REASON", help="Why; `gazette sending status` shows it.")
+    ],
     stage: StageName = "prod",
     category: Category = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Stop all email of the stage, or one category, until somebody releases it; nothing is lost."""
+    """Stop all email of the stage, or one category, until somebody resumes it. Nothing is lost."""
     if not reason.strip():
-        raise NotPossible("REASON is empty: say in a few words why, others will read it.")
+        raise NotPossible("REASON is empty: say in a few words why you stop sending.")
     if category is not None:
-        refuse_what_is_no_category(category)
+        check_category(category)
     with _refusals(stage):
         desk = _desk(stage)
         if category is not None:
             why = printable(reason.strip())
-            pull_category(desk, category, why, stage=stage, yes=yes)
+            stop_category(desk, category, why, stage=stage, yes=yes)
             return
         if not yes:
             typer.confirm(
                 f"Stop all email of stage {stage} until somebody runs "
-                f"`gazette brake release --stage {stage}`?",
+                f"`gazette sending resume --stage {stage}`?",
                 abort=True,
             )
         desk.pull(printable(reason.strip()))
-    say(f"the brake of stage {stage} is on: nothing is sent until it is released")
-    note("What has its turn already still goes, for some seconds.")
+    say(f"all email of stage {stage} is stopped until you resume it")
+    note("Emails that workers already prepared may still go out for some seconds.")
 
 
-@brake.command("release")
+@sending.command("resume")
 @one_line_errors()
-def release(stage: StageName = "prod", category: Category = None) -> None:
-    """Let all email go, of both streams, or one category, whoever pulled the brake."""
+def resume(stage: StageName = "prod", category: Category = None) -> None:
+    """Resume all email, or one category, whether it was stopped by hand or automatically."""
     if category is not None:
-        refuse_what_is_no_category(category)
+        check_category(category)
         with _refusals(stage):
-            release_category(category, stage=stage)
+            resume_category(category, stage=stage)
         return
     with _refusals(stage):
         desk = _desk(stage)
         found = desk.look()
-        on = [each.brake for each in (found.digest, found.immediate) if each.brake]
-        if on:
+        stopped = [each.brake for each in (found.digest, found.immediate) if each.brake]
+        if stopped:
             desk.release()
-    if not on:
-        say(f"the brake of stage {stage} was off")
+    if not stopped:
+        say(f"email of stage {stage} was not stopped")
         return
-    since = min(each.since for each in on)
-    say(f"the brake of stage {stage} is off; it was on since {moment(since)}")
-    note("What was put off comes back within a quarter of an hour.")
+    since = min(each.since for each in stopped)
+    say(f"all email of stage {stage} is sent again; it was stopped since {moment(since)}")
+    note("Waiting email goes out within 15 minutes.")
 
 
 def rows(found: Streams[PaceReading]) -> list[tuple[str, str]]:
-    """A name and a value each, of one stream and then of the other."""
+    """A name and a value each: digests first, then immediate email."""
     return [*_of("digest", found.digest), *_of("immediate", found.immediate)]
 
 
 def _of(stream: str, found: PaceReading) -> list[tuple[str, str]]:
-    pace = (f"{stream} pace", rate_text(found))
+    rate = (f"{stream} rate", rate_text(found))
     if found.brake is None:
-        return [(f"{stream} brake", "off"), pace]
+        return [(stream, "sending"), rate]
     return [
-        (f"{stream} brake", "on, by hand" if found.brake.by_hand else "on"),
-        (f"{stream} why", printable(found.brake.why)),
+        (stream, "stopped by hand" if found.brake.by_hand else "stopped automatically"),
+        (f"{stream} reason", printable(found.brake.why)),
         (f"{stream} since", moment(found.brake.since)),
-        (f"{stream} tried", next_try(found.brake)),
-        pace,
+        (f"{stream} next try", next_try(found.brake)),
+        rate,
     ]
 
 
-def _show(said: list[tuple[str, str]]) -> None:
-    """Two columns for people; where it is piped, a line each, with a tab between."""
+def _show(rows: list[tuple[str, str]]) -> None:
+    """Two columns on a terminal; otherwise one line per row, separated by tabs."""
     console = Console()
     if not console.is_terminal:
-        for row in said:
+        for row in rows:
             typer.echo("\t".join(row))
         return
     table = Table.grid(padding=(0, 2))
-    for name, value in said:
+    for name, value in rows:
         table.add_row(Text(name, style="dim"), Text(value))
     console.print(table)
 

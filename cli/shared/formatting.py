@@ -1,4 +1,4 @@
-"""How batches look: a row each in a list, and one of them as it goes on; and the brake."""
+"""A batch as a row of a list and as a live view; the rate of a stream, and why it is stopped."""
 
 import math
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ class Sight:
         if not view.is_over:
             named += [("a second", _rate_text(self.per_second)), ("left", _left_text(self.left))]
         runs = [("runs", *map(str, row)) for row in _by_status(view)]
-        return [*named, *runs, ("pace", pace_text(self.pace))]
+        return [*named, *runs, ("rate", pace_text(self.pace))]
 
     def picture(self) -> RenderableType:
         """For people: what it is, a bar, runs by status and reason, and how fast digests go out."""
@@ -125,9 +125,9 @@ def listing(views: Sequence[BatchView]) -> Table:
 
 
 def pace_text(pace: PaceReading) -> str:
-    """How fast digests go out, in all batches together, and their brake where it is on."""
-    brake = f"; {brake_text(pace.brake)}" if pace.brake else ""
-    return f"{rate_text(pace)}{brake}"
+    """The rate of all digests together, and why they are stopped, if they are."""
+    stopped = f"; {stopped_text(pace.brake)}" if pace.brake else ""
+    return f"{rate_text(pace)}{stopped}"
 
 
 def rate_text(pace: PaceReading) -> str:
@@ -141,20 +141,20 @@ def rate_text(pace: PaceReading) -> str:
     return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
 
 
-def brake_text(brake: Brake) -> str:
-    """Why nothing is sent, since when, and when that changes."""
-    how = "is on by hand" if brake.by_hand else "is on"
+def stopped_text(brake: Brake) -> str:
+    """Why nothing is sent, since when, and when the next email is tried."""
+    how = "by hand" if brake.by_hand else "automatically"
     why = f" ({printable(brake.why)})" if brake.why else ""
-    return f"the brake {how} since {moment(brake.since)}{why}: {next_try(brake)}"
+    return f"stopped {how} since {moment(brake.since)}{why}: {next_try(brake)}"
 
 
 def next_try(brake: Brake) -> str:
-    """When one email tries whether all may go."""
+    """When the next email is tried."""
     if brake.by_hand:
-        return "not before it is released by hand"
+        return "none until you resume sending"
     if brake.is_tried:
-        return f"one email is trying now, the next from {moment(brake.until)} on"
-    return f"one email tries from {moment(brake.until)} on"
+        return f"one email is being tried now, the next at {moment(brake.until)} or later"
+    return f"one email at {moment(brake.until)} or later"
 
 
 def moment(instant: datetime) -> str:

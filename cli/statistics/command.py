@@ -1,4 +1,4 @@
-"""`gazette report`: what became of the emails of a batch, a week, or an experiment."""
+"""`gazette statistics`: what became of the emails of a batch, a week, or an experiment."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +30,7 @@ _AT_ONCE = 32
 
 
 @one_line_errors()
-def report(
+def statistics(
     batch: Annotated[
         str | None,
         typer.Option("--batch", metavar="SLOT", help="A slot in UTC: 2026-11-22T06:10Z."),
@@ -57,7 +57,7 @@ def report(
     """
     given = {"--batch": batch, "--week": week, "--experiment": experiment}
     if len(names := [name for name, value in given.items() if value is not None]) > 1:
-        raise NotPossible(f"{' and '.join(names)} are reports of their own: give one of them.")
+        raise NotPossible(f"{' and '.join(names)} are separate statistics: give one of them.")
     for option, file in (("--csv", to_csv), ("--html", to_html)):
         check_writable(option, file)
     began = now()

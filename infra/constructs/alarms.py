@@ -67,9 +67,9 @@ COUNTED = (
         meaning=(
             "The mail provider refuses all digests, all email at once, or both, so none of "
             "those is sent. "
-            "`gazette brake --stage {stage}` says which and why; mend that in the account. One "
-            "email at a time tries again, at least every half hour, and all go out once it is "
-            "accepted; `gazette brake release --stage {stage}` lets them go at once. No "
+            "`gazette sending status --stage {stage}` says which and why; fix that in the account. "
+            "One email at a time is tried again, at least every half hour, and all go out once one "
+            "is accepted; `gazette sending resume --stage {stage}` sends them at once. No "
             "attempt is used up, but a digest that waits longer than max_lateness goes with "
             "the next one."
         ),
@@ -82,9 +82,9 @@ COUNTED = (
         meaning=(
             "So many emails that showed a category bounced, or were complained of, that SES would "
             "review the account for it; nothing of that category is sent any more, and what comes "
-            "waits. `gazette brake --stage {stage}` says which one and why, `gazette report "
-            "--stage {stage}` who got what. Mend what readers or addresses have against it; then "
-            "`gazette brake release --category NAME --stage {stage}` sends what has waited."
+            "waits. `gazette sending status --stage {stage}` says which one and why, `gazette "
+            "statistics --stage {stage}` who got what. Fix what causes it; then "
+            "`gazette sending resume --category NAME --stage {stage}` sends what has waited."
         ),
     ),
     Counted(
@@ -96,9 +96,9 @@ COUNTED = (
             "Events expired before an email showed them: their digests were held up for longer "
             "than two occurrences and two weeks. `gazette explain USER --stage {stage}` says of a "
             "reader what held theirs up, the log of gazette-{stage}-generate whose they were "
-            "(expired). Is a category braked (`gazette brake --stage {stage}`), is the cap of the "
-            "day too small (`gazette batch show --stage {stage}`)? What expired is not sent any "
-            "more; services may put it again."
+            "(expired). Is a category held (`gazette sending status --stage {stage}`), is the "
+            "daily cap too small (`gazette batch show --stage {stage}`)? What expired is not sent "
+            "any more; services may put it again."
         ),
     ),
     Counted(

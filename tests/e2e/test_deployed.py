@@ -230,14 +230,14 @@ def test_a_taken_port_stops_the_demo_with_one_line_that_says_what_to_do() -> Non
     assert not result.stderr
 
 
-def test_support_sees_dead_letters_and_the_brake(deployed: Deployed) -> None:
+def test_support_lists_dead_letters_and_stops_sending(deployed: Deployed) -> None:
     listed = deployed.gazette("dlq", "list").splitlines()
     assert any(line.startswith("generate-dead\t") for line in listed)
     assert any(line.startswith("failed\t") for line in listed)
-    deployed.gazette("brake", "pull", "a wrong template", "--yes")
-    assert "a wrong template" in deployed.gazette("brake")
-    deployed.gazette("brake", "release")
-    assert "a wrong template" not in deployed.gazette("brake")
+    deployed.gazette("sending", "stop", "a wrong template", "--yes")
+    assert "a wrong template" in deployed.gazette("sending", "status")
+    deployed.gazette("sending", "resume")
+    assert "a wrong template" not in deployed.gazette("sending", "status")
 
 
 def test_who_registers_after_a_replay_gets_a_digest_once_the_clock_is_turned_back(

@@ -87,7 +87,7 @@ def test_a_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
     stage.work("generate", *messages)
     after = told(run(stage, "show", id_))
     assert (after["stands"], after["ended"], after["sent accepted"]) == ("over", "3", "2")
-    assert after["pace"] == "at most 400 emails a second; 2 today (UTC)"
+    assert after["rate"] == "at most 400 emails a second; 2 today (UTC)"
     assert "left" not in after
     assert run(stage, "list").stdout.split("\t") == [
         id_,

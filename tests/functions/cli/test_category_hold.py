@@ -1,4 +1,4 @@
-"""`gazette brake --category` on moto: stop one category, see which ones are, and let it go."""
+"""`gazette sending --category` on moto: hold one category, list those held, resume it."""
 
 from datetime import UTC, datetime
 
@@ -32,30 +32,30 @@ def test_what_is_braked_is_told_with_why_and_since_when(stage: Cloud) -> None:
     brakes = DynamoCategoryBrakes("batches")
     brakes.pull(category_brake("like", "a\tb", NOW, by_hand=True))
     brakes.pull(category_brake("comment", WHY, NOW))
-    shown = run(stage)
+    shown = run(stage, "status")
     assert shown.stdout.splitlines() == [
-        "digest brake\toff",
-        "digest pace\tat most 400 emails a second; 0 today (UTC)",
-        "immediate brake\toff",
-        "immediate pace\tat most 100 emails a second; 0 today (UTC)",
-        f"category comment\tbraked since {SINCE}: {WHY}",
-        f"category like\tbraked by hand since {SINCE}: a?b",
+        "digest\tsending",
+        "digest rate\tat most 400 emails a second; 0 today (UTC)",
+        "immediate\tsending",
+        "immediate rate\tat most 100 emails a second; 0 today (UTC)",
+        f"category comment\theld since {SINCE}: {WHY}",
+        f"category like\theld by hand since {SINCE}: a?b",
     ]
     assert shown.stderr == (
-        "`gazette brake release --category NAME --stage prod` lets a category go.\n"
+        "`gazette sending resume --category NAME --stage prod` resumes a category.\n"
     )
 
 
 def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud) -> None:
-    done = run(stage, "pull", " wrong line ", "--category", "comment", "--yes")
+    done = run(stage, "stop", " wrong line ", "--category", "comment", "--yes")
     assert done.stdout == (
-        "category comment of stage prod is braked: it waits until it is released\n"
+        "category comment of stage prod is held: its events wait until you resume it\n"
     )
     (brake,) = pulled()
     assert (brake.category, brake.why, brake.by_hand) == ("comment", "wrong line", True)
-    assert run(stage).stdout.startswith("digest brake\toff\n")
-    again = run(stage, "pull", "another", "--category", "comment", "--yes")
-    assert "is braked already, and stays as it is" in again.stdout
+    assert run(stage, "status").stdout.startswith("digest\tsending\n")
+    again = run(stage, "stop", "another", "--category", "comment", "--yes")
+    assert "is already held: nothing was changed" in again.stdout
     assert pulled() == [brake]
     assert stage.meter.actions["support"] == {
         ("batches", "UpdateItem"),
@@ -66,8 +66,8 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
 
 @pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])
 def test_none_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
-    done = run(stage, "pull", "wrong line", "--category", "comment", said=answer)
-    assert "Send nothing of comment in stage prod until somebody runs" in done.stdout
+    done = run(stage, "stop", "wrong line", "--category", "comment", said=answer)
+    assert "Send no events of category comment in stage prod until somebody runs" in done.stdout
     assert bool(pulled()) == is_on
 
 
@@ -76,16 +76,16 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
     tallies.add("comment", Mark.SENT, now)
     DynamoCategoryBrakes("batches").pull(category_brake("comment", WHY, NOW))
     DynamoCategoryBrakes("batches").pull(category_brake("like", WHY, NOW))
-    done = run(stage, "release", "--category", "comment")
+    done = run(stage, "resume", "--category", "comment")
     assert done.stdout == (
-        "category comment of stage prod is released, and counted anew from now on\n"
+        "category comment of stage prod is sent again; its bounces and complaints are reset\n"
     )
     assert [brake.category for brake in pulled()] == ["like"]
     assert tallies.since("comment", now - SPAN) == Tally()
-    again = run(stage, "release", "--category", "comment")
+    again = run(stage, "resume", "--category", "comment")
     assert (again.exit_code, again.stdout) == (
         0,
-        "category comment of stage prod was not braked\n",
+        "category comment of stage prod was not held\n",
     )
     assert stage.meter.actions["support"] == {
         ("batches", "Query"),
@@ -99,24 +99,24 @@ def test_of_a_category_that_is_not_braked_nothing_is_forgotten(stage: Cloud) -> 
     """Named by mistake it would be judged by what comes from now on alone."""
     tallies, now = DynamoTallies("tallies"), datetime.now(UTC)
     tallies.add("comment", Mark.SENT, now)
-    done = run(stage, "release", "--category", "comment")
-    assert done.stdout == "category comment of stage prod was not braked\n"
+    done = run(stage, "resume", "--category", "comment")
+    assert done.stdout == "category comment of stage prod was not held\n"
     assert tallies.since("comment", now - SPAN) == Tally(1)
 
 
 @pytest.mark.parametrize("category", ["", "Comment", "comment ", "a b", "x" * 33])
-@pytest.mark.parametrize("command", [("pull", "why", "--yes"), ("release",)])
+@pytest.mark.parametrize("command", [("stop", "why", "--yes"), ("resume",)])
 def test_what_is_no_category_is_refused(
     stage: Cloud, command: tuple[str, ...], category: str
 ) -> None:
     done = run(stage, *command, "--category", category)
     assert done.exit_code == 2
-    assert "is no category, such as comment" in done.stderr
+    assert "is not a category name, such as comment" in done.stderr
     assert not pulled()
     assert not stage.meter.actions["support"]
 
 
-def test_the_stage_may_be_named_before_the_command(stage: Cloud) -> None:
-    done = run(stage, "--stage", "nowhere", "release", "--category", "comment")
+def test_resume_names_the_function_that_is_missing(stage: Cloud) -> None:
+    done = run(stage, "resume", "--category", "comment", "--stage", "nowhere")
     assert done.exit_code == 2
     assert "There is no function gazette-nowhere-feedback here" in done.stderr

@@ -1,4 +1,4 @@
-"""`gazette brake` on moto: what it says of the brake, and what it does to all email."""
+"""`gazette sending` on moto: what it shows of the streams, and how it stops and resumes them."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.sending import command as brake
+from cli.sending import command
 from tests.builders import NOW
 from tests.functions.cli.test_batches import slot
 from tests.functions.conftest import Cloud, fan_out
@@ -33,7 +33,7 @@ def stage(cloud: Cloud) -> Cloud:
 
 def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
     with cloud.meter.acting("support"):
-        return CliRunner().invoke(app, ["brake", *arguments], input=said)
+        return CliRunner().invoke(app, ["sending", *arguments], input=said)
 
 
 def refused(row: str = ROWS.digest) -> Brake:
@@ -45,63 +45,66 @@ def stored(row: str = ROWS.digest) -> Brake | None:
     return DynamoPacer("pace", PLAN, name=row).read(NOW).brake
 
 
-def test_where_both_brakes_are_off_two_lines_each_tell_it_and_how_fast_it_goes(
+def test_status_shows_each_stream_and_its_rate(
     stage: Cloud,
 ) -> None:
-    shown = run(stage)
+    shown = run(stage, "status")
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert shown.stdout.splitlines() == [
-        "digest brake\toff",
-        "digest pace\tat most 400 emails a second; 0 today (UTC)",
-        "immediate brake\toff",
-        "immediate pace\tat most 100 emails a second; 0 today (UTC)",
+        "digest\tsending",
+        "digest rate\tat most 400 emails a second; 0 today (UTC)",
+        "immediate\tsending",
+        "immediate rate\tat most 100 emails a second; 0 today (UTC)",
     ]
     assert stage.meter.actions["support"] == {("pace", "GetItem"), ("batches", "Query")}
 
 
-def test_a_brake_that_is_on_is_told_with_why_since_when_and_when_it_is_tried(stage: Cloud) -> None:
+def test_status_of_a_stopped_stream_says_why_since_when_and_the_next_try(stage: Cloud) -> None:
     refused(ROWS.immediate)
-    shown = run(stage)
+    shown = run(stage, "status")
     assert shown.stdout.splitlines() == [
-        "digest brake\toff",
-        "digest pace\tat most 400 emails a second; 0 today (UTC)",
-        "immediate brake\ton",
-        f"immediate why\t{WHY}",
+        "digest\tsending",
+        "digest rate\tat most 400 emails a second; 0 today (UTC)",
+        "immediate\tstopped automatically",
+        f"immediate reason\t{WHY}",
         f"immediate since\t{SINCE}",
-        f"immediate tried\tone email tries from {UNTIL} on",
-        "immediate pace\tat most 100 emails a second; 0 today (UTC)",
+        f"immediate next try\tone email at {UNTIL} or later",
+        "immediate rate\tat most 100 emails a second; 0 today (UTC)",
     ]
-    assert "`gazette brake release --stage prod`" in shown.stderr
+    assert "`gazette sending resume --stage prod`" in shown.stderr
 
 
 def test_people_see_the_same(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     refused()
-    monkeypatch.setattr(brake, "Console", lambda: Console(force_terminal=True, width=100))
-    shown = run(stage).stdout
-    for said in ("on", WHY, SINCE, UNTIL):
+    monkeypatch.setattr(command, "Console", lambda: Console(force_terminal=True, width=100))
+    shown = run(stage, "status").stdout
+    for said in ("stopped", WHY, SINCE, UNTIL):
         assert said in shown
     assert "\t" not in shown
 
 
 @pytest.mark.usefixtures("later")
-def test_what_is_pulled_by_hand_stops_all_email_until_it_is_released(stage: Cloud) -> None:
+def test_stop_holds_all_email_until_it_is_resumed(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
     (message,) = fan_out(stage)
-    pulled = run(stage, "pull", "wrong template", "--yes")
-    assert pulled.stdout == (
-        "the brake of stage prod is on: nothing is sent until it is released\n"
-    )
+    stopped = run(stage, "stop", "wrong template", "--yes")
+    assert stopped.stdout == "all email of stage prod is stopped until you resume it\n"
     for stream in ("digest", "immediate"):
-        assert f"{stream} brake\ton, by hand\n{stream} why\twrong template\n" in run(stage).stdout
-        assert f"{stream} tried\tnot before it is released by hand" in run(stage).stdout
+        assert (
+            f"{stream}\tstopped by hand\n{stream} reason\twrong template\n"
+            in run(stage, "status").stdout
+        )
+        assert f"{stream} next try\tnone until you resume sending" in run(stage, "status").stdout
     stage.meter.clear()
     stage.work("generate", message)
     assert not stage.sent()
     (entry,) = stage.queued("generate")
     assert 600 <= entry["DelaySeconds"] <= 900
-    released = run(stage, "release")
-    assert released.stdout.startswith("the brake of stage prod is off; it was on since 20")
+    resumed = run(stage, "resume")
+    assert resumed.stdout.startswith(
+        "all email of stage prod is sent again; it was stopped since 20"
+    )
     stage.work("generate", entry["MessageBody"])
     assert len(stage.sent()) == 1
     assert stage.meter.actions["support"] == {
@@ -113,28 +116,26 @@ def test_what_is_pulled_by_hand_stops_all_email_until_it_is_released(stage: Clou
 
 @pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])
 def test_nothing_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
-    done = run(stage, "pull", "wrong template", said=answer)
+    done = run(stage, "stop", "wrong template", said=answer)
     assert "Stop all email of stage prod until somebody runs" in done.stdout
     assert (done.exit_code == 0) == is_on
     assert [stored(row) is not None for row in (ROWS.digest, ROWS.immediate)] == [is_on] * 2
 
 
 @pytest.mark.parametrize("rows", [(ROWS.digest,), (ROWS.immediate,), (ROWS.digest, ROWS.immediate)])
-def test_what_the_provider_pulled_can_be_released_by_hand(
-    stage: Cloud, rows: tuple[str, ...]
-) -> None:
+def test_resume_ends_what_the_circuit_breaker_stopped(stage: Cloud, rows: tuple[str, ...]) -> None:
     for row in rows:
         refused(row)
-    done = run(stage, "release")
-    assert done.stdout == f"the brake of stage prod is off; it was on since {SINCE}\n"
+    done = run(stage, "resume")
+    assert done.stdout == f"all email of stage prod is sent again; it was stopped since {SINCE}\n"
     assert [stored(row) for row in (ROWS.digest, ROWS.immediate)] == [None, None]
-    again = run(stage, "release")
-    assert (again.exit_code, again.stdout) == (0, "the brake of stage prod was off\n")
+    again = run(stage, "resume")
+    assert (again.exit_code, again.stdout) == (0, "email of stage prod was not stopped\n")
 
 
-def test_whoever_pulls_it_by_hand_takes_it_from_the_provider(stage: Cloud) -> None:
+def test_a_stop_by_hand_replaces_an_automatic_one(stage: Cloud) -> None:
     refused()
-    run(stage, "pull", "we look into it", "--yes")
+    run(stage, "stop", "we look into it", "--yes")
     found = stored()
     assert found
     assert stored(ROWS.immediate) == found
@@ -144,27 +145,25 @@ def test_whoever_pulls_it_by_hand_takes_it_from_the_provider(stage: Cloud) -> No
 
 @pytest.mark.parametrize("reason", ["", "  "])
 def test_a_reason_is_needed(stage: Cloud, reason: str) -> None:
-    done = run(stage, "pull", reason, "--yes")
+    done = run(stage, "stop", reason, "--yes")
     assert (done.exit_code, stored()) == (2, None)
     assert "REASON is empty" in done.stderr
 
 
 def test_a_reason_steers_no_terminal(stage: Cloud) -> None:
-    run(stage, "pull", "a\tb\x1b[2J\n", "--yes")
-    assert "digest why\ta?b?[2J" in run(stage).stdout
+    run(stage, "stop", "a\tb\x1b[2J\n", "--yes")
+    assert "digest reason\ta?b?[2J" in run(stage, "status").stdout
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--stage", "nowhere"),
-        ("release", "--stage", "nowhere"),
-        ("pull", "x", "--yes", "--stage", "nowhere"),
-        ("--stage", "nowhere", "release"),
-        ("--stage", "nowhere", "pull", "x", "--yes"),
+        ("status", "--stage", "nowhere"),
+        ("resume", "--stage", "nowhere"),
+        ("stop", "x", "--yes", "--stage", "nowhere"),
     ],
 )
-def test_the_stage_may_be_named_before_or_behind_the_command(
+def test_no_other_stage_than_the_named_one_is_touched(
     stage: Cloud, arguments: tuple[str, ...]
 ) -> None:
     """Another stage than the one that was named is never stopped, nor released."""
@@ -179,9 +178,9 @@ def test_the_stage_may_be_named_before_or_behind_the_command(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_batch_shows_the_brake_in_its_pace(stage: Cloud) -> None:
+def test_a_batch_shows_that_digests_are_stopped(stage: Cloud) -> None:
     deploy("fanout", FanoutSettings.from_env().to_env())
     stage.say("subscriber.changed", profile())
     refused()
     shown = CliRunner().invoke(app, ["batch", "show", slot(), "--once"])
-    assert f"the brake is on since {SINCE} ({WHY})" in shown.stdout
+    assert f"stopped automatically since {SINCE} ({WHY})" in shown.stdout

@@ -255,7 +255,7 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     (braked,) = rows(run(stage, "show"))
     assert braked[4:] == [
         "waits",
-        "its stream's brake is on (gazette brake); it goes out once that is off",
+        "sending is stopped (gazette sending status); it goes out once it resumes",
     ]
     DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest).release_by_hand()
     claim = Claim(Window(NOW, NOW), deadline=datetime.now(UTC), nonce="n")

@@ -1,4 +1,4 @@
-"""`gazette report` on moto: from the name of a stage to what became of its emails."""
+"""`gazette statistics` on moto: from the name of a stage to what became of its emails."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
 
 def run(cloud: Cloud, *arguments: str) -> Result:
     with cloud.meter.acting("owner"):
-        return CliRunner().invoke(app, ["report", *arguments])
+        return CliRunner().invoke(app, ["statistics", *arguments])
 
 
 class Put(Protocol):

@@ -454,8 +454,8 @@ def test_what_waits_because_its_category_is_braked_is_told(world: World) -> None
     for category in ("like", "mention"):
         world.category_brakes.pull(category_brake(category, "complaints", NOW))
     assert answer(world).endswith(
-        "What waits: 2 events for the daily digest. Nothing of like is sent to anybody now: "
-        "`gazette brake` says why; it comes once that is released."
+        "What waits: 2 events for the daily digest. No events of like are sent to anybody now: "
+        "`gazette sending status` says why; they go out after they are resumed."
     )
     world.category_brakes.release("like")
-    assert "gazette brake" not in answer(world)
+    assert "gazette sending" not in answer(world)

@@ -12,7 +12,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.steps.support.batches import BatchView
 from rich.console import Console
 
-from cli.shared.formatting import Sight, brake_text, pace_text, row, stands
+from cli.shared.formatting import Sight, pace_text, row, stands, stopped_text
 from tests.builders import NOW
 
 PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, brake=None)
@@ -73,14 +73,16 @@ def test_what_is_over_has_nothing_left() -> None:
         (
             replace(PACE, brake=pulled(None, "SendingPaused", NOW)),
             (
-                "at most 20 of 50 emails a second; 7 today (UTC); the brake is on since "
-                "2026-11-22 07:03:00 UTC (SendingPaused): one email tries from "
-                "2026-11-22 07:04:00 UTC on"
+                "at most 20 of 50 emails a second; 7 today (UTC); stopped automatically "
+                "since 2026-11-22 07:03:00 UTC (SendingPaused): one email at "
+                "2026-11-22 07:04:00 UTC or later"
             ),
         ),
     ],
 )
-def test_the_pace_is_told_with_the_ramp_the_cap_and_the_brake(pace: PaceReading, said: str) -> None:
+def test_the_rate_comes_with_the_ramp_the_cap_and_why_it_is_stopped(
+    pace: PaceReading, said: str
+) -> None:
     assert pace_text(pace) == said
 
 
@@ -90,21 +92,21 @@ def test_the_pace_is_told_with_the_ramp_the_cap_and_the_brake(pace: PaceReading,
         (
             pulled(None, "", NOW).tried(NOW + timedelta(minutes=1)),
             (
-                "the brake is on since 2026-11-22 07:03:00 UTC: one email is trying now, the next "
-                "from 2026-11-22 07:05:00 UTC on"
+                "stopped automatically since 2026-11-22 07:03:00 UTC: one email is being tried "
+                "now, the next at 2026-11-22 07:05:00 UTC or later"
             ),
         ),
         (
             pulled_by_hand("wrong\ttemplate\x1b[2J", NOW),
             (
-                "the brake is on by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J): not "
-                "before it is released by hand"
+                "stopped by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J): none until "
+                "you resume sending"
             ),
         ),
     ],
 )
-def test_the_brake_is_told_with_why_and_when_it_is_tried(brake: Brake, said: str) -> None:
-    assert brake_text(brake) == said
+def test_a_stop_comes_with_its_reason_and_the_next_try(brake: Brake, said: str) -> None:
+    assert stopped_text(brake) == said
 
 
 def test_where_a_batch_stands_is_one_word_or_two() -> None:

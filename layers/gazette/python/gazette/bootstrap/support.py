@@ -187,7 +187,7 @@ class ReportDesk:
 
 
 def build_report(settings: FeedbackSettings, *, at_once: int) -> ReportDesk:
-    """What `gazette report` needs, which reads `at_once` slots, from the settings of feedback."""
+    """For `gazette statistics`, which reads `at_once` slots; from the settings of feedback."""
     retention = timedelta(days=settings.run_retention_days)
     engagements = DynamoEngagements(
         settings.engagement_table, retention=retention, connections=at_once
