@@ -1,0 +1,59 @@
+"""docs/glossary.md is in order, and words that were given up do not come back."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "glossary.md"
+CODE = ("benchmarks", "cli", "demo", "functions", "infra", "layers/gazette", "proofs", "tests")
+GONE: dict[str, str] = {
+    "desks": "the functions themselves",
+    "sets aside": "excludes",
+}
+"""What is no longer said, and what is said instead. Words of one name are joined by a space."""
+
+
+def terms() -> list[str]:
+    rows = re.findall(r"^\| (.+?) \| .+ \|$", PAGE.read_text(), re.MULTILINE)
+    return [term for term in rows if term not in {"term", "---"}]
+
+
+def texts() -> Iterator[Path]:
+    """Every page and every module but this one."""
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md"))
+    yield from (ROOT / "docs").rglob("*.md")
+    for folder in CODE:
+        yield from (path for path in (ROOT / folder).rglob("*.py") if path != Path(__file__))
+
+
+def words(text: str) -> str:
+    """The text in lower case, identifiers taken apart: `NoTurn` and `no_turn` are `no turn`."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return " ".join(re.findall(r"[a-z0-9]+", apart.lower()))
+
+
+def test_terms_are_in_alphabetical_order() -> None:
+    assert terms() == sorted(terms(), key=str.lower)
+
+
+def test_each_term_is_explained_once() -> None:
+    assert [term for term, times in Counter(terms()).items() if times > 1] == []
+
+
+def test_a_word_that_was_given_up_is_in_no_module_and_on_no_page() -> None:
+    given_up = re.compile(rf"\b({'|'.join(map(re.escape, GONE))})\b")
+    found = [
+        f"{path.relative_to(ROOT)}: {word!r}, say {GONE[word]!r}"
+        for path in texts()
+        for word in sorted(set(given_up.findall(words(path.read_text()))))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["NoTurn", "no_turn", "`no turn`", "NO_TURN"])
+def test_a_word_is_found_however_it_is_written(name: str) -> None:
+    assert words(name) == "no turn"
