@@ -28,7 +28,15 @@ from gazette.domain.feedback.reputation import CategoryBrake
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import BrakedCategories, QueuedRun, Renderer, Shard
+from gazette.domain.ports.outside import (
+    BrakedCategories,
+    FollowerPage,
+    QueuedRun,
+    Renderer,
+    Shard,
+    TimeLeft,
+    Walk,
+)
 from gazette.domain.ports.stores import EventShelf
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
@@ -44,7 +52,7 @@ from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
-from gazette.steps.fanout.fanout import FannedOut, fan_out
+from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import Suppressing, heed
 from gazette.steps.feedback.category_stats import Watching, watch
 from gazette.steps.feedback.feedback import take_note
@@ -57,7 +65,7 @@ from gazette.steps.subscribers.resubscribe import come_back
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
 from gazette.steps.support.dry_run import Rehearsing
-from gazette.steps.sweep.sweep import sweep
+from gazette.steps.sweep.sweep import begin_sweep, sweep
 from gazette.steps.sweep.unknown import Sweeping, SweepLimits, Swept
 
 from tests.builders import SettableClock, a_subscriber
@@ -91,6 +99,7 @@ from tests.fakes import (
     FakeRenderer,
     FakeRunQueue,
     FakeShardQueue,
+    FakeSweepQueue,
 )
 
 SETTLE_LAG = timedelta(seconds=15)
@@ -99,6 +108,9 @@ HOLD = timedelta(seconds=21)
 WRITE_BOUND = timedelta(seconds=10)
 
 GRACE = timedelta(minutes=15)
+
+LOOKBACK = 1
+"""Slots that a tick reads again."""
 
 SOFT_LIMIT = SoftLimit(bounces=5, span=timedelta(days=14))
 
@@ -111,6 +123,11 @@ FANOUT = FanoutLimits(
 )
 
 _ROUNDS = 3
+
+
+def _a_minute() -> timedelta:
+    return timedelta(minutes=1)
+
 
 PORTS = (
     "subscribers",
@@ -135,6 +152,7 @@ PORTS = (
     "shelf",
     "shard_queue",
     "followers_queue",
+    "sweep_queue",
     "bus",
     "mailer",
     "pacer",
@@ -182,6 +200,7 @@ class World:
     defaults: Frequencies = ()
     sunset: timedelta | None = None
     max_lateness: timedelta = FANOUT.max_lateness
+    spread: timedelta = FANOUT.spread
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     follows: FakeFollows = field(default_factory=FakeFollows)
@@ -206,12 +225,13 @@ class World:
     bus: FakeBus = field(default_factory=FakeBus)
     followers_queue: FakeFollowersQueue = field(default_factory=FakeFollowersQueue)
     shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
+    sweep_queue: FakeSweepQueue = field(default_factory=FakeSweepQueue)
     mailer: FakeMailer = field(default_factory=FakeMailer)
     renderer: Renderer = field(default_factory=FakeRenderer)
     pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
     immediate_pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
     nonces: Iterator[int] = field(default_factory=count)
-    time_left: timedelta = timedelta(seconds=60)
+    time_left: TimeLeft = _a_minute
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
@@ -254,7 +274,7 @@ class World:
             followers_queue=self.followers_queue,
             quarantine=self.quarantine,
             places=self.places,
-            time_left=lambda: self.time_left,
+            time_left=lambda: self.time_left(),
         )
 
     def choose(
@@ -300,17 +320,21 @@ class World:
         queue = self.followers_queue.sent
         while queue:
             message = queue[0]
-            bring(
-                message,
-                activities=self.activities,
-                followers_queue=self.followers_queue,
-                places=self.places,
-                time_left=lambda: self.time_left,
-            )
+            self.bring(message)
             if message in queue:
                 queue.remove(message)
             done += 1
         return done
+
+    def bring(self, message: Walk | FollowerPage) -> int:
+        """One message on the followers queue; returns how many followers it concerned."""
+        return bring(
+            message,
+            activities=self.activities,
+            followers_queue=self.followers_queue,
+            places=self.places,
+            time_left=lambda: self.time_left(),
+        )
 
     def delivering(self) -> Delivering:
         """What every worker that sends has."""
@@ -370,7 +394,7 @@ class World:
 
     def deliver(self, key: RunKey) -> Delivery | None:
         """The one step by which anything is sent."""
-        return deliver(key, by=self.delivering(), time_left=lambda: timedelta(seconds=60))
+        return deliver(key, by=self.delivering(), time_left=lambda: self.time_left())
 
     def generate(self, key: RunKey) -> Run | None:
         """One message on the generate queue."""
@@ -436,9 +460,29 @@ class World:
         partitions = {shard_of(user_id, PARTITIONS) for user_id in user_ids}
         done: Counter[Swept] = Counter()
         for partition in sorted(partitions) or range(PARTITIONS):
-            swept = sweep(partition, by=self.sweeping(), time_left=lambda: timedelta(seconds=60))
-            done.update(what for _, what in swept)
+            done.update(self.sweep_partition(partition))
         return done
+
+    def sweep_partition(self, partition: int) -> Counter[Swept]:
+        """One message on the sweep queue."""
+        swept = sweep(partition, by=self.sweeping(), time_left=lambda: self.time_left())
+        return Counter(what for _, what in swept)
+
+    def begin_sweep(self, at: datetime) -> None:
+        """What the sweep's clock starts."""
+        begin_sweep(
+            at,
+            partitions=PARTITIONS,
+            sweep_queue=self.sweep_queue,
+            batches=self.batches,
+            shard_queue=self.shard_queue,
+            shards=1,
+            lookback=LOOKBACK,
+        )
+
+    def tick(self, at: datetime) -> None:
+        """What the clock of fan-out starts."""
+        tick(at, batches=self.batches, shard_queue=self.shard_queue, shards=1, lookback=LOOKBACK)
 
     def sweeping(self) -> Sweeping:
         """What the sweep has."""
@@ -524,8 +568,12 @@ class World:
 
     def fan_out(self, slot: datetime) -> FannedOut:
         """What is due in a slot becomes runs and messages, now."""
+        return self.fan_out_shard(Shard(0, slot, slot))
+
+    def fan_out_shard(self, shard: Shard) -> FannedOut:
+        """One message on the queue of fan-out."""
         return fan_out(
-            Shard(0, slot, slot),
+            shard,
             departures=Departures(
                 subscribers=self.subscribers,
                 schedules=self.schedules,
@@ -534,11 +582,16 @@ class World:
                 batches=self.batches,
                 generate_queue=self.generate_queue,
                 clock=self.clock,
-                random=lambda: 0.0,
-                limits=replace(FANOUT, sunset=self.sunset),
+                random=lambda: 1.0,
+                limits=replace(
+                    FANOUT,
+                    max_lateness=self.max_lateness,
+                    spread=self.spread,
+                    sunset=self.sunset,
+                ),
             ),
             shard_queue=self.shard_queue,
-            time_left=lambda: self.time_left,
+            time_left=lambda: self.time_left(),
         )
 
     def send_digest(self, name: str = DAILY, user_id: str = "ann") -> None:
@@ -588,7 +641,7 @@ class World:
             follows,
             bus=self.bus,
             places=self.places,
-            time_left=lambda: self.time_left,
+            time_left=lambda: self.time_left(),
         )
 
     def press(
@@ -601,7 +654,7 @@ class World:
             bus=self.bus,
             suppressions=self.suppressions,
             places=self.places,
-            time_left=lambda: self.time_left,
+            time_left=lambda: self.time_left(),
         )
 
     def work_off_bus(self) -> None:

@@ -1,21 +1,18 @@
 """Where a life takes place: every port, as its workers have it and as an onlooker reads it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Policy, SendOutcome
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.explanation import EventHistory
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Edition, Mail
-from gazette.domain.ports.ledgers import Batches, Runs, Schedules
 from gazette.domain.ports.outside import Links
-from gazette.domain.ports.stores import Events, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.context import Places
 
 from proofs.prove import without
 from proofs.prove.provider import Answer, Provider
@@ -30,7 +27,7 @@ from proofs.prove.queues import (
 from proofs.prove.strikes import Calls, unavailable
 from tests.fake_stores import PARTITIONS, FakePacer
 from tests.fakes import FakeBacklog, FakeCanary, FakeMailer, FakeRenderer
-from tests.world import PORTS, Watched, World
+from tests.world import World
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,8 @@ class Wiring:
 
     clock: Any
     policy: Policy
+    lateness: timedelta
+    spread: timedelta
     readers: tuple[str, ...]
     queues: Mapping[str, Queue]
     provider: Provider
@@ -46,24 +45,11 @@ class Wiring:
 
 
 @dataclass(frozen=True)
-class Onlooker:
-    """The tables, read without anybody noticing."""
-
-    subscribers: Subscribers
-    schedules: Schedules
-    runs: Runs
-    events: Events
-    batches: Batches
-    history: EventHistory
-
-
-@dataclass(frozen=True)
 class Land:
-    """`world` has the ports of the workers; `sweep_queue` is the one that it lacks."""
+    """`world` has the ports of the workers, and `onlooker` the same tables: it reads unnoticed."""
 
     world: World
-    onlooker: Onlooker
-    sweep_queue: Any
+    onlooker: World
 
 
 @dataclass(frozen=True)
@@ -150,41 +136,21 @@ def on_fakes(wiring: Wiring) -> Land:
         pacer=pacer,
         immediate_pacer=pacer if without.ONE_BRAKE else FakePacer(PacePlan(rate=500)),
         policy=wiring.policy,
+        max_lateness=wiring.lateness,
+        spread=wiring.spread,
         renderer=Register(),
         generate_queue=RunMessages(queues["generate"]),
         resend_queue=RunMessages(queues["resend"]),
         failed_runs=GivenUp(queues["resend"]),
         followers_queue=FollowerMessages(queues["followers"]),
         shard_queue=ShardMessages(queues["fanout"]),
+        sweep_queue=SweepMessages(queues["sweep"], inhabited),
         mailer=ProvidedMailer(wiring.provider),
         canary=ReportedCanary(wiring.provider),
         backlog=QueuedReports(queues["feedback"]),
     )
-    onlooker = Onlooker(
-        world.subscribers,
-        world.schedules,
-        world.runs,
-        world.events,
-        world.batches,
-        history=world.events,
-    )
     world.events.around = calls.around
-    watch(world, calls)
-    sweep_queue = Watched("sweep_queue", SweepMessages(queues["sweep"], inhabited), calls.around)
-    return Land(world, onlooker, sweep_queue)
-
-
-def watch(world: World, calls: Calls) -> None:
-    """Let every call of a port go through `calls`, for good."""
-    ports: dict[str, Any] = {
-        name: Watched(name, getattr(world, name), calls.around) for name in PORTS
-    }
-    placed = {one.name for one in fields(Places)}
-    world.places = replace(
-        world.places, **{name: port for name, port in ports.items() if name in placed}
-    )
-    for name, port in ports.items():
-        setattr(world, name, port)
+    return Land(world.seen_through(calls.around), world)
 
 
 def _answerless(provider: Provider, name: str, call: Callable[[], object], done: bool) -> object:

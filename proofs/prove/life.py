@@ -100,16 +100,16 @@ class Life:
             Wiring(
                 workers_clock,
                 scenario.policy,
+                scenario.lateness,
+                scenario.spread,
                 scenario.readers,
                 self.queues,
                 self.provider,
                 self.calls,
             )
         )
-        self.workers = Workers(
-            self.land, self.calls, lateness=scenario.lateness, spread=scenario.spread
-        )
         self.world = self.land.world
+        self.workers = Workers(self.world, self.calls)
         self.onlooker = self.land.onlooker
         self.brakes = FakeCategoryBrakes()
         self.world.braked = self.brakes

@@ -51,7 +51,7 @@ from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
 from moto.core.models import DEFAULT_ACCOUNT_ID
 
-from proofs.prove.land import Ground, Land, Onlooker, QueuedReports, Register, Wiring
+from proofs.prove.land import Ground, Land, QueuedReports, Register, Wiring
 from proofs.prove.provider import Answer, Provider
 from proofs.prove.queues import Message
 from proofs.prove.strikes import unavailable
@@ -112,7 +112,6 @@ class _Account:
         self._clock = SettableClock()
         self._tokens: set[str] = set()
         self._inhabited: frozenset[int] = frozenset()
-        self._sweep_queue = SqsSweepQueue(sqs, urls["sweep"])
         clock = self._now
         self._ports: dict[str, Any] = {
             "subscribers": DynamoSubscribers("subscribers"),
@@ -128,6 +127,7 @@ class _Account:
             "failed_runs": SqsFailedRuns(sqs, urls["resend-dead"]),
             "followers_queue": SqsFollowersQueue(sqs, urls["followers"]),
             "shard_queue": SqsShardQueue(sqs, urls["fanout"]),
+            "sweep_queue": SqsSweepQueue(sqs, urls["sweep"]),
             "mailer": SesMailer(ses, sender=_SENDER, configuration_set="digest"),
             "canary": SesCanary(
                 ses, sender=_SENDER, configuration_set="digest", installation="here"
@@ -152,6 +152,8 @@ class _Account:
         world = World(
             clock=wiring.clock,
             policy=wiring.policy,
+            max_lateness=wiring.lateness,
+            spread=wiring.spread,
             renderer=Register(),
             **self._ports,
             **_remembering(wiring),
@@ -159,15 +161,7 @@ class _Account:
         for name, port in self._more.items():
             setattr(world, name, port)
         world.places = replace(world.places, events=self._more["events"])
-        onlooker = Onlooker(
-            world.subscribers,
-            world.schedules,
-            world.runs,
-            world.events,
-            world.batches,
-            history=world.events,
-        )
-        return Land(world, onlooker, self._sweep_queue)
+        return Land(world, world)
 
     def request(self, name: str, request: Any, send: Callable[[], Any]) -> Any:
         """One request of botocore's, by whoever works now."""

@@ -170,7 +170,7 @@ def _has_expired(life: Life, user_id: str, event_id: str) -> bool:
     """
     counted = any(
         placed.event.id == event_id and placed.schedule == EXPIRED
-        for placed in readable(life.onlooker.history.of_user(user_id))
+        for placed in readable(life.onlooker.events.of_user(user_id))
     )
     runs = readable(life.onlooker.runs.of_user(user_id))
     return counted and any(

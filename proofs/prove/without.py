@@ -21,7 +21,6 @@ def _no_settle_lag() -> Iterator[None]:
     with (
         patch.object(world, "SETTLE_LAG", nothing),
         patch.object(world, "FANOUT", fanout),
-        patch("proofs.prove.workers.FANOUT", fanout),
     ):
         yield
 

@@ -1,32 +1,16 @@
 """What the functions do with a message each, on the ports of a land."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.feedback.delivery_events import MailReport
-from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Shard
-from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.generate import generate
-from gazette.steps.delivery.resend import ResendMessage, resend
-from gazette.steps.delivery.types import Delivery
-from gazette.steps.fanout.fanout import fan_out, tick
-from gazette.steps.feedback.feedback import take_note
-from gazette.steps.ingest.followers import bring
-from gazette.steps.ingest.ingest import ingest
-from gazette.steps.occurrences.start import Departures
-from gazette.steps.sweep.sweep import begin_sweep, sweep
 
-from proofs.prove.land import Land
 from proofs.prove.queues import Message
 from proofs.prove.strikes import Calls, Killed
-from tests.fake_stores import PARTITIONS
-from tests.world import FANOUT
-
-_LOOKBACK = 1
+from tests.world import World
 
 Done = Run | None
 """The run that a message was about, as its worker left it."""
@@ -35,11 +19,10 @@ Done = Run | None
 class Workers:
     """One method for each function."""
 
-    def __init__(self, land: Land, calls: Calls, *, lateness: timedelta, spread: timedelta) -> None:
-        self._land = land
+    def __init__(self, world: World, calls: Calls) -> None:
+        self._world = world
         self._calls = calls
-        self._lateness = lateness
-        self._spread = spread
+        world.time_left = self._time_left
 
     def _time_left(self) -> timedelta:
         """Of the invocation that asks."""
@@ -53,130 +36,51 @@ class Workers:
 
     def ingest(self, message: Message) -> Done:
         """A command, already decoded."""
-        world = self._land.world
-        ingest(
-            "the body",
-            decode=lambda _: message.body,  # type: ignore[arg-type, return-value]
-            activities=world.activities,
-            suppressions=world.suppressions,
-            followers_queue=world.followers_queue,
-            quarantine=world.quarantine,
-            places=world.places,
-            time_left=self._time_left,
-        )
+        self._world.say(_body(message))
         return None
 
     def followers(self, message: Message) -> Done:
-        world = self._land.world
-        bring(
-            _body(message),
-            activities=world.activities,
-            followers_queue=world.followers_queue,
-            places=world.places,
-            time_left=self._time_left,
-        )
+        self._world.bring(_body(message))
         return None
 
     def tick(self, at: datetime) -> None:
         """The clock's own message, which nobody keeps."""
-        world = self._land.world
-        tick(
-            at,
-            batches=world.batches,
-            shard_queue=world.shard_queue,
-            shards=1,
-            lookback=_LOOKBACK,
-        )
+        self._world.tick(at)
 
     def fanout(self, message: Message) -> Done:
-        world, shard = self._land.world, _body(message)
+        shard = _body(message)
         assert isinstance(shard, Shard)
-        fan_out(
-            shard,
-            departures=Departures(
-                subscribers=world.subscribers,
-                schedules=world.schedules,
-                runs=world.runs,
-                events=world.events,
-                batches=world.batches,
-                generate_queue=world.generate_queue,
-                clock=world.clock,
-                random=lambda: 1.0,
-                limits=replace(FANOUT, max_lateness=self._lateness, spread=self._spread),
-            ),
-            shard_queue=world.shard_queue,
-            time_left=self._time_left,
-        )
+        self._world.fan_out_shard(shard)
         return None
 
     def generate(self, message: Message) -> Done:
-        world = self._land.world
-        done = generate(
-            _body(message),
-            deliver=self._deliver,
-            stop_suppressed=world.stop_if_suppressed,
-            generate_queue=world.generate_queue,
-            resend_queue=world.resend_queue,
-            clock=world.clock,
-        )
-        return done.run if done else None
+        return self._world.generate(_body(message))
 
     def resend(self, message: Message) -> Done:
         """Hiding the message is a call like any other."""
-        world = self._land.world
+        world = self._world
 
         def hide(pause: timedelta) -> None:
             message.visible_at = world.clock() + pause
 
-        done = resend(
-            ResendMessage(
-                _body(message),
-                message.given_up,
-                lambda pause: self._call("message.hide", lambda: hide(pause)),
-            ),
-            deliver=self._deliver,
-            restart=world.restart,
-            resend_queue=world.resend_queue,
-            failed_runs=world.failed_runs,
-            clock=world.clock,
+        return world.resend(
+            _body(message),
+            given_up=message.given_up,
+            hide=lambda pause: self._call("message.hide", lambda: hide(pause)),
         )
-        return done.run if done else None
 
     def feedback(self, message: Message) -> Done:
-        world, report = self._land.world, _body(message)
+        report = _body(message)
         assert isinstance(report, MailReport)
-        return take_note(
-            report,
-            "the report",
-            quarantine=world.quarantine,
-            runs=world.runs,
-            evidence_log=world.evidence_log,
-            engagements=world.engagements,
-            bus=world.bus,
-            signs_of_life=world.signs_of_life,
-        ).run
+        return self._world.report(report)
 
     def begin_sweep(self, at: datetime) -> None:
         """The clock's own message, which nobody keeps."""
-        world = self._land.world
-        begin_sweep(
-            at,
-            partitions=PARTITIONS,
-            sweep_queue=self._land.sweep_queue,
-            batches=world.batches,
-            shard_queue=world.shard_queue,
-            shards=1,
-            lookback=_LOOKBACK,
-        )
+        self._world.begin_sweep(at)
 
     def sweep(self, message: Message) -> Done:
-        sweep(_body(message), by=self._land.world.sweeping(), time_left=self._time_left)
+        self._world.sweep_partition(_body(message))
         return None
-
-    def _deliver(self, key: RunKey) -> Delivery | None:
-        by = self._land.world.delivering()
-        by = replace(by, limits=replace(by.limits, max_lateness=self._lateness))
-        return deliver(key, by=by, time_left=self._time_left)
 
     def _call(self, name: str, call: Callable[[], object]) -> None:
         self._calls.around(name, call)

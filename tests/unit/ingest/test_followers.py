@@ -14,7 +14,7 @@ from gazette.domain.ports.outside import FollowerPage, Walk
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.ingest import followers
-from gazette.steps.ingest.followers import PAGE, PAGES_A_WALK, bring
+from gazette.steps.ingest.followers import PAGE, PAGES_A_WALK
 
 from tests.builders import NOW, a_follow, an_activity
 from tests.fake_stores import FakeFollows
@@ -62,13 +62,7 @@ def happen(world: World, activity: Activity = ACTIVITY) -> None:
 
 def bring_next(world: World) -> int:
     """One message of the followers queue; returns how many followers it concerned."""
-    return bring(
-        world.followers_queue.sent.pop(0),
-        activities=world.activities,
-        followers_queue=world.followers_queue,
-        places=world.places,
-        time_left=lambda: world.time_left,
-    )
+    return world.bring(world.followers_queue.sent.pop(0))
 
 
 @pytest.fixture
@@ -128,7 +122,7 @@ def test_a_side_of_less_than_a_page_needs_no_message() -> None:
 
 
 def test_a_message_that_there_is_no_time_for_comes_again() -> None:
-    world = World(time_left=timedelta(seconds=29))
+    world = World(time_left=lambda: timedelta(seconds=29))
     world.followers_queue.send([Walk(POST, "a1", POST)])
     with pytest.raises(NotYet, match="time"):
         bring_next(world)

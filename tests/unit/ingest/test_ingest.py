@@ -154,7 +154,7 @@ def test_a_quarantine_that_does_not_answer_sends_the_message_back(world: World) 
 
 def test_a_message_is_not_begun_when_the_invocation_is_about_to_end(world: World) -> None:
     """A long list would be cut off in the middle, and all the messages beside it come again."""
-    world.time_left = timedelta(seconds=29)
+    world.time_left = lambda: timedelta(seconds=29)
     with pytest.raises(NotYet):
         world.say(CreateEvents((an_event(),)))
     assert not world.events.rows

@@ -268,11 +268,11 @@ def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
 
 def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
     world = at_once()
-    world.time_left = timedelta(seconds=7)
+    world.time_left = lambda: timedelta(seconds=7)
     assert world.press(MUTED) is Told.UNSURE
     assert world.waiting(), "not moved here"
     assert world.press(NOTHING, UNFOLLOWED) is Told.UNSURE
-    world.time_left = timedelta(seconds=60)
+    world.time_left = lambda: timedelta(seconds=60)
     world.work_off_bus()
     assert not world.waiting()
 
@@ -284,12 +284,12 @@ def test_where_time_runs_out_in_the_middle_ingest_goes_on_from_there() -> None:
 
     def run_short() -> None:
         if len(world.waiting()) < 4:
-            world.time_left = timedelta(seconds=1)
+            world.time_left = lambda: timedelta(seconds=1)
 
     with world.meanwhile("events.remove", run_short, times=2):
         assert world.press(MUTED) is Told.UNSURE
     assert len(world.waiting()) == 3
-    world.time_left = timedelta(seconds=60)
+    world.time_left = lambda: timedelta(seconds=60)
     world.work_off_bus()
     assert not world.waiting()
 
