@@ -1,0 +1,115 @@
+"""The pages for people: links lead somewhere, commands exist, and the README is short."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import typer
+
+from cli.main import app
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("demo", "docs", "proofs", "templates", "tests")
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))}
+)
+LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
+FENCE = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(rf"{FENCE.pattern}|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def links(page: Path) -> Iterator[str]:
+    """Links into the project, without those in code."""
+    for found in LINK.finditer(FENCE.sub("", page.read_text())):
+        link = found.group(1) or found.group(2)
+        if not re.match(r"[a-z]+:", link):
+            yield link
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ +(.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+def broken(page: Path) -> Iterator[str]:
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists():
+            yield f"{link}: no such file"
+        elif anchor and anchor not in anchors(target):
+            yield f"{link}: no such heading"
+
+
+def commands(told: str) -> set[str]:
+    """The commands that code on a page names, such as `gazette dlq show`, without arguments."""
+    code = "\n".join(found.group(0) for found in CODE.finditer(told))
+    return {" ".join(words.split()) for words in re.findall(r"\bgazette((?: [a-z][a-z-]+)+)", code)}
+
+
+@cache
+def groups() -> dict[str, set[str]]:
+    """The commands of `gazette`, and those below each."""
+    root = typer.main.get_command(app)
+    return {
+        name: set(getattr(each, "commands", ())) for name, each in vars(root)["commands"].items()
+    }
+
+
+def wrong_commands(told: str) -> list[str]:
+    """Commands that there are not, alone or in their group."""
+    wrong = []
+    for command in sorted(commands(told)):
+        first, *rest = command.split()
+        below = groups().get(first)
+        if below is None or (below and rest and rest[0] not in below):
+            wrong.append(f"gazette {command}")
+    return wrong
+
+
+def wrong_targets(told: str) -> list[str]:
+    """Targets that code on a page makes, and the Makefile does not have."""
+    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    code = "\n".join(found.group(0) for found in CODE.finditer(told))
+    return sorted(set(re.findall(r"(?<![\w-])make ([a-z]+)\b", code)) - known)
+
+
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
+    assert [(name(page), link) for page in PAGES for link in broken(page)] == []
+
+
+def test_every_command_exists() -> None:
+    told = {name(page): page.read_text() for page in PAGES}
+    assert {page: wrong_commands(text) for page, text in told.items() if wrong_commands(text)} == {}
+    assert {page: wrong_targets(text) for page, text in told.items() if wrong_targets(text)} == {}
+
+
+def test_a_broken_link_and_a_wrong_command_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One page\n[a](#one-page) [b](#two) [c](gone.md)\n`gazette no` `make no`\n")
+    assert list(broken(page)) == ["#two: no such heading", "gone.md: no such file"]
+    assert wrong_commands("`gazette nothing` `gazette dlq nothing`") == [
+        "gazette dlq nothing",
+        "gazette nothing",
+    ]
+    assert wrong_targets("`make nothing`") == ["nothing"]
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 200
+
+
+def test_the_index_of_decisions_has_each_record_once_and_in_order() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(
+        r"^\| \[(\d+)\]\((.+?)\) \| .+ \|$", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    records = sorted(path.name for path in folder.glob("0*.md"))
+    assert [file for _, file in listed] == records
+    assert [number for number, _ in listed] == [str(int(file[:4])) for file in records]
