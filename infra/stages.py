@@ -72,7 +72,7 @@ class Stage:
     server of its own and puts a picture into each email; a click is a sign of life, and with
     `opens_are_life` an open too;
     `reports_by_sns` lets SES report all of it by way of an SNS topic as well, beside EventBridge;
-    `category_brake` stops a category of which too many emails bounce or are complained of;
+    `category_hold` stops a category of which too many emails bounce or are complained of;
     `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
     instead of Lambda's.
     """
@@ -129,7 +129,7 @@ class Stage:
     track_opens: bool = False
     opens_are_life: bool = False
     reports_by_sns: bool = False
-    category_brake: bool = True
+    category_hold: bool = True
     default_frequencies: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -97,7 +97,9 @@ BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expire
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
 BOUNCES = Table(name="bounces", partition_key="address_hash", ttl="expires_at")
 ENGAGEMENT = Table(name="engagement", partition_key="slot", sort_key="run", ttl="expires_at")
-TALLIES = Table(name="tallies", partition_key="category", sort_key="hour", ttl="expires_at")
+CATEGORY_STATS = Table(
+    name="category_stats", partition_key="category", sort_key="hour", ttl="expires_at"
+)
 PACE = Table(name="pace", partition_key="name")
 TABLES = (
     SUBSCRIBERS,
@@ -109,7 +111,7 @@ TABLES = (
     BATCHES,
     PACE,
     ENGAGEMENT,
-    TALLIES,
+    CATEGORY_STATS,
     SUPPRESSIONS,
     BOUNCES,
 )
@@ -212,7 +214,7 @@ FEEDBACK = Step(
         ("suppressions", ("PutItem",)),
         ("bounces", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),
-        ("tallies", ("Query", "UpdateItem")),
+        ("category_stats", ("Query", "UpdateItem")),
     ),
 )
 SWEEP = Step(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 from gazette.domain.identity import address_hash
 from gazette.domain.model import (
     DAILY,
@@ -63,11 +63,11 @@ def a_bounce(
     run: RunKey | None = KEY,
     address: str = "ann@example.com",
     sent_at: datetime = NOW,
-) -> MailReport:
+) -> DeliveryEvent:
     """An email to Ann bounced."""
     hashed = address_hash(address)
-    return MailReport(
-        MailEvent.BOUNCED,
+    return DeliveryEvent(
+        DeliveryEventType.BOUNCED,
         run,
         1,
         message_id,
@@ -78,11 +78,11 @@ def a_bounce(
     )
 
 
-def a_complaint(message_id: str = "m1", *, run: RunKey | None = KEY) -> MailReport:
+def a_complaint(message_id: str = "m1", *, run: RunKey | None = KEY) -> DeliveryEvent:
     """Ann does not want it."""
     hashed = address_hash("ann@example.com")
-    return MailReport(
-        MailEvent.COMPLAINED,
+    return DeliveryEvent(
+        DeliveryEventType.COMPLAINED,
         run,
         1,
         message_id,

@@ -19,7 +19,7 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         schedules=world.schedules,
         runs=world.runs,
         events=world.events,
-        braked=world.braked,
+        held_categories=world.held_categories,
         clock=world.clock,
         defaults=world.defaults,
     )

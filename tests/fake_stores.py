@@ -21,7 +21,7 @@ from gazette.domain.delivery.pace import (
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.engagement import Engagement, EngagementEvent
-from gazette.domain.feedback.reputation import CategoryBrake, Mark, Tally
+from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
 from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, run_id, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.ports.outside import Clock
@@ -460,8 +460,8 @@ class FakeEngagements:
 
 
 @dataclass
-class FakeTallies:
-    """The port `Tallies` in memory."""
+class FakeCategoryStats:
+    """The port `CategoryStats` in memory."""
 
     rows: dict[tuple[str, datetime], Counter[Mark]] = field(default_factory=dict)
 
@@ -470,29 +470,29 @@ class FakeTallies:
         if mark is Mark.SENT or key in self.rows:
             self.rows.setdefault(key, Counter())[mark] += 1
 
-    def since(self, category: str, instant: datetime) -> Tally:
+    def since(self, category: str, instant: datetime) -> CategoryCounts:
         hour = instant.replace(minute=0, second=0, microsecond=0)
         total: Counter[Mark] = Counter()
         for (name, begun), row in self.rows.items():
             if name == category and begun >= hour:
                 total.update(row)
-        return Tally(**{mark.value: total[mark] for mark in Mark})
+        return CategoryCounts(**{mark.value: total[mark] for mark in Mark})
 
     def forget(self, category: str) -> None:
         self.rows = {key: row for key, row in self.rows.items() if key[0] != category}
 
 
 @dataclass
-class FakeCategoryBrakes:
-    """The ports `CategoryBrakes` and `BrakedCategories` in memory."""
+class FakeCategoryHolds:
+    """The ports `CategoryHolds` and `HeldCategories` in memory."""
 
-    rows: dict[str, CategoryBrake] = field(default_factory=dict)
+    rows: dict[str, CategoryHold] = field(default_factory=dict)
 
-    def pulled(self) -> Sequence[CategoryBrake]:
+    def active(self) -> Sequence[CategoryHold]:
         return [self.rows[name] for name in sorted(self.rows)]
 
-    def pull(self, brake: CategoryBrake) -> bool:
-        return self.rows.setdefault(brake.category, brake) is brake
+    def add(self, hold: CategoryHold) -> bool:
+        return self.rows.setdefault(hold.category, hold) is hold
 
     def release(self, category: str) -> bool:
         return self.rows.pop(category, None) is not None

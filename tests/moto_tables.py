@@ -7,6 +7,7 @@ from gazette.adapters.dynamodb.tables import (
     ActivityRow,
     BatchRow,
     BounceRow,
+    CategoryStatsRow,
     EngagementRow,
     EventRow,
     FollowRow,
@@ -15,7 +16,6 @@ from gazette.adapters.dynamodb.tables import (
     ScheduleRow,
     SubscriberRow,
     SuppressionRow,
-    TallyRow,
 )
 
 NAMES = {
@@ -30,7 +30,7 @@ NAMES = {
     BounceRow: "bounces",
     PaceRow: "pace",
     EngagementRow: "engagement",
-    TallyRow: "tallies",
+    CategoryStatsRow: "category_stats",
 }
 
 

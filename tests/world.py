@@ -23,14 +23,14 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
-from gazette.domain.feedback.reputation import CategoryBrake
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
+from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import (
-    BrakedCategories,
     FollowerPage,
+    HeldCategories,
     QueuedRun,
     Renderer,
     Shard,
@@ -53,9 +53,9 @@ from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
-from gazette.steps.feedback.bounces import Suppressing, heed
-from gazette.steps.feedback.category_stats import Watching, watch
-from gazette.steps.feedback.feedback import take_note
+from gazette.steps.feedback.bounces import SuppressionContext, heed
+from gazette.steps.feedback.category_stats import CategoryStatsContext, watch
+from gazette.steps.feedback.feedback import record_event
 from gazette.steps.ingest.followers import bring
 from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.redrive import Restarting, restart
@@ -74,7 +74,8 @@ from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
     FakeBounces,
-    FakeCategoryBrakes,
+    FakeCategoryHolds,
+    FakeCategoryStats,
     FakeEngagements,
     FakeEvents,
     FakeFollows,
@@ -83,7 +84,6 @@ from tests.fake_stores import (
     FakeSchedules,
     FakeSubscribers,
     FakeSuppressions,
-    FakeTallies,
 )
 from tests.fakes import (
     FakeBacklog,
@@ -145,8 +145,8 @@ PORTS = (
     "failed_runs",
     "evidence_log",
     "engagements",
-    "tallies",
-    "category_brakes",
+    "category_stats",
+    "category_holds",
     "backlog",
     "canary",
     "shelf",
@@ -214,10 +214,10 @@ class World:
     failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
     engagements: FakeEngagements = field(default_factory=FakeEngagements)
-    tallies: FakeTallies = field(default_factory=FakeTallies)
-    category_brakes: FakeCategoryBrakes = field(default_factory=FakeCategoryBrakes)
-    told_braked: list[CategoryBrake] = field(default_factory=list)
-    signs_of_life: frozenset[MailEvent] = frozenset({MailEvent.CLICKED})
+    category_stats: FakeCategoryStats = field(default_factory=FakeCategoryStats)
+    category_holds: FakeCategoryHolds = field(default_factory=FakeCategoryHolds)
+    told_held: list[CategoryHold] = field(default_factory=list)
+    signs_of_life: frozenset[DeliveryEventType] = frozenset({DeliveryEventType.CLICKED})
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     canary: FakeCanary = field(default_factory=FakeCanary)
@@ -236,7 +236,7 @@ class World:
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
         self.shelf: EventShelf = self.events
-        self.braked: BrakedCategories = self.category_brakes
+        self.held_categories: HeldCategories = self.category_holds
         self.batches = FakeBatches(self.clock)
         self.places = Places(
             subscribers=self.subscribers,
@@ -343,7 +343,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
-            braked=self.braked,
+            held_categories=self.held_categories,
             batches=self.batches,
             desk=Desk(
                 renderer=self.renderer,
@@ -385,7 +385,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             events=self.events,
-            braked=self.braked,
+            held_categories=self.held_categories,
             batches=self.batches,
             gauges=Streams(digest=self.pacer, immediate=self.immediate_pacer),
             clock=self.clock,
@@ -503,9 +503,9 @@ class World:
             ),
         )
 
-    def report(self, report: MailReport) -> Run | None:
+    def report(self, report: DeliveryEvent) -> Run | None:
         """One report of the provider."""
-        noted = take_note(
+        recorded = record_event(
             report,
             "the report",
             quarantine=self.quarantine,
@@ -517,20 +517,20 @@ class World:
         )
         watch(
             report,
-            noted,
-            by=Watching(
-                tallies=self.tallies,
-                brakes=self.category_brakes,
-                tell=self.told_braked.append,
+            recorded,
+            by=CategoryStatsContext(
+                category_stats=self.category_stats,
+                holds=self.category_holds,
+                tell=self.told_held.append,
                 clock=self.clock,
             ),
         )
-        heed(report, by=self.suppressing())
-        return noted.run
+        heed(report, by=self.suppression_context())
+        return recorded.run
 
-    def suppressing(self) -> Suppressing:
+    def suppression_context(self) -> SuppressionContext:
         """What a bounce or a complaint is worked off with."""
-        return Suppressing(
+        return SuppressionContext(
             suppressions=self.suppressions,
             bounces=self.bounces,
             subscribers=self.subscribers,

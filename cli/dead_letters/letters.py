@@ -13,7 +13,7 @@ from gazette.adapters.aws.queues import (
     decode_shard,
     was_given_up,
 )
-from gazette.adapters.mail.ses_events import decode_report
+from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.model import RunKey
@@ -99,7 +99,7 @@ def _partition(body: str) -> str:
 
 
 def _report(body: str) -> str:
-    report = decode_report(body)
+    report = decode_delivery_event(body)
     if report is None:
         return "a report of another email"
     return f"{report.kind} of {run_id(report.run) if report.run else 'no run'}"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from gazette.adapters.mail.ses_events import decode_report
+from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.errors import InvalidEvent
 from rich.console import Console
 from rich.table import Table
@@ -62,7 +62,7 @@ def move(stage: StageName = "prod") -> None:
 def is_report(body: str) -> bool:
     """Whether it is a report of SES about an email of Gazette; else a service put it."""
     try:
-        return decode_report(body) is not None
+        return decode_delivery_event(body) is not None
     except InvalidEvent:
         return False
 

@@ -156,7 +156,7 @@ REASON: Mapping[Reason, Words] = {
         "It is lost to them. Look at the runs before it for what held their emails up so long, and "
         "see that it is over; services may put the events again.",
     ),
-    Reason.BRAKED: Words(
+    Reason.CATEGORY_HELD: Words(
         "everything that waited is of categories that are held",
         "Its events go with the next digest after they are resumed: `gazette sending status` says "
         "which, and why.",

@@ -51,9 +51,9 @@ def _now(found: Explanation) -> Iterator[str]:
             f"{counted(sum(each.count for each in found.expired))} of {listed([*categories])} "
             "expired before an email showed it."
         )
-    if found.braked:
+    if found.held_categories:
         yield (
-            f"No events of {listed([*map(named, found.braked)])} are sent to anybody now: "
+            f"No events of {listed([*map(named, found.held_categories)])} are sent to anybody now: "
             "`gazette sending status` says why; they go out after they are resumed."
         )
 

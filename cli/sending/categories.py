@@ -4,7 +4,7 @@ import re
 
 import typer
 from gazette.bootstrap.support import BrakeDesk, build_release
-from gazette.domain.feedback.reputation import CategoryBrake
+from gazette.domain.feedback.reputation import CategoryHold
 from gazette.settings import FeedbackSettings
 
 from cli.shared.console import NotPossible, note, printable, say
@@ -25,7 +25,7 @@ def check_category(category: str) -> None:
         )
 
 
-def row(held: CategoryBrake) -> tuple[str, str]:
+def row(held: CategoryHold) -> tuple[str, str]:
     """Its name, and since when and why it is held."""
     how = "held by hand" if held.by_hand else "held"
     return (
@@ -42,7 +42,7 @@ def stop_category(desk: BrakeDesk, category: str, reason: str, *, stage: str, ye
             f"`gazette sending resume --category {category} --stage {stage}`?",
             abort=True,
         )
-    if not desk.pull_category(category, reason):
+    if not desk.hold_category(category, reason):
         say(f"category {category} of stage {stage} is already held: nothing was changed")
         return
     say(f"category {category} of stage {stage} is held: its events wait until you resume it")

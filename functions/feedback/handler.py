@@ -22,8 +22,8 @@ def _take_note(record: SQSRecord, _: TimeLeft) -> None:
         return
     report, run = taken.report, taken.run
     count(f"mail_{report.kind}")
-    if taken.is_stray:
-        count("report_stray")
+    if taken.is_of_unknown_attempt:
+        count("unknown_attempt_events")
         logger().warning(
             "report of an attempt that nobody claimed",
             correlation_id=run_id(report.run) if report.run else "",

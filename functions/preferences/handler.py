@@ -42,7 +42,7 @@ def leave(token: str) -> Response[str]:
 def show(token: str) -> Response[str]:
     """The preference page, which changes nothing."""
     preferences = build()
-    answer = preferences.centre.show(preferences.chooser(token).user_id)
+    answer = preferences.page.show(preferences.chooser(token).user_id)
     return _page(answer.status, answer.html)
 
 
@@ -51,7 +51,7 @@ def choose(token: str) -> Response[str]:
     """One of the buttons of the preference page. The token is all that proves who presses it."""
     preferences = build()
     event = app.current_event
-    answer = preferences.centre.submit(
+    answer = preferences.page.submit(
         preferences.chooser(token),
         body_of(event.body, is_base64=bool(event.is_base64_encoded)),
         event.headers.get("content-type") or "",

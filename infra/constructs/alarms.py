@@ -75,8 +75,8 @@ COUNTED = (
         ),
     ),
     Counted(
-        name="category-braked",
-        metric="category_braked",
+        name="category-held",
+        metric="category_held",
         minutes=5,
         bad=1,
         meaning=(

@@ -43,7 +43,7 @@ class DataStack(Stack):
     def _table(self, table: Table, stage: Stage) -> dynamodb.Table:
         built = dynamodb.Table(
             self,
-            table.name.capitalize(),
+            table.name.title().replace("_", ""),
             partition_key=_string(table.partition_key),
             sort_key=_string(table.sort_key) if table.sort_key else None,
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,

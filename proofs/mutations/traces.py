@@ -408,7 +408,7 @@ PREVENTED: Final = (
         "steps/feedback/feedback.py",
         "    if run and not run.knows(report.attempt):\n",
         "    if run and not run:\n",
-        "tests/unit/feedback/test_stray_delivery_events.py"
+        "tests/unit/feedback/test_unknown_attempts.py"
         "::test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing",
         "t",
     ),

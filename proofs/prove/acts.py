@@ -13,8 +13,8 @@ from gazette.domain.commands import (
 )
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
-from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
+from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.recurrence import DigestTimes
@@ -193,19 +193,21 @@ def complain(life: Life) -> None:
     world = life.world
 
     def act() -> None:
-        heed(a_complaint(), by=world.suppressing())
+        heed(a_complaint(), by=world.suppression_context())
         life.acknowledged.setdefault((LEFT, "bo"), life.calls.count)
 
     life.persist("complain", act, (LEFT, "ann"))
 
 
-def stray_report(sequence: int, attempt: int = 1) -> Act:
+def event_of_unknown_attempt(sequence: int, attempt: int = 1) -> Act:
     """SES reports of an email of these ids that was sent before the tables were what they are."""
 
     def act(life: Life) -> None:
         key = RunKey("ann", DAILY, sequence)
         sent_at = life.clock() - timedelta(days=30)
-        report = MailReport(MailEvent.CLICKED, key, attempt, "stray", sent_at, life.clock())
+        report = DeliveryEvent(
+            DeliveryEventType.CLICKED, key, attempt, "stray", sent_at, life.clock()
+        )
         life.queues["feedback"].put(report)
 
     return act
@@ -225,7 +227,7 @@ def brake(category: str) -> Act:
     """Too many complain of a category; every worker knows of it at once."""
 
     def act(life: Life) -> None:
-        life.brakes.pull(category_brake(category, "too many complaints", life.clock()))
+        life.holds.add(category_hold(category, "too many complaints", life.clock()))
 
     return act
 
@@ -234,7 +236,7 @@ def release(category: str) -> Act:
     """An operator lets a category go."""
 
     def act(life: Life) -> None:
-        life.brakes.release(category)
+        life.holds.release(category)
 
     return act
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gazette.domain.commands import Command
 from gazette.domain.delivery.run import Run, Status, settled_until
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.feedback.delivery_events import MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.scheduling.calendar import SLOT, slot_of
@@ -25,7 +25,7 @@ from proofs.prove.scenario import Scenario
 from proofs.prove.strikes import Calls, Killed, Plan, Worker, WorkersClock
 from proofs.prove.workers import Workers
 from tests.builders import NOW, SettableClock
-from tests.fake_stores import FakeCategoryBrakes
+from tests.fake_stores import FakeCategoryHolds
 
 FIRST_DUE = datetime(2026, 11, 23, 7, 0, tzinfo=NOW.tzinfo)
 """Eight in the morning in Berlin, the day after the readers registered."""
@@ -111,8 +111,8 @@ class Life:
         self.world = self.land.world
         self.workers = Workers(self.world, self.calls)
         self.onlooker = self.land.onlooker
-        self.brakes = FakeCategoryBrakes()
-        self.world.braked = self.brakes
+        self.holds = FakeCategoryHolds()
+        self.world.held_categories = self.holds
         self.events: list[tuple[str, str]] = []
         self.acknowledged: dict[tuple[str, str], int] = {}
         self.settled: dict[RunKey, int] = {}
@@ -329,15 +329,15 @@ class Life:
 
     # Reports.
 
-    def _report_later(self, delay: timedelta, report: MailReport) -> None:
+    def _report_later(self, delay: timedelta, report: DeliveryEvent) -> None:
         self.at(self.clock() + delay, lambda: self._queue_report(report))
 
-    def _queue_report(self, report: MailReport) -> None:
+    def _queue_report(self, report: DeliveryEvent) -> None:
         if report.run and report.attempt:
             self.reported.setdefault((report.run, report.attempt), self.clock())
         self.queues["feedback"].put(report)
 
-    def _report_now(self, report: MailReport) -> None:
+    def _report_now(self, report: DeliveryEvent) -> None:
         self._queue_report(report)
         with suppress(Restless):
             self._work("feedback")

@@ -13,7 +13,7 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import is_immediate, parse_run_id
 from gazette.domain.model import RunKey
 
@@ -92,8 +92,8 @@ class Provider:
     clock: SettableClock
     answers: list[Answer]
     evidence: Evidence
-    later: Callable[[timedelta, MailReport], None]
-    now: Callable[[MailReport], None]
+    later: Callable[[timedelta, DeliveryEvent], None]
+    now: Callable[[DeliveryEvent], None]
     where: Callable[[], tuple[int, int]]
     refused_at_once: datetime | None = None
     taken: list[Taken] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Provider:
         key, at = parse_run_id(run), self.clock()
         _, *lines, _, _ = text.split("\n")
         self.taken.append(Taken(key, attempt, at, call, claim_call, tuple(lines)))
-        report = MailReport(MailEvent.SENT, key, attempt, f"m{len(self.taken)}", at)
+        report = DeliveryEvent(DeliveryEventType.SENT, key, attempt, f"m{len(self.taken)}", at)
         if self.evidence is Evidence.DURING:
             self.now(report)
         for delay in _AFTER[self.evidence]:
@@ -139,5 +139,5 @@ class Provider:
     def take_canary(self) -> None:
         """An email to nobody, of which a report comes where any does."""
         if self.evidence is not Evidence.SILENT:
-            report = MailReport(MailEvent.SENT, None, None, "canary", self.clock())
+            report = DeliveryEvent(DeliveryEventType.SENT, None, None, "canary", self.clock())
             self.later(timedelta(seconds=5), report)

@@ -19,6 +19,7 @@ from proofs.prove.acts import (
     copy,
     during,
     erase,
+    event_of_unknown_attempt,
     follow,
     happen,
     leave,
@@ -31,7 +32,6 @@ from proofs.prove.acts import (
     retract,
     roll_back,
     share_address,
-    stray_report,
 )
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.scenario import SLOW, Overtake, Scenario, skews
@@ -324,8 +324,8 @@ def _streams() -> Iterator[Scenario]:
         )
 
 
-def _braked() -> Iterator[Scenario]:
-    """A category is braked, before or in the middle, and a day later it is not any more."""
+def _held() -> Iterator[Scenario]:
+    """A category is on hold, before or in the middle, and a day later it is not any more."""
     like = at(put("e2", category="like"), hours=-5)
     late = at(put("e3", category="like"), hours=12)
     off = at(release("like"), hours=30)
@@ -333,7 +333,7 @@ def _braked() -> Iterator[Scenario]:
         for answers in ((), (_NOW,), (_LOST,), (_NEITHER,)):
             label = f"{'/'.join(answers) or 'accepts'}/{policy}"
             shared = Scenario(
-                name=f"braked/{label}",
+                name=f"held/{label}",
                 policy=policy,
                 answers=answers,
                 evidence=Evidence.LATER if answers == (_LOST,) else Evidence.SOON,
@@ -343,20 +343,20 @@ def _braked() -> Iterator[Scenario]:
             yield replace(shared, acts=(like, at(brake("like"), hours=-1), late, off))
             yield replace(
                 shared,
-                name=f"braked/two workers/{label}",
+                name=f"held/two workers/{label}",
                 acts=(like, at(brake("like"), hours=-1), off),
                 meanwhile=copy,
                 hows=(),
             )
             yield replace(
                 shared,
-                name=f"braked/in the middle/{label}",
+                name=f"held/in the middle/{label}",
                 acts=(like, off),
                 meanwhile=during(brake("like")),
                 hows=(),
             )
     yield Scenario(
-        name="braked/released in the middle",
+        name="held/released in the middle",
         events=("e1",),
         acts=(like, at(brake("like"), hours=-1), off),
         meanwhile=during(release("like")),
@@ -364,7 +364,7 @@ def _braked() -> Iterator[Scenario]:
         days=3,
     )
     yield Scenario(
-        name="braked/retracted",
+        name="held/retracted",
         events=("e1",),
         acts=(like, at(brake("like"), hours=-1), off),
         meanwhile=during(retract("e2")),
@@ -372,12 +372,12 @@ def _braked() -> Iterator[Scenario]:
         days=3,
     )
     yield Scenario(
-        name="braked/nothing else",
+        name="held/nothing else",
         acts=(at(brake("comment"), hours=-1), at(release("comment"), hours=30)),
         days=3,
     )
     yield Scenario(
-        name="braked/at once",
+        name="held/at once",
         frequency=_AT_ONCE,
         acts=(at(brake("comment"), hours=-14), at(release("comment"), hours=-11)),
         counted_from=timedelta(hours=-13),
@@ -598,11 +598,11 @@ def _of_others() -> Iterator[Scenario]:
             name=f"restored/{policy}",
             policy=policy,
             acts=(
-                at(stray_report(2), hours=2),
-                at(stray_report(1, attempt=2), hours=3),
+                at(event_of_unknown_attempt(2), hours=2),
+                at(event_of_unknown_attempt(1, attempt=2), hours=3),
                 at(put("e3"), hours=20),
-                at(stray_report(2, attempt=7), hours=24, minutes=1),
-                at(stray_report(3), hours=25),
+                at(event_of_unknown_attempt(2, attempt=7), hours=24, minutes=1),
+                at(event_of_unknown_attempt(3), hours=25),
             ),
             days=3,
             hows=(How.KILLED_AFTER, How.UNANSWERED),
@@ -625,7 +625,7 @@ SCENARIOS = (
     *_stops(),
     *_at_once(),
     *_streams(),
-    *_braked(),
+    *_held(),
     *_foreign(),
     *_held_up(),
     *_unheard(),
@@ -649,7 +649,7 @@ ON_MOTO = tuple(
         "unknown/neither/never/carry_over",
         "two workers/accepts/carry_over",
         "at once/happy/resend",
-        "braked/accepts/resend",
+        "held/accepts/resend",
     }
 )
 """Those that are lived on the real adapters as well, and what can go wrong between them and AWS.

@@ -36,7 +36,7 @@ _ENDS = {
         Reason.EMPTY,
         Reason.EXPIRED,
         Reason.TOO_LATE,
-        Reason.BRAKED,
+        Reason.CATEGORY_HELD,
         Reason.SUPERSEDED,
         Reason.UNSUBSCRIBED,
         Reason.SUPPRESSED,  # who leaves: the address first, and then the status

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.feedback.delivery_events import MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.ports.outside import Shard
 
 from proofs.prove.queues import Message
@@ -71,7 +71,7 @@ class Workers:
 
     def feedback(self, message: Message) -> Done:
         report = _body(message)
-        assert isinstance(report, MailReport)
+        assert isinstance(report, DeliveryEvent)
         return self._world.report(report)
 
     def begin_sweep(self, at: datetime) -> None:

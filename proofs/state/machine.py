@@ -8,7 +8,7 @@ from functools import partial
 
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.feedback.delivery_events import MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.frequency import Frequency
@@ -308,7 +308,7 @@ class Delivering(RuleBasedStateMachine):
     def _tidy(self) -> None:
         self.workers = [worker for worker in self.workers if not worker.is_over]
 
-    def _report(self, report: MailReport, world: World) -> None:
+    def _report(self, report: DeliveryEvent, world: World) -> None:
         world.report(report)
         if report.run:
             self.told.setdefault(report.run, len(self.runs.history))
@@ -354,7 +354,7 @@ class Delivering(RuleBasedStateMachine):
                 if post.receive(letter):
                     self._deliver(letter, post, lambda _, call: call())
         self.world.sweep("ann")
-        reports: list[MailReport] = self.provider.reports
+        reports: list[DeliveryEvent] = self.provider.reports
         while reports:
             self._report(reports.pop(), self.world)
         is_open = any(run.is_open for run in self.runs.rows.values())

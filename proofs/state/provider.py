@@ -14,7 +14,7 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import parse_run_id
 from gazette.domain.model import Mail, RunKey
 from gazette.domain.ports.outside import Clock
@@ -80,7 +80,7 @@ class Provider(FakeMailer):
     runs: NotingRuns = field(kw_only=True)
     plan: deque[Behaviour] = field(default_factory=deque)
     taken: list[Taken] = field(default_factory=list)
-    reports: list[MailReport] = field(default_factory=list)
+    reports: list[DeliveryEvent] = field(default_factory=list)
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         self.calls += 1
@@ -105,8 +105,8 @@ class Provider(FakeMailer):
         key = parse_run_id(dict(mail.tags)["run"])
         shown = {line[:-3] for line in mail.edition.text.split("\n") if line.endswith(": 1")}
         self.taken.append(Taken(key, attempt, len(self.runs.history), frozenset(shown)))
-        sent = MailReport(MailEvent.SENT, key, attempt, message_id, self.clock())
-        self.reports += [sent, replace(sent, kind=MailEvent.DELIVERED)]
+        sent = DeliveryEvent(DeliveryEventType.SENT, key, attempt, message_id, self.clock())
+        self.reports += [sent, replace(sent, kind=DeliveryEventType.DELIVERED)]
         return message_id
 
 
@@ -119,5 +119,5 @@ class ReportedCanary(FakeCanary):
     def send(self) -> None:
         super().send()
         at = self.provider.clock()
-        report = MailReport(MailEvent.SENT, None, None, f"canary{self.sent}", at)
+        report = DeliveryEvent(DeliveryEventType.SENT, None, None, f"canary{self.sent}", at)
         self.provider.reports.append(report)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from gazette.adapters.rendering.preference_page import CentrePages
+from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.subscribers.overview import Overview
 from playwright.sync_api import Browser
@@ -61,7 +61,7 @@ def _preferences() -> str:
     )
     with tempfile.TemporaryDirectory() as built:
         build_templates(ROOT / "templates", Path(built))
-        return CentrePages(Sheets(Path(built)), Path(built)).page(overview)
+        return PreferencePages(Sheets(Path(built)), Path(built)).page(overview)
 
 
 def _shot(browser: Browser, html: str, picture: Picture, folder: Path) -> Path:

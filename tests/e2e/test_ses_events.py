@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import boto3
 import pytest
-from gazette.adapters.mail.ses_events import decode_report
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.adapters.mail.ses_events import decode_delivery_event
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.model import RunKey
 
 from demo.engine import running
@@ -55,18 +55,21 @@ def test_a_message_whose_answer_was_lost_is_reported_through_the_default_bus(
         with pytest.raises(http.client.RemoteDisconnected):
             connection.getresponse()
         connection.close()
-        reports: list[MailReport | None] = []
+        reports: list[DeliveryEvent | None] = []
         ends_at = time.monotonic() + _PATIENCE
         while len(reports) < 4 and time.monotonic() < ends_at:
             answer = queues.receive_message(
                 QueueUrl=queue, WaitTimeSeconds=1, MaxNumberOfMessages=10
             )
-            reports += [decode_report(message["Body"]) for message in answer.get("Messages", [])]
+            reports += [
+                decode_delivery_event(message["Body"]) for message in answer.get("Messages", [])
+            ]
         queues.close()
         events.close()
         assert not ses.postman.failures
     (taken,) = ses.accepted
     assert {(report.kind, report.run, report.attempt) for report in reports if report} == {
-        (kind, RunKey("ann", "daily", 1), 2) for kind in (MailEvent.SENT, MailEvent.DELIVERED)
+        (kind, RunKey("ann", "daily", 1), 2)
+        for kind in (DeliveryEventType.SENT, DeliveryEventType.DELIVERED)
     }
     assert [report.message_id for report in reports if report] == [taken.message_id] * 4

@@ -354,7 +354,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "ticks": 1,
         "track_clicks": 1,
         "opens_are_life": 0,
-        "category_brake": 1,
+        "category_hold": 1,
         "max_groups": 20,
         "event_retention_days": 35,
         "run_retention_days": 200,

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns
@@ -22,7 +22,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import Reason, Status, name_of
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Edition, RunKey
 from gazette.domain.ports.outside import Links
@@ -253,22 +253,22 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
     assert sent.status is Status.SENT
 
 
-def a_digest_without_what_is_braked(cloud: Cloud, step: str, user_id: str) -> None:
+def a_digest_without_held_categories(cloud: Cloud, step: str, user_id: str) -> None:
     """One event is put off, the other goes out."""
-    brakes = DynamoCategoryBrakes("batches")
+    holds = DynamoCategoryHolds("batches")
     cloud.say("subscriber.changed", profile(user_id))
     like = event(2, user_id=user_id) | {"category": "like"}
     cloud.say("event.created", event(1, user_id=user_id), like)
     message = next(body for body in fan_out(cloud, user_id) if user_id in body)
     with cloud.meter.acting("somebody else"):
-        brakes.pull(category_brake("like", "complaints", now()))
+        holds.add(category_hold("like", "complaints", now()))
     build = generate.build if step == "generate" else resend.build
     build.cache_clear()
     with cloud.meter.acting(step):
         build()
     cloud.work(step, message)
     with cloud.meter.acting("somebody else"):
-        brakes.release("like")
+        holds.release("like")
     build.cache_clear()
     (mail,) = cloud.sent()[-1:]
     assert mail["Destination"]["ToAddresses"] == [f"{user_id}@example.com"]
@@ -383,8 +383,8 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_reader_whose_address_was_suppressed_by_hand(cloud)
     a_doubt_that_is_carried(cloud, meanwhile, "generate", "lea")
     a_doubt_that_is_carried(cloud, meanwhile, "resend", "max")
-    a_digest_without_what_is_braked(cloud, "generate", "ned")
-    a_digest_without_what_is_braked(cloud, "resend", "oli")
+    a_digest_without_held_categories(cloud, "generate", "ned")
+    a_digest_without_held_categories(cloud, "resend", "oli")
     a_run_that_failed_and_is_redriven(cloud)
     a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud)
     a_slot_in_which_something_was_left_behind(cloud)

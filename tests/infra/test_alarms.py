@@ -97,7 +97,7 @@ def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: 
     assert "prod" in alarm["AlarmDescription"]
     assert len(alarm["AlarmDescription"]) <= 1024
     known = {f"swept_{swept}" for swept in Swept}
-    known |= {"brake_pulled", "category_braked", "events_expired", "late_shards", "page_failed"}
+    known |= {"brake_pulled", "category_held", "events_expired", "late_shards", "page_failed"}
     known |= {"unreadable_rows"}
     assert counted.metric in known
 

@@ -8,6 +8,7 @@ from gazette.adapters.dynamodb.tables import (
     ActivityRow,
     BatchRow,
     BounceRow,
+    CategoryStatsRow,
     EngagementRow,
     EventRow,
     FollowRow,
@@ -16,7 +17,6 @@ from gazette.adapters.dynamodb.tables import (
     ScheduleRow,
     SubscriberRow,
     SuppressionRow,
-    TallyRow,
 )
 from pynamodb.attributes import TTLAttribute
 from pynamodb.models import Model
@@ -35,7 +35,7 @@ _MODELS: dict[str, type[Model]] = {
     "Bounces": BounceRow,
     "Pace": PaceRow,
     "Engagement": EngagementRow,
-    "Tallies": TallyRow,
+    "CategoryStats": CategoryStatsRow,
 }
 
 
@@ -86,7 +86,16 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
         for name, table in tables.items()
         if "TimeToLiveSpecification" in table
     } == dict.fromkeys(
-        ("Activities", "Batches", "Bounces", "Engagement", "Events", "Follows", "Runs", "Tallies"),
+        (
+            "Activities",
+            "Batches",
+            "Bounces",
+            "Engagement",
+            "Events",
+            "Follows",
+            "Runs",
+            "CategoryStats",
+        ),
         "expires_at",
     )
 
@@ -106,7 +115,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Bounces": {"HASH": "address_hash"},
         "Pace": {"HASH": "name"},
         "Engagement": {"HASH": "slot", "RANGE": "run"},
-        "Tallies": {"HASH": "category", "RANGE": "hour"},
+        "CategoryStats": {"HASH": "category", "RANGE": "hour"},
     }
     assert {
         name: _indexes(
@@ -130,7 +139,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         "Bounces": {},
         "Pace": {},
         "Engagement": {},
-        "Tallies": {},
+        "CategoryStats": {},
     }
 
 

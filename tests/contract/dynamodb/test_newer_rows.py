@@ -14,11 +14,14 @@ import pytest
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.bounces import DynamoBounces
-from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.dynamodb.control.category_holds import (
+    CachedHeldCategories,
+    DynamoCategoryHolds,
+)
+from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer, DynamoQuota
 from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
-from gazette.adapters.dynamodb.control.tallies import DynamoTallies
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
@@ -28,7 +31,7 @@ from gazette.domain.delivery.pace import PacePlan, Quota
 from gazette.domain.delivery.run import BEGINNING, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.engagement import EngagementEvent
-from gazette.domain.feedback.reputation import Mark, category_brake
+from gazette.domain.feedback.reputation import Mark, category_hold
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Window
 from gazette.domain.scheduling.calendar import slot_of
@@ -143,8 +146,8 @@ def engagements() -> DynamoEngagements:
     return DynamoEngagements("engagement", retention=RUN_RETENTION)
 
 
-def tallies() -> DynamoTallies:
-    return DynamoTallies("tallies")
+def category_stats() -> DynamoCategoryStats:
+    return DynamoCategoryStats("category_stats")
 
 
 def pacer() -> DynamoPacer:
@@ -163,7 +166,7 @@ def store_batches() -> None:
     batches().announce(SHARDS)
     batches().save_checkpoint(1, slot_of(NOW))
     batches().leave_behind(1, slot_of(NOW))
-    DynamoCategoryBrakes("batches").pull(category_brake("like", "bounces", NOW))
+    DynamoCategoryHolds("batches").add(category_hold("like", "bounces", NOW))
 
 
 STORE: dict[str, Callable[[], object]] = {
@@ -178,7 +181,7 @@ STORE: dict[str, Callable[[], object]] = {
         Quota(rate=14, daily=50_000, left=40_000), NOW
     ),
     "engagement": lambda: engagements().note(a_run(), EngagementEvent.DELIVERED, NOW),
-    "tallies": lambda: tallies().add("like", Mark.SENT, NOW),
+    "category_stats": lambda: category_stats().add("like", Mark.SENT, NOW),
     "suppressions": lambda: suppressions().add("hash", Cause.BOUNCED),
     "bounces": lambda: bounces().remember("hash", "m1", NOW),
 }
@@ -300,7 +303,9 @@ def see_batches() -> None:
     assert batches().announced() == {SHARDS: slot}
     assert batches().checkpoints() == {1: slot}
     assert list(batches().left_behind()) == [(1, slot)]
-    assert list(KeptBrakes(DynamoCategoryBrakes("batches"), clock=CLOCK).names()) == ["like"]
+    assert list(CachedHeldCategories(DynamoCategoryHolds("batches"), clock=CLOCK).names()) == [
+        "like"
+    ]
 
 
 def see_pace() -> None:
@@ -314,9 +319,12 @@ def see_engagement() -> None:
     assert engagements().note(a_run(), EngagementEvent.CLICKED, NOW)
 
 
-def see_tally() -> None:
-    tallies().add("like", Mark.BOUNCED, NOW)
-    assert (tallies().since("like", NOW).sent, tallies().since("like", NOW).bounced) == (1, 1)
+def see_category_stats() -> None:
+    category_stats().add("like", Mark.BOUNCED, NOW)
+    assert (
+        category_stats().since("like", NOW).sent,
+        category_stats().since("like", NOW).bounced,
+    ) == (1, 1)
 
 
 def see_suppression() -> None:
@@ -344,7 +352,7 @@ SEE: dict[str, Callable[[], None]] = {
     "batches": see_batches,
     "pace": see_pace,
     "engagement": see_engagement,
-    "tallies": see_tally,
+    "category_stats": see_category_stats,
     "suppressions": see_suppression,
     "bounces": see_bounces,
 }
@@ -372,7 +380,7 @@ SPOILT: dict[str, tuple[Callable[[Item], None], ...]] = {
     "batches": (spoil("started_at", S="then"), spoil("slot")),
     "pace": (spoil("day", S="someday"),),
     "engagement": (spoil("delivered_at", S="then"), spoil("due_in")),
-    "tallies": (spoil("sent", S="many"),),
+    "category_stats": (spoil("sent", S="many"),),
     "suppressions": (spoil("since", S="then"), spoil("reason")),
     "bounces": (spoil("messages", SS=["yesterday m1"]),),  # type: ignore[arg-type]
 }
@@ -444,7 +452,9 @@ def miss_batches() -> None:
     batches().announced()
     batches().left_behind()
     raises(lambda: batches().get(slot_of(NOW)))
-    assert list(KeptBrakes(DynamoCategoryBrakes("batches"), clock=CLOCK).names()) == ["like"]
+    assert list(CachedHeldCategories(DynamoCategoryHolds("batches"), clock=CLOCK).names()) == [
+        "like"
+    ]
 
 
 def miss_pace() -> None:
@@ -455,9 +465,9 @@ def miss_engagement() -> None:
     only_unreadable(engagements().of_slot(slot_of(a_run().due_at)))
 
 
-def miss_tally() -> None:
-    tallies().add("like", Mark.SENT, NOW - timedelta(hours=1))
-    assert tallies().since("like", NOW - timedelta(hours=1)).sent == 1
+def miss_category_stats() -> None:
+    category_stats().add("like", Mark.SENT, NOW - timedelta(hours=1))
+    assert category_stats().since("like", NOW - timedelta(hours=1)).sent == 1
 
 
 def miss_suppression() -> None:
@@ -480,7 +490,7 @@ MISS: dict[str, Callable[[], None]] = {
     "batches": miss_batches,
     "pace": miss_pace,
     "engagement": miss_engagement,
-    "tallies": miss_tally,
+    "category_stats": miss_category_stats,
     "suppressions": miss_suppression,
     "bounces": miss_bounces,
 }

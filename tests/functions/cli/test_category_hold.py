@@ -3,9 +3,15 @@
 from datetime import UTC, datetime
 
 import pytest
-from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
-from gazette.adapters.dynamodb.control.tallies import DynamoTallies
-from gazette.domain.feedback.reputation import SPAN, CategoryBrake, Mark, Tally, category_brake
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
+from gazette.domain.feedback.reputation import (
+    SPAN,
+    CategoryCounts,
+    CategoryHold,
+    Mark,
+    category_hold,
+)
 from gazette.settings import FeedbackSettings, GenerateSettings
 
 from tests.builders import NOW
@@ -24,14 +30,14 @@ def stage(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def pulled() -> list[CategoryBrake]:
-    return list(DynamoCategoryBrakes("batches").pulled())
+def held() -> list[CategoryHold]:
+    return list(DynamoCategoryHolds("batches").active())
 
 
-def test_what_is_braked_is_told_with_why_and_since_when(stage: Cloud) -> None:
-    brakes = DynamoCategoryBrakes("batches")
-    brakes.pull(category_brake("like", "a\tb", NOW, by_hand=True))
-    brakes.pull(category_brake("comment", WHY, NOW))
+def test_what_is_on_hold_is_told_with_why_and_since_when(stage: Cloud) -> None:
+    holds = DynamoCategoryHolds("batches")
+    holds.add(category_hold("like", "a\tb", NOW, by_hand=True))
+    holds.add(category_hold("comment", WHY, NOW))
     shown = run(stage, "status")
     assert shown.stdout.splitlines() == [
         "digest\tsending",
@@ -51,12 +57,12 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
     assert done.stdout == (
         "category comment of stage prod is held: its events wait until you resume it\n"
     )
-    (brake,) = pulled()
-    assert (brake.category, brake.why, brake.by_hand) == ("comment", "wrong line", True)
+    (hold,) = held()
+    assert (hold.category, hold.why, hold.by_hand) == ("comment", "wrong line", True)
     assert run(stage, "status").stdout.startswith("digest\tsending\n")
     again = run(stage, "stop", "another", "--category", "comment", "--yes")
     assert "is already held: nothing was changed" in again.stdout
-    assert pulled() == [brake]
+    assert held() == [hold]
     assert stage.meter.actions["support"] == {
         ("batches", "UpdateItem"),
         ("batches", "Query"),
@@ -68,20 +74,20 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
 def test_none_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
     done = run(stage, "stop", "wrong line", "--category", "comment", said=answer)
     assert "Send no events of category comment in stage prod until somebody runs" in done.stdout
-    assert bool(pulled()) == is_on
+    assert bool(held()) == is_on
 
 
 def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
-    tallies, now = DynamoTallies("tallies"), datetime.now(UTC)
-    tallies.add("comment", Mark.SENT, now)
-    DynamoCategoryBrakes("batches").pull(category_brake("comment", WHY, NOW))
-    DynamoCategoryBrakes("batches").pull(category_brake("like", WHY, NOW))
+    category_stats, now = DynamoCategoryStats("category_stats"), datetime.now(UTC)
+    category_stats.add("comment", Mark.SENT, now)
+    DynamoCategoryHolds("batches").add(category_hold("comment", WHY, NOW))
+    DynamoCategoryHolds("batches").add(category_hold("like", WHY, NOW))
     done = run(stage, "resume", "--category", "comment")
     assert done.stdout == (
         "category comment of stage prod is sent again; its bounces and complaints are reset\n"
     )
-    assert [brake.category for brake in pulled()] == ["like"]
-    assert tallies.since("comment", now - SPAN) == Tally()
+    assert [hold.category for hold in held()] == ["like"]
+    assert category_stats.since("comment", now - SPAN) == CategoryCounts()
     again = run(stage, "resume", "--category", "comment")
     assert (again.exit_code, again.stdout) == (
         0,
@@ -90,18 +96,18 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
     assert stage.meter.actions["support"] == {
         ("batches", "Query"),
         ("batches", "DeleteItem"),
-        ("tallies", "Query"),
-        ("tallies", "BatchWriteItem"),
+        ("category_stats", "Query"),
+        ("category_stats", "BatchWriteItem"),
     }
 
 
-def test_of_a_category_that_is_not_braked_nothing_is_forgotten(stage: Cloud) -> None:
+def test_of_a_category_that_is_not_on_hold_nothing_is_forgotten(stage: Cloud) -> None:
     """Named by mistake it would be judged by what comes from now on alone."""
-    tallies, now = DynamoTallies("tallies"), datetime.now(UTC)
-    tallies.add("comment", Mark.SENT, now)
+    category_stats, now = DynamoCategoryStats("category_stats"), datetime.now(UTC)
+    category_stats.add("comment", Mark.SENT, now)
     done = run(stage, "resume", "--category", "comment")
     assert done.stdout == "category comment of stage prod was not held\n"
-    assert tallies.since("comment", now - SPAN) == Tally(1)
+    assert category_stats.since("comment", now - SPAN) == CategoryCounts(1)
 
 
 @pytest.mark.parametrize("category", ["", "Comment", "comment ", "a b", "x" * 33])
@@ -112,7 +118,7 @@ def test_what_is_no_category_is_refused(
     done = run(stage, *command, "--category", category)
     assert done.exit_code == 2
     assert "is not a category name, such as comment" in done.stderr
-    assert not pulled()
+    assert not held()
     assert not stage.meter.actions["support"]
 
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 from gazette.adapters.dynamodb.client import bind
-from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
-from gazette.adapters.dynamodb.control.tallies import DynamoTallies
-from gazette.adapters.dynamodb.tables import TallyRow
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.tables import CategoryStatsRow
 from gazette.bootstrap import feedback
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.reputation import SPAN, CategoryBrake, Tally, category_brake
+from gazette.domain.feedback.reputation import SPAN, CategoryCounts, CategoryHold, category_hold
 
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import bounce, complaint, event, profile, records, report
@@ -33,82 +33,82 @@ def sent(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def counted(category: str = "comment") -> Tally:
-    return DynamoTallies("tallies").since(category, datetime.now(UTC) - SPAN)
+def counted(category: str = "comment") -> CategoryCounts:
+    return DynamoCategoryStats("category_stats").since(category, datetime.now(UTC) - SPAN)
 
 
-def already(tally: Tally) -> None:
+def already(counts: CategoryCounts) -> None:
     """What was counted before, in this hour."""
-    bind(TallyRow, "tallies")
+    bind(CategoryStatsRow, "category_stats")
     now = datetime.now(UTC)
     hour = now.replace(minute=0, second=0, microsecond=0)
-    TallyRow("comment", hour, **asdict(tally), expires_at=now + SPAN).save()
+    CategoryStatsRow("comment", hour, **asdict(counts), expires_at=now + SPAN).save()
 
 
-def braked() -> list[CategoryBrake]:
-    return list(DynamoCategoryBrakes("batches").pulled())
+def held() -> list[CategoryHold]:
+    return list(DynamoCategoryHolds("batches").active())
 
 
 def test_an_email_counts_once_whatever_is_reported_of_it_how_often(sent: Cloud) -> None:
     for _ in range(2):
         sent.work("feedback", report("Sent", record="sent"), report(), bounce(), complaint())
-    assert counted() == Tally(1, 1, 1)
-    assert not braked()
+    assert counted() == CategoryCounts(1, 1, 1)
+    assert not held()
 
 
-def test_a_complaint_too_many_brakes_the_category_and_tells_once(
+def test_a_complaint_too_many_holds_the_category_and_tells_once(
     sent: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    already(Tally(100, complained=9))
+    already(CategoryCounts(100, complained=9))
     sent.work("feedback", complaint(), complaint())
-    (brake,) = braked()
-    assert (brake.category, brake.by_hand) == ("comment", False)
-    assert brake.why == "10 complaints about 100 emails within 7 days: 10.00%"
-    assert capsys.readouterr().out.count('"category_braked":[1.0]') == 1
+    (hold,) = held()
+    assert (hold.category, hold.by_hand) == ("comment", False)
+    assert hold.why == "10 complaints about 100 emails within 7 days: 10.00%"
+    assert capsys.readouterr().out.count('"category_held":[1.0]') == 1
     assert '"category":"comment"' in logs.getvalue()
 
 
 def test_it_is_told_also_where_the_report_has_to_come_again(
     sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Then it is known, and pulls nothing: the alarm would never hear of the brake."""
+    """Then it is known, and puts nothing on hold: the alarm would never hear of the hold."""
 
     def unavailable(*_: object, **__: object) -> None:
         raise Unavailable("throttled")
 
-    already(Tally(100, complained=9))
+    already(CategoryCounts(100, complained=9))
     with monkeypatch.context() as broken:
         broken.setattr(feedback, "heed", unavailable)
         assert sent.invoke("feedback", records(complaint()))["batchItemFailures"]
     sent.work("feedback", complaint())
-    assert len(braked()) == 1
-    assert capsys.readouterr().out.count('"category_braked":[1.0]') == 1
+    assert len(held()) == 1
+    assert capsys.readouterr().out.count('"category_held":[1.0]') == 1
 
 
 def test_a_stage_that_does_not_want_it_counts_nothing(
     sent: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GAZETTE_CATEGORY_BRAKE", "0")
+    monkeypatch.setenv("GAZETTE_CATEGORY_HOLD", "0")
     feedback.build.cache_clear()
-    already(Tally(100, complained=9))
+    already(CategoryCounts(100, complained=9))
     sent.work("feedback", complaint())
-    assert counted() == Tally(100, complained=9)
-    assert not braked()
+    assert counted() == CategoryCounts(100, complained=9)
+    assert not held()
 
 
 def due_with_likes(cloud: Cloud, comments: int, likes: int) -> str:
-    """A digest of so many comments and likes, which are braked; generate is warm."""
+    """A digest of so many comments and likes, which are on hold; generate is warm."""
     cloud.say("subscriber.changed", profile())
     for number in range(comments + likes):
         category = "comment" if number < comments else "like"
         cloud.say("event.created", event(number) | {"category": category})
-    DynamoCategoryBrakes("batches").pull(category_brake("like", "complaints", datetime.now(UTC)))
+    DynamoCategoryHolds("batches").add(category_hold("like", "complaints", datetime.now(UTC)))
     (message,) = fan_out(cloud)
     cloud.warm_up("generate")
     return message
 
 
-def test_what_is_braked_waits_for_its_release(
+def test_what_is_on_hold_waits_for_its_release(
     cloud: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.work("generate", due_with_likes(cloud, 1, 2))
@@ -116,7 +116,7 @@ def test_what_is_braked_waits_for_its_release(
     assert mail["Content"]["Simple"]["Subject"]["Data"] == "1 new comment from User 0"
     assert '"put_off":2' in logs.getvalue()
     assert '"events_put_off":[2.0]' in capsys.readouterr().out
-    assert DynamoCategoryBrakes("batches").release("like")
+    assert DynamoCategoryHolds("batches").release("like")
     (run,) = cloud.rows("runs")
     likes = [row for row in cloud.rows("events") if '"like"' in row["body"]]
     assert len(likes) == 2
@@ -127,7 +127,7 @@ def test_a_digest_of_nothing_else_is_skipped(cloud: Cloud) -> None:
     cloud.work("generate", due_with_likes(cloud, 0, 1))
     assert not cloud.sent()
     (run,) = cloud.rows("runs")
-    assert (run["status"], run["reason"]) == ("skipped", "braked")
+    assert (run["status"], run["reason"]) == ("skipped", "category_held")
 
 
 # What it costs; docs/tables.md repeats the sums.
@@ -142,7 +142,7 @@ def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
     cloud.meter.clear()
     cloud.work("feedback", report("Sent", record="sent"))
     assert cloud.meter.calls == calls(GetItem=1, UpdateItem=1 + 2)
-    assert cloud.meter.write_units == Counter(engagement=1, tallies=2)
+    assert cloud.meter.write_units == Counter(engagement=1, category_stats=2)
     cloud.meter.clear()
     cloud.work("feedback", report())
     assert cloud.meter.write_units == Counter(engagement=1)
@@ -170,13 +170,13 @@ def test_a_digest_that_is_skipped_costs_three_write_units(cloud: Cloud) -> None:
 def test_a_complaint_costs_a_write_unit_and_a_query_for_each_category(sent: Cloud) -> None:
     sent.work("feedback", complaint())
     # Of what it suppresses: three, and two queries, see test_suppressing.
-    assert sent.meter.write_units["tallies"] == 1
-    assert sent.meter.read_units["tallies"] == 0.5
+    assert sent.meter.write_units["category_stats"] == 1
+    assert sent.meter.read_units["category_stats"] == 0.5
     assert sent.meter.calls["dynamodb.Query"] == 2 + 1
 
 
-def test_a_brake_costs_a_write_unit_when_it_is_pulled_and_when_it_would_be(sent: Cloud) -> None:
-    already(Tally(100, complained=9))
+def test_a_hold_costs_a_write_unit_also_where_there_is_one(sent: Cloud) -> None:
+    already(CategoryCounts(100, complained=9))
     sent.meter.clear()
     sent.work("feedback", complaint())
     assert sent.meter.write_units["batches"] == 1

@@ -9,7 +9,7 @@ import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import EXPIRED
 from gazette.domain.model import DAILY, Placed, RunKey, Window
 from gazette.domain.scheduling.calendar import next_occurrence, slot_of
@@ -215,7 +215,7 @@ def test_a_daily_digest_beyond_the_cap_goes_with_the_next(world: World) -> None:
 
 
 def expired_world(*, also: bool = False) -> World:
-    """Everything was braked until an event expired; another came later where `also` says so."""
+    """Everything was on hold until an event expired; another came later where `also` says so."""
     world = World()
     choose(world, Frequency.DAILY)
     world.create(an_event())
@@ -263,11 +263,11 @@ def test_an_event_that_expires_is_counted_also_where_nothing_is_sent_today(held:
     if held == "by the cap of the day":
         use_up_the_day(world)
     else:
-        world.category_brakes.pull(category_brake("comment", "why", world.clock()))
+        world.category_holds.add(category_hold("comment", "why", world.clock()))
     done = world.deliver(key)
     assert done
     assert done.run.status is Status.SKIPPED
-    assert done.run.reason in {Reason.DAILY_CAP, Reason.BRAKED}
+    assert done.run.reason in {Reason.DAILY_CAP, Reason.CATEGORY_HELD}
     assert done.expired == 1
 
 
@@ -351,11 +351,11 @@ def test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits(
     choose(world, often)
     world.clock.now = NOW
     world.create(an_event())
-    world.category_brakes.pull(category_brake("comment", "why", NOW))
+    world.category_holds.add(category_hold("comment", "why", NOW))
     world.clock.pass_time(days=10)
     back = (world.clock() + LONGEST_PAUSE).date()
     choose(world, often, paused_until=back)
-    world.category_brakes.release("comment")
+    world.category_holds.release("comment")
     world.send_digest(often.value)
     assert world.clock().date() >= back
     assert [email.lines for email in world.emails()] == [("post1: 1",)]

@@ -1,4 +1,4 @@
-"""A category that is braked stays out of all email, and nothing of it is lost or sent twice."""
+"""A category that is on hold stays out of all email, and nothing of it is lost or sent twice."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +9,7 @@ from gazette.domain.commands import RetractEvent
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.subscribers.frequency import Frequency
@@ -18,7 +18,7 @@ from gazette.steps.delivery.prepare import Prepared, prepare
 from gazette.steps.delivery.types import Awaited
 
 from tests.builders import NOW, a_subscriber, an_event
-from tests.fake_stores import FakeCategoryBrakes
+from tests.fake_stores import FakeCategoryHolds
 from tests.world import GRACE, SETTLE_LAG, World, crashes, interleavings
 
 KEY = RunKey("ann", DAILY, 1)
@@ -26,8 +26,8 @@ NEXT = RunKey("ann", DAILY, 2)
 DAY = timedelta(days=1)
 
 
-def braked(world: World, category: str = "like") -> None:
-    world.category_brakes.pull(category_brake(category, "too many complaints", world.clock()))
+def hold(world: World, category: str = "like") -> None:
+    world.category_holds.add(category_hold(category, "too many complaints", world.clock()))
 
 
 def a_world(*, policy: Policy = Policy.RESEND, likes: int = 1, comments: int = 1) -> World:
@@ -44,9 +44,9 @@ def a_world(*, policy: Policy = Policy.RESEND, likes: int = 1, comments: int = 1
     return world
 
 
-def a_braked_world(likes: int = 1) -> World:
+def a_world_with_a_hold(likes: int = 1) -> World:
     world = a_world(likes=likes)
-    braked(world)
+    hold(world)
     return world
 
 
@@ -62,13 +62,13 @@ def shown(world: World) -> list[tuple[str, ...]]:
     return [email.lines for email in world.emails()]
 
 
-def test_a_braked_category_is_left_out_and_comes_with_the_next_digest_after_its_release() -> None:
-    world = a_braked_world()
+def test_a_held_category_is_left_out_and_comes_with_the_next_digest_after_its_release() -> None:
+    world = a_world_with_a_hold()
     world.generate(KEY)
     assert shown(world) == [("c0: 1",)]
     next_digest(world)
     assert shown(world) == [("c0: 1",)]
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     next_digest(world, RunKey("ann", DAILY, 3))
     assert shown(world) == [("c0: 1",), ("l0: 1",)]
     next_digest(world, RunKey("ann", DAILY, 4))
@@ -76,7 +76,7 @@ def test_a_braked_category_is_left_out_and_comes_with_the_next_digest_after_its_
 
 
 def test_what_was_put_off_lies_behind_the_window_under_the_same_schedule() -> None:
-    world = a_braked_world()
+    world = a_world_with_a_hold()
     done = world.deliver(KEY)
     assert done
     assert (done.put_off, done.run.categories) == (1, ("comment",))
@@ -88,7 +88,7 @@ def test_what_was_put_off_lies_behind_the_window_under_the_same_schedule() -> No
 
 
 def test_what_was_put_off_is_counted_also_where_the_claim_has_to_be_made_anew() -> None:
-    world = a_braked_world(likes=2)
+    world = a_world_with_a_hold(likes=2)
 
     def change() -> None:
         run = world.runs.rows[KEY]
@@ -102,26 +102,26 @@ def test_what_was_put_off_is_counted_also_where_the_claim_has_to_be_made_anew() 
 
 def test_a_digest_of_nothing_else_ends_and_writes_no_event() -> None:
     world = a_world(comments=0)
-    braked(world)
+    hold(world)
     before = dict(world.events.rows)
     run = world.generate(KEY)
     assert run
-    assert (run.status, run.reason) == (Status.SKIPPED, Reason.BRAKED)
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.CATEGORY_HELD)
     assert world.events.rows == before
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     next_digest(world)
     assert shown(world) == [("l0: 1",)]
 
 
-def test_other_categories_are_as_if_there_were_no_brake() -> None:
+def test_other_categories_are_as_if_there_were_no_hold() -> None:
     world = a_world()
-    braked(world, "mention")
+    hold(world, "mention")
     world.generate(KEY)
     assert shown(world) == [("c0: 1", "l0: 1")]
 
 
 def test_nothing_is_put_off_before_there_is_a_turn_to_send() -> None:
-    world = a_braked_world()
+    world = a_world_with_a_hold()
     world.pacer.pull_by_hand("stop", world.clock())
     before = dict(world.events.rows)
     world.generate(KEY)
@@ -129,9 +129,9 @@ def test_nothing_is_put_off_before_there_is_a_turn_to_send() -> None:
 
 
 def test_where_another_worker_claims_first_nothing_is_put_off() -> None:
-    """It does not know of the brake yet."""
-    world = a_braked_world()
-    other = replace(world.delivering(), braked=FakeCategoryBrakes())
+    """It does not know of the hold yet."""
+    world = a_world_with_a_hold()
+    other = replace(world.delivering(), held_categories=FakeCategoryHolds())
 
     def unknowing() -> None:
         deliver(KEY, by=other, time_left=lambda: timedelta(seconds=60))
@@ -141,25 +141,25 @@ def test_where_another_worker_claims_first_nothing_is_put_off() -> None:
     assert shown(world) == [("c0: 1", "l0: 1")]
 
 
-def test_what_was_refused_before_the_brake_is_left_out_when_it_is_tried_again() -> None:
+def test_what_was_refused_before_the_hold_is_left_out_when_it_is_tried_again() -> None:
     world = a_world()
     world.mailer.script.append(RefusedForNow(1, "throttled"))
     world.generate(KEY)
-    braked(world)
+    hold(world)
     world.clock.now += timedelta(minutes=2)
     world.resend(KEY)
     assert shown(world) == [("c0: 1",)]
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     next_digest(world)
     assert shown(world) == [("c0: 1",), ("l0: 1",)]
 
 
 def in_doubt(policy: Policy) -> World:
-    """Nobody knows whether the email went out; the category is braked, then the policy speaks."""
+    """Nobody knows whether the email went out; the category is on hold, then the policy speaks."""
     world = a_world(policy=policy)
     world.mailer.script.append(Uncertain(1, "ReadTimeout"))
     world.generate(KEY)
-    braked(world)
+    hold(world)
     world.clock.now += GRACE + timedelta(minutes=5)
     world.evidence_log.note(world.clock())
     world.sweep()
@@ -182,7 +182,7 @@ def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> Non
         world.events.store(an_event(f"n{number}", entity_id=f"n{number}", category=category), DAILY)
     next_digest(world)
     assert shown(world) == [("c0: 1", "n1: 1", "l0: 1")]
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     next_digest(world, RunKey("ann", DAILY, 3))
     assert shown(world)[1:] == [("n2: 1",)]
 
@@ -198,14 +198,14 @@ def test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twic
 
     with world.meanwhile("runs.swap_together", evidence, before=True):
         next_digest(world)
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     next_digest(world, RunKey("ann", DAILY, 3))
     assert shown(world) == [("n1: 1",)]
 
 
 def test_a_run_whose_events_keep_changing_is_given_back() -> None:
     world = a_world(likes=3)
-    braked(world)
+    hold(world)
     numbers = iter(range(3))
 
     def retract() -> None:
@@ -231,7 +231,7 @@ def an_immediate_world() -> tuple[World, RunKey]:
 
 def test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release() -> None:
     world, key = an_immediate_world()
-    braked(world)
+    hold(world)
     done = world.deliver(key)
     assert done
     assert (done.run.status, done.awaited) == (Status.PENDING, Awaited.BRAKE_OFF)
@@ -239,7 +239,7 @@ def test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_
     (queued,) = world.generate_queue.sent
     assert timedelta(minutes=10) <= queued.delay <= timedelta(minutes=15)
     assert world.emails() == []
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     world.deliver_queued()
     assert [(email.schedule, email.lines) for email in world.emails()] == [
         (key.schedule, ("post1: 1", "post1: 1"))
@@ -247,14 +247,14 @@ def test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_
 
 
 def settle(world: World) -> None:
-    """The message comes again until its run has ended; a day later the brake is released, and
+    """The message comes again until its run has ended; a day later the hold is released, and
     then the next digest comes."""
     world.clock.pass_time(minutes=10)
     world.generate(KEY)
     world.clock.now += GRACE * 2
     world.sweep()
     world.deliver_queued()
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     for sequence in (2, 3):
         next_digest(world, RunKey("ann", DAILY, sequence))
         world.clock.now += GRACE * 2
@@ -275,7 +275,7 @@ def judge(world: World, where: str, *, may_repeat: bool = False) -> None:
 def test_a_crash_anywhere_loses_nothing_and_sends_nothing_twice() -> None:
     def make() -> World:
         world = a_world(policy=Policy.CARRY_OVER, likes=2)
-        braked(world)
+        hold(world)
         return world
 
     for world, where in crashes(make, lambda world: world.generate(KEY)):
@@ -283,19 +283,19 @@ def test_a_crash_anywhere_loses_nothing_and_sends_nothing_twice() -> None:
         judge(world, where, may_repeat="mailer.send" in where or "runs.swap" in where)
 
 
-@pytest.mark.parametrize("pulled", [True, False])
-def test_a_brake_that_is_pulled_or_released_anywhere_loses_nothing(pulled: bool) -> None:
+@pytest.mark.parametrize("held_first", [True, False])
+def test_a_hold_that_begins_or_ends_anywhere_loses_nothing(held_first: bool) -> None:
     def make() -> World:
         world = a_world(likes=2)
-        if not pulled:
-            braked(world)
+        if not held_first:
+            hold(world)
         return world
 
     def other(world: World) -> None:
-        if pulled:
-            braked(world)
+        if held_first:
+            hold(world)
         else:
-            world.category_brakes.release("like")
+            world.category_holds.release("like")
 
     for world, where in interleavings(make, lambda world: world.generate(KEY), other):
         settle(world)
@@ -304,19 +304,19 @@ def test_a_brake_that_is_pulled_or_released_anywhere_loses_nothing(pulled: bool)
 
 @pytest.mark.parametrize("knows", [True, False])
 def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
-    """Also one that does not know of the brake, at any distance of time."""
+    """Also one that does not know of the hold, at any distance of time."""
     for later in (timedelta(0), 2 * SETTLE_LAG):
 
         def other(world: World, later: timedelta) -> None:
             world.clock.now += later
-            known = world.braked
+            known = world.held_categories
             if not knows:
-                world.braked = FakeCategoryBrakes()
+                world.held_categories = FakeCategoryHolds()
             world.generate(KEY)
-            world.braked = known
+            world.held_categories = known
 
         second = partial(other, later=later)
-        make = partial(a_braked_world, 2)
+        make = partial(a_world_with_a_hold, 2)
         for world, where in interleavings(make, lambda world: world.generate(KEY), second):
             settle(world)
             judge(world, where)
@@ -324,22 +324,22 @@ def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
 
 @pytest.mark.parametrize("later", [timedelta(0), 2 * SETTLE_LAG])
 def test_who_has_read_an_event_before_it_was_put_off_does_not_send_it(later: timedelta) -> None:
-    """A worker that does not know of the brake; the one that does dies before its claim."""
+    """A worker that does not know of the hold; the one that does dies before its claim."""
 
     def unknowing(world: World) -> None:
-        known, world.braked = world.braked, FakeCategoryBrakes()
+        known, world.held_categories = world.held_categories, FakeCategoryHolds()
         world.generate(KEY)
-        world.braked = known
+        world.held_categories = known
 
     def put_off_and_die(world: World) -> None:
-        known, world.braked = world.braked, world.category_brakes
+        known, world.held_categories = world.held_categories, world.category_holds
         prepared = prepare(KEY, by=world.delivering())
         if isinstance(prepared, Prepared):
             world.shelf.put_off(prepared.held, prepared.run)
         world.clock.now += later
-        world.braked = known
+        world.held_categories = known
 
-    for world, where in interleavings(partial(a_braked_world, 2), unknowing, put_off_and_die):
+    for world, where in interleavings(partial(a_world_with_a_hold, 2), unknowing, put_off_and_die):
         settle(world)
         judge(world, where)
 
@@ -354,7 +354,7 @@ def test_one_like_retracted_amended_or_moved_anywhere_comes_as_it_is_then() -> N
             world.create(like)
         world.runs.create(Run(KEY, NOW, NOW + timedelta(hours=1)))
         world.clock.pass_time(minutes=1)
-        braked(world)
+        hold(world)
         return world
 
     def retract(world: World) -> None:

@@ -32,7 +32,7 @@ from gazette.steps.runs import apply
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.fake_stores import (
     FakeBatches,
-    FakeCategoryBrakes,
+    FakeCategoryHolds,
     FakeEvents,
     FakePacer,
     FakeRuns,
@@ -61,7 +61,7 @@ class World:
     resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
     renderer: Renderer = field(default_factory=FakeRenderer)
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
-    category_brakes: FakeCategoryBrakes = field(default_factory=FakeCategoryBrakes)
+    category_holds: FakeCategoryHolds = field(default_factory=FakeCategoryHolds)
     nonces: int = 0
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=FakeSuppressions(),
             events=self.events,
-            braked=self.category_brakes,
+            held_categories=self.category_holds,
             batches=self.batches,
             desk=Desk(
                 renderer=self.renderer,

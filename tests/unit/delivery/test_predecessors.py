@@ -7,7 +7,7 @@ import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.model import DAILY, RunKey
 from gazette.steps.delivery.predecessors import settle_if_overdue
 
@@ -16,7 +16,7 @@ from tests.world import GRACE, World
 
 FIRST, SECOND, THIRD = (RunKey("ann", DAILY, number) for number in (1, 2, 3))
 HOUR = timedelta(hours=1)
-EVIDENCE = MailReport(MailEvent.SENT, FIRST, 1, "m1", NOW)
+EVIDENCE = DeliveryEvent(DeliveryEventType.SENT, FIRST, 1, "m1", NOW)
 
 
 def start(world: World, key: RunKey) -> None:

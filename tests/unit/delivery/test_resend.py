@@ -7,7 +7,7 @@ from gazette.domain.delivery.retries import PAUSES, pause_after
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedAccount, RefusedForGood, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.outside import QueuedRun
 
@@ -62,7 +62,7 @@ def test_what_was_refused_together_does_not_come_back_together(drawn: float, fac
 
 def test_a_message_of_what_evidence_has_settled_since_is_not_hidden(world: World) -> None:
     """The report of an earlier attempt comes while its run waits out a refusal."""
-    world.report(MailReport(MailEvent.SENT, KEY, 1, "m1", world.clock()))
+    world.report(DeliveryEvent(DeliveryEventType.SENT, KEY, 1, "m1", world.clock()))
     hidden: list[timedelta] = []
     run = world.resend(KEY, hide=hidden.append)
     assert run

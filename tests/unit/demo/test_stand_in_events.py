@@ -7,8 +7,8 @@ from queue import Queue
 from typing import Any
 
 import pytest
-from gazette.adapters.mail.ses_events import decode_report
-from gazette.domain.feedback.delivery_events import MailEvent
+from gazette.adapters.mail.ses_events import decode_delivery_event
+from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 
@@ -30,8 +30,8 @@ def taken(number: int = 1) -> Taken:
     )
 
 
-def kinds(some: Sequence[Entry]) -> list[MailEvent]:
-    return [report.kind for entry in some if (report := decode_report(delivered(entry)))]
+def kinds(some: Sequence[Entry]) -> list[DeliveryEventType]:
+    return [report.kind for entry in some if (report := decode_delivery_event(delivered(entry)))]
 
 
 def delivered(entry: Entry) -> str:
@@ -53,8 +53,11 @@ def travelled(channel: Channel, number: int = 1) -> list[Entry]:
 
 
 def test_gazette_reads_what_the_stand_in_reports() -> None:
-    reports = [decode_report(delivered(entry)) for entry in entries(taken())]
-    assert [report.kind for report in reports if report] == [MailEvent.SENT, MailEvent.DELIVERED]
+    reports = [decode_delivery_event(delivered(entry)) for entry in entries(taken())]
+    assert [report.kind for report in reports if report] == [
+        DeliveryEventType.SENT,
+        DeliveryEventType.DELIVERED,
+    ]
     for report in reports:
         assert report is not None
         assert report.run == RunKey("reader1", "daily", 1)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from gazette.adapters.mail.ses_events import decode_report
+from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import address_hash, run_id
@@ -107,7 +107,7 @@ def a_world(run: Run, *, rests: bool, soft_bounces: int) -> World:
 
 def hear(body: str) -> Act:
     def act(world: World) -> None:
-        report = decode_report(body)
+        report = decode_delivery_event(body)
         assert report is not None
         world.report(report)
 

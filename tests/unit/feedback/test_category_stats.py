@@ -1,12 +1,12 @@
-"""Bounces and complaints are counted for each category that an email showed, and brake it."""
+"""Bounces and complaints are counted for each category that an email showed, and put it on hold."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Status
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
-from gazette.domain.feedback.reputation import SPAN, CategoryBrake, Tally
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
+from gazette.domain.feedback.reputation import SPAN, CategoryCounts, CategoryHold
 from gazette.domain.model import DAILY, RunKey
 
 from tests.builders import NOW, a_bounce, a_claimed_run, a_complaint, a_run
@@ -23,20 +23,20 @@ def sent_to(
         key = RunKey(f"reader{each}", DAILY, 1)
         run = replace(a_claimed_run(status=Status.SENT, categories=categories), key=key)
         world.runs.create(run)
-        world.report(MailReport(MailEvent.SENT, key, 1, f"m{each}", at))
+        world.report(DeliveryEvent(DeliveryEventType.SENT, key, 1, f"m{each}", at))
         yield key
 
 
-def complained(key: RunKey, at: datetime = NOW) -> MailReport:
+def complained(key: RunKey, at: datetime = NOW) -> DeliveryEvent:
     return replace(a_complaint(), run=key, sent_at=at)
 
 
-def bounced(key: RunKey) -> MailReport:
+def bounced(key: RunKey) -> DeliveryEvent:
     return replace(a_bounce(), run=key)
 
 
-def counted(world: World, category: str) -> Tally:
-    return world.tallies.since(category, WHOLE)
+def counted(world: World, category: str) -> CategoryCounts:
+    return world.category_stats.since(category, WHOLE)
 
 
 def test_each_email_counts_for_every_category_that_it_showed() -> None:
@@ -45,64 +45,64 @@ def test_each_email_counts_for_every_category_that_it_showed() -> None:
     list(sent_to(world, 1, "like", first=2))
     world.report(complained(first))
     world.report(bounced(second))
-    assert counted(world, "comment") == Tally(2, 1, 1)
-    assert counted(world, "like") == Tally(3, 1, 1)
+    assert counted(world, "comment") == CategoryCounts(2, 1, 1)
+    assert counted(world, "like") == CategoryCounts(3, 1, 1)
 
 
 def test_a_report_that_comes_again_counts_once() -> None:
     world = World()
     (key,) = sent_to(world, 1, "comment")
     for _ in range(3):
-        world.report(MailReport(MailEvent.SENT, key, 1, "m0", NOW))
+        world.report(DeliveryEvent(DeliveryEventType.SENT, key, 1, "m0", NOW))
         world.report(complained(key))
         world.report(bounced(key))
-    assert counted(world, "comment") == Tally(1, 1, 1)
+    assert counted(world, "comment") == CategoryCounts(1, 1, 1)
 
 
 def test_what_becomes_of_it_else_is_not_counted() -> None:
     world = World()
     (key,) = sent_to(world, 1, "comment")
-    for kind in set(MailEvent) - {MailEvent.SENT}:
-        world.report(MailReport(kind, key, 1, "m0", NOW))
-    assert counted(world, "comment") == Tally(1)
+    for kind in set(DeliveryEventType) - {DeliveryEventType.SENT}:
+        world.report(DeliveryEvent(kind, key, 1, "m0", NOW))
+    assert counted(world, "comment") == CategoryCounts(1)
 
 
 def test_a_report_of_a_run_that_has_expired_is_not_counted() -> None:
     world = World()
     list(sent_to(world, 1, "comment"))
     world.report(complained(RunKey("nobody", DAILY, 1)))
-    assert counted(world, "comment") == Tally(1)
+    assert counted(world, "comment") == CategoryCounts(1)
 
 
-def test_the_tenth_complaint_of_a_thousand_brakes_the_category_and_no_other() -> None:
+def test_the_tenth_complaint_of_a_thousand_holds_the_category_and_no_other() -> None:
     world = World()
     keys = list(sent_to(world, 100, "comment"))
     list(sent_to(world, 100, "like", first=100))
     for key in keys[:9]:
         world.report(complained(key))
-    assert world.category_brakes.pulled() == []
+    assert world.category_holds.active() == []
     for key in keys[9:12]:
         world.report(complained(key))
     why = "10 complaints about 100 emails within 7 days: 10.00%"
-    assert world.category_brakes.pulled() == [CategoryBrake(category="comment", why=why, since=NOW)]
-    assert world.told_braked == world.category_brakes.pulled()
+    assert world.category_holds.active() == [CategoryHold(category="comment", why=why, since=NOW)]
+    assert world.told_held == world.category_holds.active()
 
 
 def test_the_twentieth_bounce_does_so_too() -> None:
     world = World()
     for key in list(sent_to(world, 400, "comment"))[:20]:
-        assert world.category_brakes.pulled() == []
+        assert world.category_holds.active() == []
         world.report(bounced(key))
-    (brake,) = world.category_brakes.pulled()
-    assert brake.why == "20 of 400 emails bounced for good within 7 days: 5.0%"
+    (hold,) = world.category_holds.active()
+    assert hold.why == "20 of 400 emails bounced for good within 7 days: 5.0%"
 
 
-def test_a_category_that_always_travels_with_a_bad_one_is_braked_with_it() -> None:
+def test_a_category_that_always_travels_with_a_bad_one_is_on_hold_with_it() -> None:
     """Nobody can tell which of the two a reader complained of."""
     world = World()
     for key in list(sent_to(world, 100, "comment", "like"))[:10]:
         world.report(complained(key))
-    assert [brake.category for brake in world.category_brakes.pulled()] == ["comment", "like"]
+    assert [hold.category for hold in world.category_holds.active()] == ["comment", "like"]
 
 
 def test_what_was_sent_more_than_a_week_ago_counts_no_more() -> None:
@@ -113,7 +113,7 @@ def test_what_was_sent_more_than_a_week_ago_counts_no_more() -> None:
     late = world.clock()
     (key,) = sent_to(world, 1, "comment", at=late, first=100)
     world.report(complained(key, late))
-    assert world.category_brakes.pulled() == []
+    assert world.category_holds.active() == []
 
 
 def test_a_crash_anywhere_loses_a_count_at_most_and_suppresses_the_address_all_the_same() -> None:
@@ -121,11 +121,14 @@ def test_a_crash_anywhere_loses_a_count_at_most_and_suppresses_the_address_all_t
         world = World()
         world.choose()
         world.runs.create(a_claimed_run(status=Status.SENT, categories=("comment", "like")))
-        world.report(MailReport(MailEvent.SENT, a_run().key, 1, "m1", NOW))
+        world.report(DeliveryEvent(DeliveryEventType.SENT, a_run().key, 1, "m1", NOW))
         return world
 
     for world, where in crashes(make, lambda world: world.report(a_complaint())):
         world.report(a_complaint())
         assert world.suppressions.rows, where
         for category in ("comment", "like"):
-            assert counted(world, category) in {Tally(1), Tally(1, complained=1)}, where
+            assert counted(world, category) in {
+                CategoryCounts(1),
+                CategoryCounts(1, complained=1),
+            }, where

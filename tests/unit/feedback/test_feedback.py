@@ -8,7 +8,7 @@ import pytest
 from gazette.domain.commands import MarkActive
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 from gazette.domain.feedback.engagement import EngagementEvent
 from gazette.domain.feedback.experiment import Variant
 from hypothesis import given
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.builders import KEY, NOW, a_claimed_run
 from tests.world import World
 
-REPORT = MailReport(MailEvent.DELIVERED, KEY, 1, "m1", NOW)
+REPORT = DeliveryEvent(DeliveryEventType.DELIVERED, KEY, 1, "m1", NOW)
 
 
 def having(run: Run) -> World:
@@ -26,10 +26,12 @@ def having(run: Run) -> World:
     return world
 
 
-@pytest.mark.parametrize("kind", sorted(set(MailEvent) - {MailEvent.RENDERING_FAILED}))
+@pytest.mark.parametrize(
+    "kind", sorted(set(DeliveryEventType) - {DeliveryEventType.RENDERING_FAILED})
+)
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.SENT}))
 def test_trace_d_every_report_proves_acceptance_whatever_the_status(
-    kind: MailEvent, status: Status
+    kind: DeliveryEventType, status: Status
 ) -> None:
     """Of retrying, failed and cancelled runs too: else a second email would follow."""
     world = having(a_claimed_run(status=status))
@@ -49,13 +51,15 @@ def test_a_report_of_what_was_sent_changes_nothing() -> None:
 
 def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
     world = having(a_claimed_run(status=Status.UNKNOWN))
-    run = world.report(replace(REPORT, kind=MailEvent.RENDERING_FAILED))
+    run = world.report(replace(REPORT, kind=DeliveryEventType.RENDERING_FAILED))
     assert run
     assert run.status is Status.UNKNOWN
 
 
 @pytest.mark.parametrize("report", [REPORT, replace(REPORT, run=None)])
-def test_a_report_that_names_no_run_still_proves_that_reports_come_in(report: MailReport) -> None:
+def test_a_report_that_names_no_run_still_proves_that_reports_come_in(
+    report: DeliveryEvent,
+) -> None:
     """Of the canary, or of a run that has expired."""
     world = World()
     assert world.report(report) is None
@@ -85,8 +89,8 @@ SENT = replace(
     locale="de-AT",
     categories=("mention", "comment"),
 )
-CLICK = replace(REPORT, kind=MailEvent.CLICKED, at=NOW + timedelta(minutes=5))
-ACCUSING = [MailEvent.BOUNCED, MailEvent.COMPLAINED]
+CLICK = replace(REPORT, kind=DeliveryEventType.CLICKED, at=NOW + timedelta(minutes=5))
+ACCUSING = [DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED]
 A_MESSAGES_EVENTS = st.lists(
     st.builds(
         lambda kind, seconds: replace(
@@ -95,14 +99,14 @@ A_MESSAGES_EVENTS = st.lists(
             at=NOW + timedelta(seconds=seconds),
             fault=Fault.OF_MESSAGE if kind in ACCUSING else None,
         ),
-        st.sampled_from(MailEvent),
+        st.sampled_from(DeliveryEventType),
         st.integers(0, 200),
     ),
     max_size=8,
 )
 
 
-def told(reports: Sequence[MailReport]) -> World:
+def told(reports: Sequence[DeliveryEvent]) -> World:
     world = having(SENT)
     for report in reports:
         world.report(report)
@@ -111,7 +115,7 @@ def told(reports: Sequence[MailReport]) -> World:
 
 @given(A_MESSAGES_EVENTS, st.data())
 def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
-    reports: list[MailReport], data: st.DataObject
+    reports: list[DeliveryEvent], data: st.DataObject
 ) -> None:
     again = data.draw(st.lists(st.sampled_from(reports), max_size=4)) if reports else []
     shuffled = data.draw(st.permutations(reports + again))
@@ -119,11 +123,15 @@ def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
 
 
 @given(A_MESSAGES_EVENTS)
-def test_of_each_event_the_first_instant_is_remembered(reports: list[MailReport]) -> None:
+def test_of_each_event_the_first_instant_is_remembered(reports: list[DeliveryEvent]) -> None:
     expected = {
         EngagementEvent(kind.value): min(each.happened_at for each in reports if each.kind is kind)
         for kind in {each.kind for each in reports}
-        - {MailEvent.CLICKED, MailEvent.RENDERING_FAILED, MailEvent.SUBSCRIPTION}
+        - {
+            DeliveryEventType.CLICKED,
+            DeliveryEventType.RENDERING_FAILED,
+            DeliveryEventType.SUBSCRIPTION,
+        }
     }
     rows = told(reports).engagements.rows
     found = dict(rows[KEY].first) if rows else {}
@@ -138,7 +146,7 @@ def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
 
 
 @pytest.mark.parametrize("kind", ACCUSING)
-def test_what_speaks_against_nobody_is_no_bounce_and_no_complaint(kind: MailEvent) -> None:
+def test_what_speaks_against_nobody_is_no_bounce_and_no_complaint(kind: DeliveryEventType) -> None:
     """An automatic reply, or a reader who says that it is no spam: the email arrived."""
     world = having(replace(SENT, status=Status.UNKNOWN))
     run = world.report(replace(REPORT, kind=kind))
@@ -148,7 +156,7 @@ def test_what_speaks_against_nobody_is_no_bounce_and_no_complaint(kind: MailEven
 
 
 def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -> None:
-    (row,) = told([replace(REPORT, kind=MailEvent.REJECTED)]).engagements.rows.values()
+    (row,) = told([replace(REPORT, kind=DeliveryEventType.REJECTED)]).engagements.rows.values()
     assert row.first == {EngagementEvent.REJECTED: NOW}
 
 
@@ -173,14 +181,14 @@ def test_a_click_is_a_sign_of_life_each_time() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", sorted(set(MailEvent) - {MailEvent.CLICKED}))
-def test_nothing_but_a_click_is_a_sign_of_life_unless_opens_are(kind: MailEvent) -> None:
+@pytest.mark.parametrize("kind", sorted(set(DeliveryEventType) - {DeliveryEventType.CLICKED}))
+def test_nothing_but_a_click_is_a_sign_of_life_unless_opens_are(kind: DeliveryEventType) -> None:
     world = having(SENT)
     world.report(replace(CLICK, kind=kind))
     assert world.bus.taken == []
-    world.signs_of_life = frozenset({MailEvent.OPENED})
+    world.signs_of_life = frozenset({DeliveryEventType.OPENED})
     world.report(replace(CLICK, kind=kind))
-    assert bool(world.bus.taken) == (kind is MailEvent.OPENED)
+    assert bool(world.bus.taken) == (kind is DeliveryEventType.OPENED)
 
 
 def test_where_the_bus_takes_nothing_the_report_comes_again() -> None:

@@ -10,9 +10,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.adapters.mail.ses_events import decode_report
+from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.delivery.run import Status
-from gazette.domain.feedback.delivery_events import Fault, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault
 from gazette.domain.feedback.reputation import mark_of
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import DAILY, RunKey
@@ -59,8 +59,8 @@ def bounced(
     )
 
 
-def read(body: str) -> MailReport:
-    report = decode_report(body)
+def read(body: str) -> DeliveryEvent:
+    report = decode_delivery_event(body)
     assert report is not None
     return report
 
@@ -88,7 +88,7 @@ def test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody() -> None:
     assert not world.suppressions.rows
     assert {status(world, user) for user in batch} == {SubscriberStatus.ACTIVE}
     assert not world.schedules.withdrawn
-    assert not world.told_braked
+    assert not world.told_held
 
 
 @pytest.mark.parametrize("kind", ["Permanent", "Transient", "Undetermined", None])

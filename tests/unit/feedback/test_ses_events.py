@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from gazette.adapters.mail.ses_events import decode_report
+from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
 from hypothesis import given
@@ -28,8 +28,8 @@ GREETING = "Successfully validated SNS topic for Amazon SES event publishing."
 AT = "2026-03-01T06:10:02.012Z"
 
 # detail-type, detail.eventType, what the record holds beside `mail`, and what it is to us
-RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
-    ("Email Sent", "Send", {"send": {}}, MailEvent.SENT),
+RECORDS: list[tuple[str, str, dict[str, Any], DeliveryEventType]] = [
+    ("Email Sent", "Send", {"send": {}}, DeliveryEventType.SENT),
     (
         "Email Delivered",
         "Delivery",
@@ -42,7 +42,7 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
                 "smtpResponse": "250 2.6.0 Message received",
             }
         },
-        MailEvent.DELIVERED,
+        DeliveryEventType.DELIVERED,
     ),
     (
         "Email Delivery Delayed",
@@ -57,7 +57,7 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
                 ],
             }
         },
-        MailEvent.DELAYED,
+        DeliveryEventType.DELAYED,
     ),
     (
         "Email Bounced",
@@ -74,7 +74,7 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
                 "reportingMTA": "dsn; mta.example.com",
             }
         },
-        MailEvent.BOUNCED,
+        DeliveryEventType.BOUNCED,
     ),
     (
         "Email Complaint Received",
@@ -89,9 +89,9 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
                 "userAgent": "Mailbox feedback loop",
             }
         },
-        MailEvent.COMPLAINED,
+        DeliveryEventType.COMPLAINED,
     ),
-    ("Email Rejected", "Reject", {"reject": {"reason": "Bad content"}}, MailEvent.REJECTED),
+    ("Email Rejected", "Reject", {"reject": {"reason": "Bad content"}}, DeliveryEventType.REJECTED),
     (
         "Email Opened",
         "Open",
@@ -102,7 +102,7 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
                 "userAgent": "Mozilla/5.0",
             }
         },
-        MailEvent.OPENED,
+        DeliveryEventType.OPENED,
     ),
     (
         "Email Clicked",
@@ -116,13 +116,13 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
                 "userAgent": "Mozilla/5.0",
             }
         },
-        MailEvent.CLICKED,
+        DeliveryEventType.CLICKED,
     ),
     (
         "Email Rendering Failed",
         "Rendering Failure",
         {"failure": {"templateName": "Welcome", "errorMessage": "Attribute 'name' is missing"}},
-        MailEvent.RENDERING_FAILED,
+        DeliveryEventType.RENDERING_FAILED,
     ),
     (
         "Email Subscribed",
@@ -136,18 +136,18 @@ RECORDS: list[tuple[str, str, dict[str, Any], MailEvent]] = [
                 "newTopicPreferences": {"unsubscribeAll": True},
             }
         },
-        MailEvent.SUBSCRIPTION,
+        DeliveryEventType.SUBSCRIPTION,
     ),
 ]
 
 
-AGAINST: dict[MailEvent, dict[str, Any]] = {
-    MailEvent.BOUNCED: {
+AGAINST: dict[DeliveryEventType, dict[str, Any]] = {
+    DeliveryEventType.BOUNCED: {
         "fault": Fault.HARD,
         "address": address_hash(READER),
         "cause": "Permanent General",
     },
-    MailEvent.COMPLAINED: {
+    DeliveryEventType.COMPLAINED: {
         "fault": Fault.COMPLAINT,
         "address": address_hash(READER),
         "cause": "abuse",
@@ -220,11 +220,11 @@ def notification(message: object) -> str:
 
 @pytest.mark.parametrize(("detail_type", "event_type", "about", "kind"), RECORDS)
 def test_each_event_of_a_message_is_read(
-    detail_type: str, event_type: str, about: dict[str, Any], kind: MailEvent
+    detail_type: str, event_type: str, about: dict[str, Any], kind: DeliveryEventType
 ) -> None:
     """The first time is that of the message: evidence is about when it was taken."""
     own = [record["timestamp"] for record in about.values() if "timestamp" in record]
-    assert decode_report(body(detail_type, eventType=event_type, **about)) == MailReport(
+    assert decode_delivery_event(body(detail_type, eventType=event_type, **about)) == DeliveryEvent(
         kind=kind,
         run=RUN,
         attempt=2,
@@ -237,15 +237,15 @@ def test_each_event_of_a_message_is_read(
 
 @pytest.mark.parametrize(("_", "event_type", "about", "kind"), RECORDS)
 def test_sns_carries_the_same_records(
-    _: str, event_type: str, about: dict[str, Any], kind: MailEvent
+    _: str, event_type: str, about: dict[str, Any], kind: DeliveryEventType
 ) -> None:
     """In its envelope, or bare where raw message delivery is on."""
-    by_bus = decode_report(body(_, eventType=event_type, **about))
+    by_bus = decode_delivery_event(body(_, eventType=event_type, **about))
     assert by_bus is not None
     assert by_bus.kind is kind
     record = {"eventType": event_type, "mail": mail(), **about}
-    assert decode_report(notification(record)) == by_bus
-    assert decode_report(json.dumps(record)) == by_bus
+    assert decode_delivery_event(notification(record)) == by_bus
+    assert decode_delivery_event(json.dumps(record)) == by_bus
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_sns_carries_the_same_records(
     ],
 )
 def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> None:
-    report = decode_report(bounced(bounceType=type_, bounceSubType=subtype))
+    report = decode_delivery_event(bounced(bounceType=type_, bounceSubType=subtype))
     assert report is not None
-    assert (report.kind, report.fault) == (MailEvent.BOUNCED, fault)
+    assert (report.kind, report.fault) == (DeliveryEventType.BOUNCED, fault)
     assert report.address == address_hash(READER)
     assert report.cause == (f"{type_} {subtype}" if type_ else "")
     assert report.unsent == (subtype == "OnAccountSuppressionList")
@@ -288,10 +288,10 @@ def test_an_automatic_reply_speaks_against_nobody(
 ) -> None:
     """Of a reader who is away: the email arrived. It has no delivery status notification."""
     about = {"bounceType": type_, "bounceSubType": subtype, "bouncedRecipients": recipients}
-    report = decode_report(bounced(**about))
+    report = decode_delivery_event(bounced(**about))
     assert report is not None
-    assert (report.kind, report.fault, report.address) == (MailEvent.BOUNCED, None, "")
-    given_up = decode_report(bounced(**about, reportingMTA="dsn; mta.example.com"))
+    assert (report.kind, report.fault, report.address) == (DeliveryEventType.BOUNCED, None, "")
+    given_up = decode_delivery_event(bounced(**about, reportingMTA="dsn; mta.example.com"))
     assert given_up is not None
     assert given_up.fault in {Fault.SOFT, Fault.UNDETERMINED}
 
@@ -314,9 +314,9 @@ def test_a_complaint_is_one_unless_it_says_otherwise(
 ) -> None:
     about = {"complainedRecipients": [{"emailAddress": READER}]}
     about |= {"complaintFeedbackType": type_, "complaintSubType": subtype}  # type: ignore[dict-item]
-    report = decode_report(body("Email Complaint Received", complaint=about))
+    report = decode_delivery_event(body("Email Complaint Received", complaint=about))
     assert report is not None
-    assert (report.kind, report.fault) == (MailEvent.COMPLAINED, fault)
+    assert (report.kind, report.fault) == (DeliveryEventType.COMPLAINED, fault)
     assert report.address == (address_hash(READER) if fault else "")
     assert report.unsent == (subtype == "OnAccountSuppressionList")
 
@@ -324,9 +324,9 @@ def test_a_complaint_is_one_unless_it_says_otherwise(
 @pytest.mark.parametrize("odd", [[], {}, 7, True])
 def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
     """The report is evidence all the same."""
-    soft = decode_report(bounced(bounceType="Transient", bounceSubType=odd))
+    soft = decode_delivery_event(bounced(bounceType="Transient", bounceSubType=odd))
     about = {"complaintFeedbackType": odd, "complaintSubType": odd}
-    spam = decode_report(body("Email Complaint Received", complaint=about))
+    spam = decode_delivery_event(body("Email Complaint Received", complaint=about))
     assert soft is not None
     assert spam is not None
     assert (soft.fault, soft.cause) == (Fault.SOFT, "Transient")
@@ -336,7 +336,7 @@ def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
 def test_the_address_is_the_one_that_was_written_to() -> None:
     """The one that bounced may be where the reader's email is forwarded to."""
     elsewhere = [{"emailAddress": "ann@mail.example.net"}]
-    report = decode_report(bounced(bounceType="Permanent", bouncedRecipients=elsewhere))
+    report = decode_delivery_event(bounced(bounceType="Permanent", bouncedRecipients=elsewhere))
     assert report is not None
     assert report.address == address_hash(READER)
 
@@ -344,14 +344,16 @@ def test_the_address_is_the_one_that_was_written_to() -> None:
 @pytest.mark.parametrize("destination", [None, [], "", [None], [7], [" "]])
 def test_where_the_message_names_no_address_the_bounced_one_counts(destination: Any) -> None:
     about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": READER.upper()}]}
-    report = decode_report(body("Email Bounced", mail=mail(destination=destination), bounce=about))
+    report = decode_delivery_event(
+        body("Email Bounced", mail=mail(destination=destination), bounce=about)
+    )
     assert report is not None
     assert report.address == address_hash(READER)
 
 
 def test_nothing_that_a_report_holds_is_the_address() -> None:
     """Also where somebody puts one into the type of a bounce."""
-    report = decode_report(bounced(bounceType="Permanent", bounceSubType=READER))
+    report = decode_delivery_event(bounced(bounceType="Permanent", bounceSubType=READER))
     assert report is not None
     assert report.cause == "Permanent"
     assert READER not in repr(replace(report, run=None))
@@ -359,13 +361,13 @@ def test_nothing_that_a_report_holds_is_the_address() -> None:
 
 @pytest.mark.parametrize("record", [None, "x", {}, {"timestamp": 5}, {"timestamp": "soon"}])
 def test_an_event_whose_own_time_cannot_be_read_is_evidence_all_the_same(record: Any) -> None:
-    report = decode_report(body("Email Clicked", click=record))
+    report = decode_delivery_event(body("Email Clicked", click=record))
     assert report
     assert (report.at, report.happened_at) == (None, report.sent_at)
 
 
 def test_every_kind_has_its_event() -> None:
-    assert {kind for *_, kind in RECORDS} == set(MailEvent)
+    assert {kind for *_, kind in RECORDS} == set(DeliveryEventType)
 
 
 @pytest.mark.parametrize(
@@ -389,12 +391,12 @@ def test_every_kind_has_its_event() -> None:
     ],
 )
 def test_what_is_not_about_a_message_of_gazette_is_nothing(other: str) -> None:
-    assert decode_report(other) is None
+    assert decode_delivery_event(other) is None
 
 
 @pytest.mark.parametrize("tag", ["canary", "", "ann-daily-017", "a-b-c", "ann-daily"])
 def test_a_tag_that_names_no_run_is_still_a_report(tag: str) -> None:
-    report = decode_report(body(mail=mail(tags={"run": [tag], "attempt": ["1"]})))
+    report = decode_delivery_event(body(mail=mail(tags={"run": [tag], "attempt": ["1"]})))
     assert report is not None
     assert report.run is None
     assert report.message_id == ID
@@ -402,14 +404,14 @@ def test_a_tag_that_names_no_run_is_still_a_report(tag: str) -> None:
 
 @pytest.mark.parametrize("attempt", [[], ["one"], ["-1"], ["1.5"], ["²"], [""], [1], "1", None])
 def test_an_attempt_that_is_no_number_is_none(attempt: Any) -> None:
-    report = decode_report(body(mail=mail(tags={"run": [run_id(RUN)], "attempt": attempt})))
+    report = decode_delivery_event(body(mail=mail(tags={"run": [run_id(RUN)], "attempt": attempt})))
     assert report is not None
     assert report.run == RUN
     assert report.attempt is None
 
 
 def test_an_instant_elsewhere_is_told_in_utc() -> None:
-    report = decode_report(body(mail=mail(timestamp="2026-03-01T07:10:02+01:00")))
+    report = decode_delivery_event(body(mail=mail(timestamp="2026-03-01T07:10:02+01:00")))
     assert report is not None
     assert report.sent_at == datetime(2026, 3, 1, 6, 10, 2, tzinfo=UTC)
     assert report.sent_at.tzinfo is UTC
@@ -442,7 +444,7 @@ def test_an_instant_elsewhere_is_told_in_utc() -> None:
 )
 def test_what_cannot_be_read_is_refused_with_the_field(wrong: str, named: str) -> None:
     with pytest.raises(InvalidEvent, match=named):
-        decode_report(wrong)
+        decode_delivery_event(wrong)
 
 
 @pytest.mark.parametrize(
@@ -460,7 +462,7 @@ def test_what_cannot_be_read_is_refused_with_the_field(wrong: str, named: str) -
 def test_what_speaks_against_nobody_knows_whom_is_evidence_all_the_same(
     wrong: str, flaw: str
 ) -> None:
-    report = decode_report(wrong)
+    report = decode_delivery_event(wrong)
     assert report is not None
     assert report.run == RUN
     assert flaw in report.flaw
@@ -488,7 +490,7 @@ def test_no_body_whatever_breaks_the_reading(replaced: str, value: Any) -> None:
     }
     holders.get(replaced, event)[replaced] = value
     try:
-        report = decode_report(json.dumps(event))
+        report = decode_delivery_event(json.dumps(event))
     except InvalidEvent:
         return
-    assert report is None or isinstance(report, MailReport)
+    assert report is None or isinstance(report, DeliveryEvent)

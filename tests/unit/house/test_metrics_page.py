@@ -8,7 +8,7 @@ from pathlib import Path
 import gazette
 from gazette.domain.delivery.restart import Restart
 from gazette.domain.delivery.run import Reason, Status
-from gazette.domain.feedback.delivery_events import MailEvent
+from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.outcome import Outcome
 from gazette.domain.subscribers.overview import Told
 from gazette.domain.subscribers.suppression import Cause
@@ -41,7 +41,7 @@ NOT_OF_SKIPPED_RUNS = {
 }
 FAMILIES: dict[str, set[str]] = {
     "ingest_": {*Outcome},
-    "mail_": {*MailEvent},
+    "mail_": {*DeliveryEventType},
     "preferences_": {*Told},
     "redriven_": {*Restart},
     "run_": {status for status in Status if status.is_final},

@@ -14,7 +14,7 @@ from gazette.domain.delivery.run import Status
 from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.preferences.view import Viewing, view_email, view_updates
+from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
 from tests.builders import KEY, a_run, a_subscriber, an_event
 from tests.fakes import FakeLinks
@@ -41,9 +41,9 @@ def pages(built_templates: Path) -> JinjaPages:
 
 
 @pytest.fixture
-def viewing(world: World, built_templates: Path, pages: JinjaPages) -> Viewing:
+def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewContext:
     """With room for one group in an email."""
-    return Viewing(
+    return ViewContext(
         runs=world.runs,
         subscribers=world.subscribers,
         events=world.events,
@@ -55,7 +55,7 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> Viewing:
     )
 
 
-def test_the_email_is_the_one_that_was_sent(world: World, viewing: Viewing) -> None:
+def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) -> None:
     (email,) = world.emails()
     assert email.lines == ("post1: 2", "post2: 1")
     html = view_email(KEY, by=replace(viewing, renderer=world.renderer, max_groups=20))
@@ -63,7 +63,7 @@ def test_the_email_is_the_one_that_was_sent(world: World, viewing: Viewing) -> N
     assert html == mail.edition.html
 
 
-def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: Viewing) -> None:
+def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: ViewContext) -> None:
     email, updates = view_email(KEY, by=viewing), view_updates(KEY, by=viewing)
     assert email is not None
     assert updates is not None
@@ -74,7 +74,7 @@ def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: Vie
         assert said in updates
 
 
-def test_the_links_of_the_view_are_those_of_the_run(viewing: Viewing) -> None:
+def test_the_links_of_the_view_are_those_of_the_run(viewing: ViewContext) -> None:
     html = view_email(KEY, by=viewing)
     assert html is not None
     assert FakeLinks().links(KEY).unsubscribe in html
@@ -82,7 +82,7 @@ def test_the_links_of_the_view_are_those_of_the_run(viewing: Viewing) -> None:
 
 @both
 def test_a_run_shows_its_own_events_and_no_others(
-    world: World, viewing: Viewing, view: View
+    world: World, viewing: ViewContext, view: View
 ) -> None:
     world.create(an_event("e4", entity_id="post4"))
     world.send_digest()
@@ -96,7 +96,7 @@ def test_a_run_shows_its_own_events_and_no_others(
 
 @both
 def test_what_was_taken_back_meanwhile_is_not_there(
-    world: World, viewing: Viewing, view: View
+    world: World, viewing: ViewContext, view: View
 ) -> None:
     for event_id in ("e1", "e2"):
         world.say(RetractEvent("ann", event_id))
@@ -108,7 +108,7 @@ def test_what_was_taken_back_meanwhile_is_not_there(
 
 @both
 def test_where_nothing_is_left_a_page_says_so(
-    world: World, viewing: Viewing, view: View, pages: JinjaPages
+    world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     world.clock.now += timedelta(days=91)
     assert view(KEY, by=viewing) == pages.nothing_left(a_subscriber())
@@ -116,7 +116,7 @@ def test_where_nothing_is_left_a_page_says_so(
 
 @both
 def test_what_was_amended_meanwhile_is_shown_as_it_is_now(
-    world: World, viewing: Viewing, view: View
+    world: World, viewing: ViewContext, view: View
 ) -> None:
     amended = an_event("e3", entity_id="post2", actor="Cy", amended_at=world.clock.now)
     world.create(amended)
@@ -127,7 +127,7 @@ def test_what_was_amended_meanwhile_is_shown_as_it_is_now(
 @both
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING, Status.SKIPPED])
 def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
-    world: World, viewing: Viewing, view: View, pages: JinjaPages, status: Status
+    world: World, viewing: ViewContext, view: View, pages: JinjaPages, status: Status
 ) -> None:
     run = replace(a_run(2), status=status)
     world.runs.create(run)
@@ -137,7 +137,7 @@ def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
 @both
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
 def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
-    world: World, viewing: Viewing, view: View, status: Status
+    world: World, viewing: ViewContext, view: View, status: Status
 ) -> None:
     """Whoever has its link has got it."""
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=status)
@@ -146,7 +146,7 @@ def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
 
 @both
 def test_who_has_left_may_look_at_what_was_sent_to_them(
-    world: World, viewing: Viewing, view: View
+    world: World, viewing: ViewContext, view: View
 ) -> None:
     world.unsubscribe()
     assert "Title of post1" in (view(KEY, by=viewing) or "")
@@ -154,7 +154,7 @@ def test_who_has_left_may_look_at_what_was_sent_to_them(
 
 @both
 def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
-    world: World, viewing: Viewing, view: View
+    world: World, viewing: ViewContext, view: View
 ) -> None:
     others = replace(KEY, sequence=2), replace(KEY, schedule="weekly"), RunKey("bo", DAILY, 1)
     for other in others:
@@ -165,7 +165,7 @@ def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
 
 @both
 def test_who_comes_back_under_the_same_id_sees_nothing_of_the_one_before(
-    world: World, viewing: Viewing, view: View, pages: JinjaPages
+    world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     world.erase()
     world.clock.now += timedelta(minutes=1)
@@ -175,7 +175,9 @@ def test_who_comes_back_under_the_same_id_sees_nothing_of_the_one_before(
 
 
 @both
-def test_an_email_at_once_is_shown_as_any_other(viewing: Viewing, world: World, view: View) -> None:
+def test_an_email_at_once_is_shown_as_any_other(
+    viewing: ViewContext, world: World, view: View
+) -> None:
     world.choose(comment=Frequency.IMMEDIATE)
     world.create(an_event("e7", entity_id="post7", occurred_at=world.clock.now))
     world.clock.now += timedelta(minutes=2)
@@ -185,7 +187,7 @@ def test_an_email_at_once_is_shown_as_any_other(viewing: Viewing, world: World, 
 
 
 @both
-def test_a_look_writes_nothing(world: World, viewing: Viewing, view: View) -> None:
+def test_a_look_writes_nothing(world: World, viewing: ViewContext, view: View) -> None:
     with world.calls() as made:
         by = replace(viewing, runs=world.runs, subscribers=world.subscribers, events=world.events)
         assert view(KEY, by=by)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from gazette.adapters.contract.fields import TimeZone
 from gazette.adapters.rendering.brand import DARK, LIGHT, contrast
-from gazette.adapters.rendering.preference_page import CentrePages, zones
+from gazette.adapters.rendering.preference_page import PreferencePages, zones
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
 from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Choice
@@ -78,10 +78,10 @@ class Document(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> CentrePages:
+def pages(tmp_path_factory: pytest.TempPathFactory) -> PreferencePages:
     target = tmp_path_factory.mktemp("built") / "templates"
     build_templates(ROOT / "templates", target)
-    return CentrePages(Sheets(target), target)
+    return PreferencePages(Sheets(target), target)
 
 
 def overview(**changed: Any) -> Overview:
@@ -99,11 +99,11 @@ def overview(**changed: Any) -> Overview:
     return Overview(now=NOW, defaults=(("build_failed", Frequency.IMMEDIATE),), **given)
 
 
-def shown(pages: CentrePages, what: Overview | None = None, **given: Any) -> Document:
+def shown(pages: PreferencePages, what: Overview | None = None, **given: Any) -> Document:
     return Document(pages.page(what or overview(), **given))
 
 
-def said(pages: CentrePages, what: Overview | None = None, **given: Any) -> str:
+def said(pages: PreferencePages, what: Overview | None = None, **given: Any) -> str:
     """What stands in the status message, on one line."""
     html = pages.page(what or overview(), **given)
     found = re.search(r'role="status">(.*?)</div>', html, re.DOTALL)
@@ -114,7 +114,7 @@ def said(pages: CentrePages, what: Overview | None = None, **given: Any) -> str:
 # What is shown.
 
 
-def test_the_page_shows_what_counts(pages: CentrePages) -> None:
+def test_the_page_shows_what_counts(pages: PreferencePages) -> None:
     page = shown(pages)
     assert page.selected("cadence") == ["weekly"]
     assert page.selected("weekly_on") == ["5"]
@@ -130,19 +130,19 @@ def test_the_page_shows_what_counts(pages: CentrePages) -> None:
     assert "ann@example.com" not in pages.page(overview())
 
 
-def test_who_chose_nothing_for_everything_is_offered_to_leave_it_so(pages: CentrePages) -> None:
+def test_who_chose_nothing_for_everything_is_offered_to_leave_it_so(pages: PreferencePages) -> None:
     page = shown(pages, overview(subscriber=a_subscriber()))
     assert page.selected("cadence") == [""]
     assert "cadence" not in [each.get("name") for each in page.of("select")]
 
 
-def test_the_sections_that_emails_link_to_are_there_once(pages: CentrePages) -> None:
+def test_the_sections_that_emails_link_to_are_there_once(pages: PreferencePages) -> None:
     ids = shown(pages).ids()
     for section in ("often", "when", "categories", "follows", "pause", "leave"):
         assert ids[section] == 1
 
 
-def test_a_zone_that_is_no_place_is_kept(pages: CentrePages) -> None:
+def test_a_zone_that_is_no_place_is_kept(pages: PreferencePages) -> None:
     reader = replace(a_subscriber(), time_zone="Etc/GMT+3")
     assert shown(pages, overview(subscriber=reader)).selected("time_zone") == ["Etc/GMT+3"]
 
@@ -155,14 +155,14 @@ def test_every_zone_that_is_offered_is_one_that_the_contract_takes() -> None:
     assert not {"UTC", "EST", "Etc/UTC", "US/Eastern"} & set(zones())
 
 
-def test_days_of_the_month_are_told_and_no_day_is_ticked(pages: CentrePages) -> None:
+def test_days_of_the_month_are_told_and_no_day_is_ticked(pages: PreferencePages) -> None:
     reader = a_subscriber(times=DigestTimes(custom_on=Days(month_day=31)))
     page = shown(pages, overview(subscriber=reader))
     assert page.selected("days") == []
     assert "Now it is day 31 of each month." in page.text
 
 
-def test_of_many_follows_the_count_is_told(pages: CentrePages) -> None:
+def test_of_many_follows_the_count_is_told(pages: PreferencePages) -> None:
     page = shown(pages, overview(follow_count=1234))
     assert "You follow 1,234 things." in page.text
     assert "These are the first 2." in page.text
@@ -172,7 +172,7 @@ def test_of_many_follows_the_count_is_told(pages: CentrePages) -> None:
 # What comes next, in words.
 
 
-def test_the_next_digest_is_told_on_the_readers_clock(pages: CentrePages) -> None:
+def test_the_next_digest_is_told_on_the_readers_clock(pages: PreferencePages) -> None:
     assert said(pages, told=Told.SAVED) == (
         "Your choices are saved. Your next digest: Thursday, 26 November 2026, 08:00, Berlin time, "
         "if there is anything new."
@@ -206,14 +206,14 @@ PAUSED = replace(a_subscriber(times=DigestTimes(paused_until=date(2026, 12, 14))
     ],
 )
 def test_what_comes_next_is_told_in_words(
-    pages: CentrePages, changed: dict[str, Any], words: str
+    pages: PreferencePages, changed: dict[str, Any], words: str
 ) -> None:
     assert words in said(pages, overview(**changed))
 
 
 @pytest.mark.parametrize("told", list(Told))
 def test_whatever_became_of_a_request_is_told_unless_the_state_says_it(
-    pages: CentrePages, told: Told
+    pages: PreferencePages, told: Told
 ) -> None:
     silent = {Told.UNSUBSCRIBED, Told.WRONG}
     assert (said(pages, told=told) == said(pages)) == (told in silent)
@@ -228,7 +228,7 @@ def test_whatever_became_of_a_request_is_told_unless_the_state_says_it(
     ],
 )
 def test_the_buttons_are_those_that_do_something(
-    pages: CentrePages, status: SubscriberStatus, buttons: list[str]
+    pages: PreferencePages, status: SubscriberStatus, buttons: list[str]
 ) -> None:
     reader = replace(a_subscriber(), status=status)
     page = shown(pages, overview(subscriber=reader))
@@ -236,7 +236,7 @@ def test_the_buttons_are_those_that_do_something(
     assert {(each["name"], each["type"]) for each in page.of("button")} == {("act", "submit")}
 
 
-def test_only_who_is_paused_may_resume(pages: CentrePages) -> None:
+def test_only_who_is_paused_may_resume(pages: PreferencePages) -> None:
     page = shown(pages, overview(subscriber=PAUSED))
     assert "resume" in [each["value"] for each in page.of("button")]
     (until,) = [each for each in page.of("input") if each["name"] == "paused_until"]
@@ -249,7 +249,7 @@ def test_only_who_is_paused_may_resume(pages: CentrePages) -> None:
 
 @pytest.mark.parametrize(("locale", "direction"), [("de-AT", "ltr"), ("he", "rtl")])
 def test_the_page_says_its_language_and_direction(
-    pages: CentrePages, locale: str, direction: str
+    pages: PreferencePages, locale: str, direction: str
 ) -> None:
     reader = replace(a_subscriber(), locale=locale)
     (root,) = shown(pages, overview(subscriber=reader)).of("html")
@@ -259,7 +259,7 @@ def test_the_page_says_its_language_and_direction(
 # For everybody.
 
 
-def test_every_field_has_a_label_and_every_group_a_legend(pages: CentrePages) -> None:
+def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages) -> None:
     html = pages.page(overview())
     page = Document(html)
     labelled = {each["for"] for each in page.of("label") if "for" in each}
@@ -274,7 +274,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: CentrePages) ->
     assert max(page.ids().values()) == 1
 
 
-def test_what_describes_or_names_something_is_there(pages: CentrePages) -> None:
+def test_what_describes_or_names_something_is_there(pages: PreferencePages) -> None:
     problems = dict.fromkeys(
         ["cadence", "days", "hour", "time_zone", "category-like", "paused_until"],
         Problem.NOT_OFFERED,
@@ -288,7 +288,7 @@ def test_what_describes_or_names_something_is_there(pages: CentrePages) -> None:
 @pytest.mark.parametrize("field", ["hour", "category-like", "days", follow_field("post#post1")])
 @pytest.mark.parametrize("problem", list(Problem))
 def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
-    pages: CentrePages, field: str, problem: Problem
+    pages: PreferencePages, field: str, problem: Problem
 ) -> None:
     html = pages.page(overview(), told=Told.WRONG, problems={field: problem})
     page = Document(html)
@@ -302,7 +302,7 @@ def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
     assert html.index('role="alert"') < html.index("<form")
 
 
-def test_after_a_problem_everything_is_as_it_was_sent(pages: CentrePages) -> None:
+def test_after_a_problem_everything_is_as_it_was_sent(pages: PreferencePages) -> None:
     sent: Fields = {"hour": ["25"], "cadence": ["custom"], "weeks": ["2"], "category-like": [""]}
     page = shown(pages, told=Told.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
     assert page.selected("cadence") == ["custom"]
@@ -311,7 +311,7 @@ def test_after_a_problem_everything_is_as_it_was_sent(pages: CentrePages) -> Non
     assert page.selected("category-like") == [""]
 
 
-def test_the_first_button_of_the_form_saves(pages: CentrePages) -> None:
+def test_the_first_button_of_the_form_saves(pages: PreferencePages) -> None:
     """Enter in a field presses it: https://html.spec.whatwg.org/#implicit-submission."""
     html = pages.page(overview())
     form = html[html.index("<form method") :]
@@ -334,7 +334,7 @@ def test_colours_can_be_read_by_day_and_by_night() -> None:
 
 
 def test_the_style_is_allowed_by_its_hash_and_nothing_else_is(
-    pages: CentrePages, built_templates: Path
+    pages: PreferencePages, built_templates: Path
 ) -> None:
     page = pages.page(overview())
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
@@ -356,7 +356,7 @@ def test_a_logo_is_the_one_picture_that_may_be_loaded(tmp_path: Path) -> None:
     (own / "brand.json").write_text(json.dumps(brand))
     build_templates(ROOT / "templates", tmp_path / "built", overlay=own)
     sheets = Sheets(tmp_path / "built")
-    page = CentrePages(sheets, tmp_path / "built").page(overview())
+    page = PreferencePages(sheets, tmp_path / "built").page(overview())
     assert sheets.images == "https://cdn.example"
     assert [each["alt"] for each in Document(page).of("img")] == ["Shop"]
     assert not [each for _, each in Document(page).elements if "style" in each]
@@ -386,7 +386,7 @@ hostile = st.text(max_size=30) | st.sampled_from(
     address=hostile,
 )
 def test_nothing_that_anybody_says_breaks_out_of_the_page(
-    pages: CentrePages, title: str, sent: dict[str, list[str]], address: str
+    pages: PreferencePages, title: str, sent: dict[str, list[str]], address: str
 ) -> None:
     plain = Counter(tag for tag, _ in shown(pages).elements)
     follow = Follow("post#post2", "ann", ((NOW, FollowState(True, None, title)),))

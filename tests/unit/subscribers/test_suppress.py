@@ -7,7 +7,7 @@ import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.delivery_events import Fault, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
 from gazette.domain.subscribers.frequency import Frequency
@@ -56,7 +56,7 @@ def moves(world: World, email: str = "ann@example.org") -> None:
     ("report", "cause"), [(a_bounce(), Cause.BOUNCED), (a_complaint(), Cause.COMPLAINED)]
 )
 def test_a_hard_bounce_or_a_complaint_stops_everything(
-    world: World, report: MailReport, cause: Cause
+    world: World, report: DeliveryEvent, cause: Cause
 ) -> None:
     for _ in range(2):
         world.report(report)
@@ -244,7 +244,9 @@ def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_agai
 
 
 @pytest.mark.parametrize("report", [a_bounce(run=None), a_complaint(run=None)])
-def test_what_was_no_email_to_a_reader_suppresses_nothing(world: World, report: MailReport) -> None:
+def test_what_was_no_email_to_a_reader_suppresses_nothing(
+    world: World, report: DeliveryEvent
+) -> None:
     """The canary goes to nobody's address."""
     world.report(report)
     assert not world.suppressions.rows
@@ -297,7 +299,7 @@ REPORTS = st.one_of(
 @settings(max_examples=60, deadline=None)
 @given(reports=st.lists(REPORTS, max_size=9), data=st.data())
 def test_reports_end_in_the_same_state_in_any_order_and_number(
-    reports: list[MailReport], data: st.DataObject
+    reports: list[DeliveryEvent], data: st.DataObject
 ) -> None:
     """Of what SES says of the messages to one address, each of them once or several times."""
     repeated = [

@@ -10,7 +10,7 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.delivery.signals import RefusedForGood, Uncertain
 from gazette.domain.explanation import Due, Story
-from gazette.domain.feedback.reputation import category_brake
+from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.recurrence import EVERY_DAY, Cadence, Days, DigestTimes
@@ -449,13 +449,13 @@ def test_a_zone_that_is_not_known_here_is_said_to_be(world: World) -> None:
     assert "Mars/Base, which is not known here: times are in UTC" in column(reader, "value")
 
 
-def test_what_waits_because_its_category_is_braked_is_told(world: World) -> None:
+def test_events_of_a_held_category_are_explained(world: World) -> None:
     world.create(an_event(), an_event("e2", category="like"))
     for category in ("like", "mention"):
-        world.category_brakes.pull(category_brake(category, "complaints", NOW))
+        world.category_holds.add(category_hold(category, "complaints", NOW))
     assert answer(world).endswith(
         "What waits: 2 events for the daily digest. No events of like are sent to anybody now: "
         "`gazette sending status` says why; they go out after they are resumed."
     )
-    world.category_brakes.release("like")
+    world.category_holds.release("like")
     assert "gazette sending" not in answer(world)

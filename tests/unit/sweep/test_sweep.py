@@ -8,7 +8,7 @@ import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import immediate_schedule, shard_of
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.outside import QueuedRun
@@ -250,7 +250,7 @@ def test_evidence_settles_a_doubt_before_and_after_the_policy_has_spoken(world: 
     lose_sight(world)
     prove(world)
     world.sweep()
-    report = MailReport(MailEvent.DELIVERED, KEY, 1, "m1", NOW)
+    report = DeliveryEvent(DeliveryEventType.DELIVERED, KEY, 1, "m1", NOW)
     assert world.report(report) == world.runs.rows[KEY]
     assert status(world) == (Status.SENT, Reason.EVIDENCE)
     world.deliver_queued()

@@ -7,7 +7,7 @@ from gazette.domain.delivery.batch import batch_of
 from gazette.domain.delivery.restart import Restarted
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import RefusedAccount, Uncertain
-from gazette.domain.feedback.reputation import CategoryBrake
+from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import run_id
 from gazette.domain.ports.outside import CacheCount
 from gazette.domain.stored import is_known
@@ -38,10 +38,10 @@ def report_rendering(took: timedelta) -> None:
     measure_milliseconds("render_time", took)
 
 
-def report_category_braked(brake: CategoryBrake) -> None:
-    """`category_braked`, and why: too many of its emails bounced or were complained of."""
-    count("category_braked")
-    logger().warning("category braked", category=brake.category, why=brake.why)
+def record_category_held(hold: CategoryHold) -> None:
+    """`category_held`, and why: too many of its emails bounced or were complained of."""
+    count("category_held")
+    logger().warning("category held", category=hold.category, why=hold.why)
 
 
 def report_skipped(reason: str, number: int = 1) -> None:
@@ -56,7 +56,7 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
 
     Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
     which the provider refused the whole stream. `events_set_aside`: which no template can show;
-    `events_put_off`: whose category is braked; `events_expired`: which no email showed in time.
+    `events_put_off`: whose category is on hold; `events_expired`: which no email showed in time.
     `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
     """
     if done is None:

@@ -10,37 +10,37 @@ import boto3
 from gazette.adapters.aws.queues import SqsQuarantine
 from gazette.adapters.aws.report_backlog import DynamoEvidenceLog
 from gazette.adapters.dynamodb.control.bounces import DynamoBounces
-from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
-from gazette.adapters.dynamodb.control.tallies import DynamoTallies
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.adapters.mail.ses_events import decode_report
+from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.bootstrap.parts.bus import bus
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Run
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.subscribers.suppression import Cause, SoftLimit
-from gazette.run_metrics import report_category_braked
+from gazette.run_metrics import record_category_held
 from gazette.settings import FeedbackSettings
-from gazette.steps.feedback.bounces import Suppressing, heed
-from gazette.steps.feedback.category_stats import Watching, watch
-from gazette.steps.feedback.feedback import take_note
+from gazette.steps.feedback.bounces import SuppressionContext, heed
+from gazette.steps.feedback.category_stats import CategoryStatsContext, watch
+from gazette.steps.feedback.feedback import record_event
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
     """A report, the run that it is of, and why its address is suppressed now, if it is for it.
 
-    `is_stray`: as in Noted.
+    `is_of_unknown_attempt`: as in Recorded.
     """
 
-    report: MailReport
+    report: DeliveryEvent
     run: Run | None
     suppressed: Cause | None
-    is_stray: bool
+    is_of_unknown_attempt: bool
 
 
 @cache
@@ -56,16 +56,19 @@ def build() -> Callable[[str], Taken | None]:
     evidence_log = DynamoEvidenceLog(settings.batches_table)
     quarantine = SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url)
     said_on = bus(settings.bus, source="gazette.feedback")
-    signs = {MailEvent.CLICKED: settings.track_clicks, MailEvent.OPENED: settings.opens_are_life}
+    signs = {
+        DeliveryEventType.CLICKED: settings.track_clicks,
+        DeliveryEventType.OPENED: settings.opens_are_life,
+    }
     signs_of_life = frozenset(kind for kind, is_one in signs.items() if is_one)
     by = _suppressing(settings, runs)
     watching = _watching(settings)
 
     def run(body: str) -> Taken | None:
-        report = decode_report(body, installation=settings.installation)
+        report = decode_delivery_event(body, installation=settings.installation)
         if report is None:
             return None
-        noted = take_note(
+        recorded = record_event(
             report,
             body,
             quarantine=quarantine,
@@ -76,26 +79,26 @@ def build() -> Callable[[str], Taken | None]:
             signs_of_life=signs_of_life,
         )
         if watching:
-            watch(report, noted, by=watching)
-        return Taken(report, noted.run, heed(report, by=by), noted.is_stray)
+            watch(report, recorded, by=watching)
+        return Taken(report, recorded.run, heed(report, by=by), recorded.is_of_unknown_attempt)
 
     return run
 
 
-def _watching(settings: FeedbackSettings) -> Watching | None:
-    if not settings.category_brake:
+def _watching(settings: FeedbackSettings) -> CategoryStatsContext | None:
+    if not settings.category_hold:
         return None
-    return Watching(
-        tallies=DynamoTallies(settings.tallies_table),
-        brakes=DynamoCategoryBrakes(settings.batches_table),
-        tell=report_category_braked,
+    return CategoryStatsContext(
+        category_stats=DynamoCategoryStats(settings.category_stats_table),
+        holds=DynamoCategoryHolds(settings.batches_table),
+        tell=record_category_held,
         clock=now,
     )
 
 
-def _suppressing(settings: FeedbackSettings, runs: DynamoRuns) -> Suppressing:
+def _suppressing(settings: FeedbackSettings, runs: DynamoRuns) -> SuppressionContext:
     span = timedelta(days=settings.soft_bounce_days)
-    return Suppressing(
+    return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         bounces=DynamoBounces(settings.bounces_table, retention=2 * span, clock=now),
         subscribers=DynamoSubscribers(settings.subscribers_table),

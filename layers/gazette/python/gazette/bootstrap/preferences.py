@@ -11,12 +11,12 @@ from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.rendering.pages import JinjaPages
-from gazette.adapters.rendering.preference_page import CentrePages
+from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.bootstrap.parts.bus import bus
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.preference_page import Centre
+from gazette.bootstrap.parts.preference_page import PreferencePage
 from gazette.bootstrap.parts.routing import announce, places
 from gazette.bootstrap.parts.secrets import link_keys
 from gazette.bootstrap.parts.templates import renderer, templates
@@ -24,7 +24,7 @@ from gazette.domain.links.tokens import Purpose
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Pages
 from gazette.settings import PreferencesSettings
-from gazette.steps.preferences.view import Viewing, view_email, view_updates
+from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
 
 
@@ -44,7 +44,7 @@ class Preferences:
     email: Callable[[RunKey], str | None]
     updates: Callable[[RunKey], str | None]
     unsubscribe: Callable[[RunKey], bool]
-    centre: Centre
+    page: PreferencePage
 
 
 @cache
@@ -78,7 +78,7 @@ def build() -> Preferences:
             note_left(email)
         return found
 
-    viewing = Viewing(
+    viewing = ViewContext(
         runs=known.runs,
         subscribers=known.subscribers,
         events=events,
@@ -98,8 +98,8 @@ def build() -> Preferences:
         email=partial(view_email, by=viewing),
         updates=partial(view_updates, by=viewing),
         unsubscribe=leave,
-        centre=Centre(
-            pages=CentrePages(sheets, templates()),
+        page=PreferencePage(
+            pages=PreferencePages(sheets, templates()),
             places=known,
             suppressions=suppressions,
             announce=cache(partial(announce, settings)),

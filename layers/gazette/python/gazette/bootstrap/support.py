@@ -10,11 +10,14 @@ from functools import partial
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.bounces import DynamoBounces
-from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.dynamodb.control.category_holds import (
+    CachedHeldCategories,
+    DynamoCategoryHolds,
+)
+from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
-from gazette.adapters.dynamodb.control.tallies import DynamoTallies
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns
@@ -28,7 +31,7 @@ from gazette.domain.delivery.run import Run, Status
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.explanation import Explanation
 from gazette.domain.feedback.experiment import Course, Experiment, experiment
-from gazette.domain.feedback.reputation import CategoryBrake, category_brake
+from gazette.domain.feedback.reputation import CategoryHold, category_hold
 from gazette.domain.links.keys import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.lifetime import longest_life
@@ -93,21 +96,21 @@ def build_pace(settings: PacingSettings) -> Callable[[], PaceReading]:
 class BrakeDesk:
     """`look`: at each stream; `pull` all by hand, for a reason; `release` all by hand.
 
-    `categories`: those that are braked; `pull_category` by hand, for a reason, says whether it was
-    not braked before.
+    `categories`: those that are on hold; `hold_category` by hand, for a reason, says whether it was
+    not on hold before.
     """
 
     look: Callable[[], Streams[PaceReading]]
     pull: Callable[[str], None]
     release: Callable[[], None]
-    categories: Callable[[], Sequence[CategoryBrake]]
-    pull_category: Callable[[str, str], bool]
+    categories: Callable[[], Sequence[CategoryHold]]
+    hold_category: Callable[[str, str], bool]
 
 
 def build_brake(settings: SendingSettings) -> BrakeDesk:
     """What the commands on the brake need, from the settings of generate."""
     levers = pacers(settings)
-    brakes = DynamoCategoryBrakes(settings.batches_table)
+    holds = DynamoCategoryHolds(settings.batches_table)
 
     def look() -> Streams[PaceReading]:
         at = now()
@@ -126,27 +129,27 @@ def build_brake(settings: SendingSettings) -> BrakeDesk:
         look=look,
         pull=pull,
         release=release,
-        categories=brakes.pulled,
-        pull_category=lambda category, why: brakes.pull(
-            category_brake(category, why, now(), by_hand=True)
+        categories=holds.active,
+        hold_category=lambda category, why: holds.add(
+            category_hold(category, why, now(), by_hand=True)
         ),
     )
 
 
 def build_release(settings: FeedbackSettings) -> Callable[[str], bool]:
-    """Releases a category, from the settings of feedback; says whether it was braked.
+    """Releases a category, from the settings of feedback; says whether it was on hold.
 
     What was counted is forgotten first: else the next complaint would brake it at once. Of one that
-    is not braked it stays.
+    is not on hold it stays.
     """
-    tallies = DynamoTallies(settings.tallies_table)
-    brakes = DynamoCategoryBrakes(settings.batches_table)
+    category_stats = DynamoCategoryStats(settings.category_stats_table)
+    holds = DynamoCategoryHolds(settings.batches_table)
 
     def release(category: str) -> bool:
-        if category not in {brake.category for brake in brakes.pulled()}:
+        if category not in {hold.category for hold in holds.active()}:
             return False
-        tallies.forget(category)
-        return brakes.release(category)
+        category_stats.forget(category)
+        return holds.release(category)
 
     return release
 
@@ -264,7 +267,9 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
-        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
+        held_categories=CachedHeldCategories(
+            DynamoCategoryHolds(settings.batches_table), clock=now
+        ),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         gauges=pacers(settings),
         clock=now,
@@ -306,7 +311,9 @@ def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Expl
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
-        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
+        held_categories=CachedHeldCategories(
+            DynamoCategoryHolds(settings.batches_table), clock=now
+        ),
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
     )

@@ -106,8 +106,8 @@ class Explanation:
     not known here. `runs` are those due on the date, else the last ones of all schedules and
     whatever has not ended; newest first. `given_up`: what was in as many emails as it may be of
     which nobody knows whether they arrived. `expired`: what no email showed in time, as far as that
-    is still known. `braked`: those categories of what waits that are. `unreadable`: what is wrong
-    with rows that cannot be read.
+    is still known. `held_categories`: the categories on hold, of those
+    that wait. `unreadable`: what is wrong with rows that cannot be read.
     """
 
     user_id: str
@@ -132,4 +132,4 @@ class Explanation:
     given_up: tuple[Waiting, ...] = ()
     unreadable: tuple[str, ...] = ()
     expired: tuple[Waiting, ...] = ()
-    braked: tuple[str, ...] = ()
+    held_categories: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ class FeedbackSettings(Settings):
 
     `soft_bounces` soft bounces within `soft_bounce_days` suppress an address.
     `track_clicks`, `opens_are_life`: 1 where a click, or an open, is a sign of life; else 0.
-    `category_brake`: 1 where too many bounces or complaints brake a category; else 0.
+    `category_hold`: 1 where too many bounces or complaints put a category on hold; else 0.
     `installation`: as each email carries it; a report with another one is not of these tables.
     """
 
@@ -21,14 +21,14 @@ class FeedbackSettings(Settings):
     schedules_table: str
     suppressions_table: str
     bounces_table: str
-    tallies_table: str
+    category_stats_table: str
     soft_bounces: int
     soft_bounce_days: int
     engagement_table: str
     bus: str
     track_clicks: int
     opens_are_life: int
-    category_brake: int
+    category_hold: int
     run_retention_days: int
     shards: int
     installation: str

@@ -58,7 +58,7 @@ class SubscriberRow(Row):
 
 
 class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
-    """What a user follows, for erasure and the preference centre. Keys only."""
+    """What a user follows, for erasure and the preference page. Keys only."""
 
     class Meta:
         index_name = "by_user"
@@ -285,7 +285,7 @@ class BatchRow(Row):
     Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
     Of kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
     `until` when; absent while it runs.
-    Of kind `brake`: one row a braked category, `id` its name, `slot` since when, and `why`.
+    Of kind `hold`: one row for each category on hold, `id` its name, `slot` since when, and `why`.
     """
 
     class Meta:
@@ -304,8 +304,8 @@ class BatchRow(Row):
     expires_at = TTLAttribute(null=True)
 
 
-class TallyRow(Row):
-    """Table `tallies`, one row a category and hour in which an email that showed it was sent."""
+class CategoryStatsRow(Row):
+    """Table `category_stats`, one row for each category and hour in which emails were sent."""
 
     class Meta:
         table_name = ""

@@ -8,45 +8,45 @@ from typing import Any
 
 from gazette.adapters.mail.ses_faults import accused
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
 
 _SOURCE = "aws.ses"
 _RECORDS = {
-    MailEvent.BOUNCED: "bounce",
-    MailEvent.CLICKED: "click",
-    MailEvent.COMPLAINED: "complaint",
-    MailEvent.DELIVERED: "delivery",
-    MailEvent.DELAYED: "deliveryDelay",
-    MailEvent.OPENED: "open",
-    MailEvent.SUBSCRIPTION: "subscription",
+    DeliveryEventType.BOUNCED: "bounce",
+    DeliveryEventType.CLICKED: "click",
+    DeliveryEventType.COMPLAINED: "complaint",
+    DeliveryEventType.DELIVERED: "delivery",
+    DeliveryEventType.DELAYED: "deliveryDelay",
+    DeliveryEventType.OPENED: "open",
+    DeliveryEventType.SUBSCRIPTION: "subscription",
 }
 """Where the record of an event has its own time; the others have none."""
 
 _BY_DETAIL_TYPE = {
-    "Email Bounced": MailEvent.BOUNCED,
-    "Email Clicked": MailEvent.CLICKED,
-    "Email Complaint Received": MailEvent.COMPLAINED,
-    "Email Delivered": MailEvent.DELIVERED,
-    "Email Delivery Delayed": MailEvent.DELAYED,
-    "Email Opened": MailEvent.OPENED,
-    "Email Rejected": MailEvent.REJECTED,
-    "Email Rendering Failed": MailEvent.RENDERING_FAILED,
-    "Email Sent": MailEvent.SENT,
-    "Email Subscribed": MailEvent.SUBSCRIPTION,
+    "Email Bounced": DeliveryEventType.BOUNCED,
+    "Email Clicked": DeliveryEventType.CLICKED,
+    "Email Complaint Received": DeliveryEventType.COMPLAINED,
+    "Email Delivered": DeliveryEventType.DELIVERED,
+    "Email Delivery Delayed": DeliveryEventType.DELAYED,
+    "Email Opened": DeliveryEventType.OPENED,
+    "Email Rejected": DeliveryEventType.REJECTED,
+    "Email Rendering Failed": DeliveryEventType.RENDERING_FAILED,
+    "Email Sent": DeliveryEventType.SENT,
+    "Email Subscribed": DeliveryEventType.SUBSCRIPTION,
 }
 _BY_EVENT_TYPE = {
-    "Bounce": MailEvent.BOUNCED,
-    "Click": MailEvent.CLICKED,
-    "Complaint": MailEvent.COMPLAINED,
-    "Delivery": MailEvent.DELIVERED,
-    "DeliveryDelay": MailEvent.DELAYED,
-    "Open": MailEvent.OPENED,
-    "Reject": MailEvent.REJECTED,
-    "Rendering Failure": MailEvent.RENDERING_FAILED,
-    "Send": MailEvent.SENT,
-    "Subscription": MailEvent.SUBSCRIPTION,
+    "Bounce": DeliveryEventType.BOUNCED,
+    "Click": DeliveryEventType.CLICKED,
+    "Complaint": DeliveryEventType.COMPLAINED,
+    "Delivery": DeliveryEventType.DELIVERED,
+    "DeliveryDelay": DeliveryEventType.DELAYED,
+    "Open": DeliveryEventType.OPENED,
+    "Reject": DeliveryEventType.REJECTED,
+    "Rendering Failure": DeliveryEventType.RENDERING_FAILED,
+    "Send": DeliveryEventType.SENT,
+    "Subscription": DeliveryEventType.SUBSCRIPTION,
 }
 _GREETING = "Successfully validated SNS topic"
 """What SES puts on a topic that it is told to publish to: plain text, once."""
@@ -56,11 +56,11 @@ _GREETING = "Successfully validated SNS topic"
 class _Record:
     """What SES publishes, whoever carried it; `kind` is None where it is not of a message."""
 
-    kind: MailEvent | None
+    kind: DeliveryEventType | None
     about: Mapping[str, Any]
 
 
-def decode_report(body: str, *, installation: str | None = None) -> MailReport | None:
+def decode_delivery_event(body: str, *, installation: str | None = None) -> DeliveryEvent | None:
     """What the body of an SQS message reports; None where it is not about a message of Gazette.
 
     That is an event of another source, another detail-type ("Sending Status Disabled"), without
@@ -96,7 +96,7 @@ def decode_report(body: str, *, installation: str | None = None) -> MailReport |
     message_id = mail.get("messageId")
     if not isinstance(message_id, str) or not message_id:
         raise InvalidEvent("mail.messageId of an event of SES must be a text")
-    report = MailReport(
+    report = DeliveryEvent(
         kind=record.kind,
         run=_run(tag),
         attempt=_number(_tag(mail, "attempt")),
@@ -191,7 +191,7 @@ def _number(tag: str | None) -> int | None:
     return int(tag) if tag is not None and tag.isascii() and tag.isdecimal() else None
 
 
-def _happened_at(kind: MailEvent, detail: Mapping[str, Any]) -> datetime | None:
+def _happened_at(kind: DeliveryEventType, detail: Mapping[str, Any]) -> datetime | None:
     """When the event happened. What is missing or unreadable here loses no evidence."""
     record = detail.get(_RECORDS.get(kind, ""))
     try:

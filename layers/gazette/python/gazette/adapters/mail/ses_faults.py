@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.feedback.delivery_events import Fault, MailEvent
+from gazette.domain.feedback.delivery_events import DeliveryEventType, Fault
 from gazette.domain.identity import address_hash
 
 _BY_BOUNCE = {"Permanent": Fault.HARD, "Transient": Fault.SOFT}
@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z-]{1,40}")
 class Accused:
     """What is said against the address with a hash, and how SES calls it.
 
-    `unsent`, `is_by_policy`: as in MailReport.
+    `unsent`, `is_by_policy`: as in DeliveryEvent.
     """
 
     fault: Fault
@@ -37,7 +37,9 @@ class Accused:
     is_by_policy: bool = False
 
 
-def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any]) -> Accused | None:
+def accused(
+    kind: DeliveryEventType, record: Mapping[str, Any], mail: Mapping[str, Any]
+) -> Accused | None:
     """Whom the record of a bounce or complaint speaks against; None where against nobody.
 
     Permanent bounces are hard, also where SES did not try because the address is on a list of
@@ -67,7 +69,7 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
 
     Raises InvalidEvent where it names no address, or more than one.
     """
-    if kind is MailEvent.BOUNCED:
+    if kind is DeliveryEventType.BOUNCED:
         said = _about(record, "bounce")
         fault = _BY_BOUNCE.get(str(said.get("bounceType")), Fault.UNDETERMINED)
         if fault is Fault.SOFT and str(said.get("bounceSubType")) in _OF_MESSAGE:
@@ -81,7 +83,7 @@ def accused(kind: MailEvent, record: Mapping[str, Any], mail: Mapping[str, Any])
             fault = Fault.OF_MESSAGE
         address = _written_to(mail, said, "bouncedRecipients")
         return Accused(fault, address, cause, subtype == _OWN_LIST, by_policy)
-    if kind is MailEvent.COMPLAINED:
+    if kind is DeliveryEventType.COMPLAINED:
         said = _about(record, "complaint")
         names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
         if str(names[0]) in _NO_COMPLAINTS:

@@ -37,7 +37,7 @@ def zones() -> tuple[str, ...]:
     )
 
 
-class CentrePages:
+class PreferencePages:
     """Makes the page from templates, and from the categories that have a folder there."""
 
     def __init__(self, sheets: Sheets, templates: Path) -> None:
@@ -80,7 +80,7 @@ class CentrePages:
             "first": (today + timedelta(days=1)).isoformat(),
             "last": (today + LONGEST_PAUSE).isoformat(),
         }
-        return self._sheets.render("centre.html", language, **values)
+        return self._sheets.render("settings.html", language, **values)
 
     def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
         """The value of each field: as it was sent, else as it counts.

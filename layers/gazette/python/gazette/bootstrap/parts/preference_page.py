@@ -4,7 +4,7 @@ from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gazette.adapters.rendering.preference_page import CentrePages, zones
+from gazette.adapters.rendering.preference_page import PreferencePages, zones
 from gazette.adapters.web.forms import read_form
 from gazette.domain.errors import InvalidToken, UnreadableForm
 from gazette.domain.model import RunKey
@@ -41,14 +41,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Centre:
+class PreferencePage:
     """Raises InvalidToken for somebody of whom nothing is known: as for a link that is wrong.
 
     `announce` tells fan-out how many shards there are, before the first schedule is written.
     `note_left_by` remembers that a reader left by a link of an email.
     """
 
-    pages: CentrePages
+    pages: PreferencePages
     places: Places
     suppressions: Suppressions
     bus: Bus

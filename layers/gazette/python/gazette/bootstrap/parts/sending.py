@@ -10,7 +10,10 @@ from functools import partial
 from aws_lambda_powertools.utilities.parameters import get_secret
 
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryBrakes, KeptBrakes
+from gazette.adapters.dynamodb.control.category_holds import (
+    CachedHeldCategories,
+    DynamoCategoryHolds,
+)
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments, KeptExperiment
 from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
@@ -46,7 +49,9 @@ def delivering(settings: SendingSettings) -> Delivering:
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
-        braked=KeptBrakes(DynamoCategoryBrakes(settings.batches_table), clock=now),
+        held_categories=CachedHeldCategories(
+            DynamoCategoryHolds(settings.batches_table), clock=now
+        ),
         batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
         desk=Desk(
             renderer=TimedRenderer(

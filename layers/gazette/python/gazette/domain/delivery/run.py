@@ -59,7 +59,7 @@ class Reason(StrEnum):
     SUPERSEDED = "superseded"
     EMPTY = "empty"
     EXPIRED = "expired"
-    BRAKED = "braked"
+    CATEGORY_HELD = "category_held"
     TOO_LATE = "too_late"
     BATCH_CANCELLED = "batch_cancelled"
     PREFERENCES_CHANGED = "preferences_changed"

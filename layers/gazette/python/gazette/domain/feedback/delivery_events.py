@@ -7,7 +7,7 @@ from enum import StrEnum
 from gazette.domain.model import RunKey
 
 
-class MailEvent(StrEnum):
+class DeliveryEventType(StrEnum):
     """What became of a message. Reports come in any order, any number of times, or not at all.
 
     All of them prove that the provider took the message, and all but `REJECTED` and
@@ -47,7 +47,7 @@ _TOO_SOON = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class MailReport:
+class DeliveryEvent:
     """One report about one message of Gazette.
 
     `run` and `attempt` are what its tags say; None where they name no run, as with the canary,
@@ -60,7 +60,7 @@ class MailReport:
     against, though it does.
     """
 
-    kind: MailEvent
+    kind: DeliveryEventType
     run: RunKey | None
     attempt: int | None
     message_id: str
@@ -85,4 +85,6 @@ class MailReport:
         Held against the instant of sending, which every report has, and not of delivery: so the
         answer is the same in whatever order reports come.
         """
-        return self.kind is MailEvent.CLICKED and self.happened_at < self.sent_at + _TOO_SOON
+        return (
+            self.kind is DeliveryEventType.CLICKED and self.happened_at < self.sent_at + _TOO_SOON
+        )

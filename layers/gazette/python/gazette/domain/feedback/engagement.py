@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.model import RunKey
 
@@ -13,7 +13,7 @@ from gazette.domain.model import RunKey
 class EngagementEvent(StrEnum):
     """What can become of an email; the first instant of each is kept.
 
-    All but one are events that the provider reports, by the same names (feedback.MailEvent).
+    All but one are events that the provider reports, by the same names (DeliveryEventType).
     `UNSUBSCRIBED`: the reader left by a link of this email.
     """
 
@@ -28,11 +28,11 @@ class EngagementEvent(StrEnum):
     UNSUBSCRIBED = "unsubscribed"
 
 
-_UNTOLD = {MailEvent.RENDERING_FAILED, MailEvent.SUBSCRIPTION}
-_ACCUSING = {MailEvent.BOUNCED, MailEvent.COMPLAINED}
+_UNTOLD = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
+_ACCUSING = {DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED}
 
 
-def what_became(report: MailReport) -> EngagementEvent | None:
+def what_became(report: DeliveryEvent) -> EngagementEvent | None:
     """What the report tells of its email; None where it tells nothing that is remembered.
 
     So a bounce that is an automatic reply, and a complaint that takes one back: such a report has

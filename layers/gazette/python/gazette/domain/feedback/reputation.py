@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from gazette.domain.feedback.delivery_events import Fault, MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 
 MOST_BOUNCES = 0.05
 MOST_COMPLAINTS = 0.001
@@ -32,7 +32,7 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class CategoryCounts:
     """How many emails that showed a category were sent, and what became of those."""
 
     sent: int = 0
@@ -41,7 +41,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryBrake:
+class CategoryHold:
     """Nothing of the category is sent, since when and why, until somebody releases it.
 
     `by_hand`: a person pulled it, and no rate.
@@ -53,14 +53,14 @@ class CategoryBrake:
     by_hand: bool = False
 
 
-def category_brake(
+def category_hold(
     category: str, why: str, since: datetime, *, by_hand: bool = False
-) -> CategoryBrake:
+) -> CategoryHold:
     """`why` is cut where it is too long to be read at a glance."""
-    return CategoryBrake(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
+    return CategoryHold(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
 
 
-def mark_of(report: MailReport) -> Mark | None:
+def mark_of(report: DeliveryEvent) -> Mark | None:
     """What a report is counted as; None where it says nothing of this.
 
     A bounce or complaint because of the account's own suppression list is none: SES did not try,
@@ -68,9 +68,9 @@ def mark_of(report: MailReport) -> Mark | None:
     https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
 
     Nor is what was refused by policy: that is about the sender's domain, which all categories
-    share. To brake one of them would mend nothing, and hide it; it has an alarm of its own.
+    share. To hold one of them would mend nothing, and hide it; it has an alarm of its own.
     """
-    if report.kind is MailEvent.SENT:
+    if report.kind is DeliveryEventType.SENT:
         return Mark.SENT
     if report.unsent:
         return None
@@ -83,15 +83,15 @@ def mark_of(report: MailReport) -> Mark | None:
             return None
 
 
-def too_bad(tally: Tally) -> str:
-    """Why the category is to be braked, in words; nothing where it is not."""
+def hold_reason(counts: CategoryCounts) -> str:
+    """Why the category is to be on hold, in words; nothing where it is not."""
     days = f"within {SPAN.days} days"
-    if _reaches(tally.complained, tally.sent, LEAST_COMPLAINTS, MOST_COMPLAINTS):
-        rate = tally.complained / tally.sent
-        return f"{tally.complained} complaints about {tally.sent} emails {days}: {rate:.2%}"
-    if _reaches(tally.bounced, tally.sent, LEAST_BOUNCES, MOST_BOUNCES):
-        rate = tally.bounced / tally.sent
-        return f"{tally.bounced} of {tally.sent} emails bounced for good {days}: {rate:.1%}"
+    if _reaches(counts.complained, counts.sent, LEAST_COMPLAINTS, MOST_COMPLAINTS):
+        rate = counts.complained / counts.sent
+        return f"{counts.complained} complaints about {counts.sent} emails {days}: {rate:.2%}"
+    if _reaches(counts.bounced, counts.sent, LEAST_BOUNCES, MOST_BOUNCES):
+        rate = counts.bounced / counts.sent
+        return f"{counts.bounced} of {counts.sent} emails bounced for good {days}: {rate:.1%}"
     return ""
 
 

@@ -14,7 +14,7 @@ from gazette.domain.delivery.batch import Batch, Counted
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.engagement import Engagement, EngagementEvent
-from gazette.domain.feedback.reputation import CategoryBrake, Mark, Tally
+from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
 from gazette.domain.model import RunKey, Schedule
 
 
@@ -160,7 +160,7 @@ class Batches(Protocol):
         """Remember that nothing of it is left behind any more."""
 
 
-class Tallies(Protocol):
+class CategoryStats(Protocol):
     """What became of the emails that showed a category, by the hour in which they were sent.
 
     Counts are for a threshold: what is lost on the way to them is not made up for.
@@ -173,24 +173,24 @@ class Tallies(Protocol):
         sent before `forget` counts no more.
         """
 
-    def since(self, category: str, instant: datetime) -> Tally:
+    def since(self, category: str, instant: datetime) -> CategoryCounts:
         """The sum of what was sent in the hour of `instant` and later."""
 
     def forget(self, category: str) -> None:
         """Begin anew."""
 
 
-class CategoryBrakes(Protocol):
-    """Which categories are braked."""
+class CategoryHolds(Protocol):
+    """Which categories are on hold."""
 
-    def pulled(self) -> Sequence[CategoryBrake]:
+    def active(self) -> Sequence[CategoryHold]:
         """All of them, by name."""
 
-    def pull(self, brake: CategoryBrake) -> bool:
-        """Brake a category; False where it is braked already, and stays as it is."""
+    def add(self, hold: CategoryHold) -> bool:
+        """Put a category on hold; False where it is on hold already, and stays as it is."""
 
     def release(self, category: str) -> bool:
-        """Brake it no longer; False where it was not."""
+        """Release it; False where it was not on hold."""
 
 
 class Engagements(Protocol):

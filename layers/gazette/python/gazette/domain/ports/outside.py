@@ -136,11 +136,11 @@ class Quarantine(Protocol):
         """Keep the original `body` together with the reason in plain words."""
 
 
-class BrakedCategories(Protocol):
+class HeldCategories(Protocol):
     """Which categories are not to be sent."""
 
     def names(self) -> Collection[str]:
-        """Those that are braked. A little late after a change. Never raises."""
+        """Those that are on hold. A little late after a change. Never raises."""
 
 
 class RunningExperiment(Protocol):

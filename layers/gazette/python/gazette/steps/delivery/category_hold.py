@@ -1,4 +1,4 @@
-"""What is not sent because its category is braked, and waits: none of it is lost."""
+"""What is not sent because its category is on hold, and waits: none of it is lost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The events of a window: what is sent, what is held back because of a brake, and what has
+    """The events of a window: what is sent, what is held back because of a hold, and what has
     expired. `newest`, `left_out`: as in Run; `in_doubt`: the ids of those in
     `sent` that may have gone out already.
     """
@@ -39,7 +39,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     of such a run and was not in its email is left to whoever wrote it late, and stamps it anew
     (rule 14). If this attempt showed it, nobody could tell by a report in which of the two it was.
     """
-    braked, now = by.braked.names(), by.clock()
+    on_hold, now = by.held_categories.names(), by.clock()
     doubtful = [
         each for each in (run, *(carried for carried, _ in older.carried)) if each.may_have_gone
     ]
@@ -53,7 +53,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
             expired.append(placed)
         elif any(each.has_passed_over(placed.event.id, placed.stored_at) for each in doubtful):
             left_out.append(name_of(placed.event.id))
-        elif placed.event.category in braked and placed.stored_at > until:
+        elif placed.event.category in on_hold and placed.stored_at > until:
             held.append(placed.event)
         else:
             sent.append(placed)
@@ -86,4 +86,4 @@ def without_held(run: Run, due: Due, *, set_aside: int, by: Delivering) -> Deliv
         return Delivery(run, by.clock() + pause, Awaited.BRAKE_OFF, set_aside=set_aside)
     if due.sent:
         return None
-    return Delivery(apply(run, Skip(Reason.BRAKED), runs=by.runs), set_aside=set_aside)
+    return Delivery(apply(run, Skip(Reason.CATEGORY_HELD), runs=by.runs), set_aside=set_aside)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.ports.ledgers import Batches, Runs
-from gazette.domain.ports.outside import BrakedCategories, Clock, LinkMaker, Mailer
+from gazette.domain.ports.outside import Clock, HeldCategories, LinkMaker, Mailer
 from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.pacing import Pacing
@@ -51,7 +51,7 @@ class Delivery:
     `run`: the one that it was left to, where that has a later number (rule 16).
     `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
     is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
-    email can show; `put_off`: how many wait because their category is braked; `expired`: how many
+    email can show; `put_off`: how many wait because their category is on hold; `expired`: how many
     no email showed in time. `accepted_at`: when the provider had taken it, if it did in this
     attempt.
     """
@@ -78,7 +78,7 @@ class Delivering:
     subscribers: Subscribers
     suppressions: Suppressions
     events: EventReader
-    braked: BrakedCategories
+    held_categories: HeldCategories
     batches: Batches
     desk: Desk
     link_maker: LinkMaker

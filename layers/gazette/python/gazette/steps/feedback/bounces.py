@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.feedback.delivery_events import Fault, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Bounces, Subscribers, Suppressions
 from gazette.domain.subscribers.suppression import Cause, SoftLimit
@@ -14,7 +14,7 @@ _COUNTED = {Fault.SOFT, Fault.UNDETERMINED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suppressing:
+class SuppressionContext:
     """The tables by which an address, and who reads there, is stopped."""
 
     suppressions: Suppressions
@@ -25,7 +25,7 @@ class Suppressing:
     soft_limit: SoftLimit
 
 
-def heed(report: MailReport, *, by: Suppressing) -> Cause | None:
+def heed(report: DeliveryEvent, *, by: SuppressionContext) -> Cause | None:
     """Suppress the address that the report speaks against, if it is bad enough; returns why.
 
     Safe to repeat, in any order: soft bounces are counted by the message, and the greater cause

@@ -16,7 +16,7 @@ _Show = Callable[[Run, Sequence[Event], Subscriber], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Viewing:
+class ViewContext:
     """What a view reads, and what shows it. Nothing is written. `max_groups`: as in the email."""
 
     runs: Runs
@@ -29,7 +29,7 @@ class Viewing:
     max_groups: int
 
 
-def view_email(key: RunKey, *, by: Viewing) -> str | None:
+def view_email(key: RunKey, *, by: ViewContext) -> str | None:
     """The email of a run, as HTML, of what its window holds now.
 
     None: there is no such run, or its reader was erased. One who has left may look at what was
@@ -50,7 +50,7 @@ def view_email(key: RunKey, *, by: Viewing) -> str | None:
     return _view(key, show, by)
 
 
-def view_updates(key: RunKey, *, by: Viewing) -> str | None:
+def view_updates(key: RunKey, *, by: ViewContext) -> str | None:
     """The page of all that the window of a run holds now, no group left out. None: as above."""
 
     def show(_: Run, events: Sequence[Event], reader: Subscriber) -> str:
@@ -59,7 +59,7 @@ def view_updates(key: RunKey, *, by: Viewing) -> str | None:
     return _view(key, show, by)
 
 
-def _view(key: RunKey, show: _Show, by: Viewing) -> str | None:
+def _view(key: RunKey, show: _Show, by: ViewContext) -> str | None:
     run = by.runs.get(key)
     if run is None:
         return None

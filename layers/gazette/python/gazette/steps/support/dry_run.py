@@ -15,7 +15,7 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Edition, Event, Mail, Placed, RunKey, Schedule
 from gazette.domain.ports.ledgers import Batches, Numbers, Runs
-from gazette.domain.ports.outside import BrakedCategories, Clock, Links, PaceGauge, QueuedRun
+from gazette.domain.ports.outside import Clock, HeldCategories, Links, PaceGauge, QueuedRun
 from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.deliver import deliver
@@ -37,7 +37,7 @@ class Rehearsing:
     subscribers: Subscribers
     suppressions: Suppressions
     events: EventReader
-    braked: BrakedCategories
+    held_categories: HeldCategories
     batches: Batches
     gauges: Streams[PaceGauge]
     clock: Clock
@@ -91,7 +91,7 @@ def _rehearse(key: RunKey, runs: "_Runs", by: Rehearsing) -> Rehearsed | None:
         subscribers=by.subscribers,
         suppressions=by.suppressions,
         events=by.events,
-        braked=by.braked,
+        held_categories=by.held_categories,
         batches=by.batches,
         desk=Desk(renderer=_Renderer(), experiment=_NoExperiment(), shelf=_Shelf(), max_groups=1),
         link_maker=_Links(),

@@ -23,7 +23,7 @@ from gazette.domain.explanation import (
 from gazette.domain.identity import ASIDE, GIVEN_UP, address_hash, is_immediate
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports.ledgers import Runs, Schedules
-from gazette.domain.ports.outside import BrakedCategories, Clock
+from gazette.domain.ports.outside import Clock, HeldCategories
 from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
 from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, next_occurrence
 from gazette.domain.scheduling.zones import zone_of
@@ -48,7 +48,7 @@ def explain(
     schedules: Schedules,
     runs: Runs,
     events: EventHistory,
-    braked: BrakedCategories,
+    held_categories: HeldCategories,
     clock: Clock,
     defaults: Frequencies,
 ) -> Explanation:
@@ -99,7 +99,9 @@ def explain(
         unreadable=tuple(
             str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
         ),
-        braked=tuple(sorted({each.category for each in waiting} & set(braked.names()))),
+        held_categories=tuple(
+            sorted({each.category for each in waiting} & set(held_categories.names()))
+        ),
     )
 
 

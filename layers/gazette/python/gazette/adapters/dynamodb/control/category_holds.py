@@ -1,4 +1,4 @@
-"""Which categories are braked: rows that all workers look at now and then."""
+"""Which categories are on hold: rows that all workers look at now and then."""
 
 from collections.abc import Collection, Sequence
 
@@ -6,31 +6,31 @@ from gazette.adapters.cached import Kept
 from gazette.adapters.dynamodb.client import bind, translated, written
 from gazette.adapters.dynamodb.tables import BatchRow
 from gazette.domain.delivery.run import BEGINNING
-from gazette.domain.feedback.reputation import CategoryBrake
-from gazette.domain.ports.ledgers import CategoryBrakes
+from gazette.domain.feedback.reputation import CategoryHold
+from gazette.domain.ports.ledgers import CategoryHolds
 from gazette.domain.ports.outside import Clock
 
-_KIND = "brake"
+_KIND = "hold"
 
 
-class DynamoCategoryBrakes:
-    """The port `CategoryBrakes`: rows of the table `batches`."""
+class DynamoCategoryHolds:
+    """The port `CategoryHolds`: rows of the table `batches`."""
 
     def __init__(self, table_name: str) -> None:
         bind(BatchRow, table_name)
 
-    def pulled(self) -> Sequence[CategoryBrake]:
-        """One strongly consistent Query. Whatever else a row says, its category is braked."""
+    def active(self) -> Sequence[CategoryHold]:
+        """One strongly consistent Query. Whatever else a row says, its category is on hold."""
         with translated():
-            return [_brake(row) for row in BatchRow.query(_KIND, consistent_read=True)]
+            return [_hold(row) for row in BatchRow.query(_KIND, consistent_read=True)]
 
-    def pull(self, brake: CategoryBrake) -> bool:
+    def add(self, hold: CategoryHold) -> bool:
         """One conditional UpdateItem."""
-        actions = [BatchRow.slot.set(brake.since), BatchRow.why.set(brake.why)]
-        if brake.by_hand:
+        actions = [BatchRow.slot.set(hold.since), BatchRow.why.set(hold.why)]
+        if hold.by_hand:
             actions.append(BatchRow.by_hand.set(True))
         return written(
-            BatchRow(_KIND, brake.category).update,
+            BatchRow(_KIND, hold.category).update,
             actions=actions,
             condition=BatchRow.slot.does_not_exist(),
         )
@@ -40,18 +40,18 @@ class DynamoCategoryBrakes:
         return written(BatchRow(_KIND, category).delete, BatchRow.slot.exists())
 
 
-def _brake(row: BatchRow) -> CategoryBrake:
-    return CategoryBrake(
+def _hold(row: BatchRow) -> CategoryHold:
+    return CategoryHold(
         category=row.id, why=row.why or "", since=row.slot or BEGINNING, by_hand=bool(row.by_hand)
     )
 
 
-class KeptBrakes:
-    """The port `BrakedCategories`: what a worker knows of them."""
+class CachedHeldCategories:
+    """The port `HeldCategories`: what a worker knows of them."""
 
-    def __init__(self, brakes: CategoryBrakes, *, clock: Clock) -> None:
+    def __init__(self, holds: CategoryHolds, *, clock: Clock) -> None:
         self._kept: Kept[frozenset[str]] = Kept(
-            lambda: frozenset(brake.category for brake in brakes.pulled()),
+            lambda: frozenset(hold.category for hold in holds.active()),
             unknown=frozenset(),
             clock=clock,
         )

@@ -3,35 +3,37 @@
 from datetime import datetime, timedelta
 
 from gazette.adapters.dynamodb.client import bind, translated, written
-from gazette.adapters.dynamodb.tables import TallyRow
-from gazette.domain.feedback.reputation import SPAN, Mark, Tally
+from gazette.adapters.dynamodb.tables import CategoryStatsRow
+from gazette.domain.feedback.reputation import SPAN, CategoryCounts, Mark
 
 _RETENTION = SPAN + timedelta(days=2)
-_COUNT = {mark: getattr(TallyRow, mark.value) for mark in Mark}
+_COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 
 
-class DynamoTallies:
-    """The port `Tallies` on the table `tallies`."""
+class DynamoCategoryStats:
+    """The port `CategoryStats` on the table `category_stats`."""
 
     def __init__(self, table_name: str) -> None:
-        bind(TallyRow, table_name)
+        bind(CategoryStatsRow, table_name)
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
         """One UpdateItem, conditional but for `SENT`."""
         hour = _hour(sent_at)
-        row = TallyRow(category, hour)
+        row = CategoryStatsRow(category, hour)
         if mark is Mark.SENT:
-            actions = [_COUNT[mark].add(1), TallyRow.expires_at.set(hour + _RETENTION)]
+            actions = [_COUNT[mark].add(1), CategoryStatsRow.expires_at.set(hour + _RETENTION)]
             with translated():
                 row.update(actions=actions)
         else:
-            written(row.update, actions=[_COUNT[mark].add(1)], condition=TallyRow.sent.exists())
+            written(
+                row.update, actions=[_COUNT[mark].add(1)], condition=CategoryStatsRow.sent.exists()
+            )
 
-    def since(self, category: str, instant: datetime) -> Tally:
+    def since(self, category: str, instant: datetime) -> CategoryCounts:
         """One Query of 169 small rows at most. Eventually consistent."""
         with translated():
-            rows = list(TallyRow.query(category, TallyRow.hour >= _hour(instant)))
-        return Tally(
+            rows = list(CategoryStatsRow.query(category, CategoryStatsRow.hour >= _hour(instant)))
+        return CategoryCounts(
             sent=sum(int(row.sent or 0) for row in rows),
             bounced=sum(int(row.bounced or 0) for row in rows),
             complained=sum(int(row.complained or 0) for row in rows),
@@ -39,8 +41,8 @@ class DynamoTallies:
 
     def forget(self, category: str) -> None:
         """One Query, and a BatchWriteItem for each 25 rows."""
-        with translated(), TallyRow.batch_write() as batch:
-            for row in TallyRow.query(category, consistent_read=True):
+        with translated(), CategoryStatsRow.batch_write() as batch:
+            for row in CategoryStatsRow.query(category, consistent_read=True):
                 batch.delete(row)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.feedback.delivery_events import MailEvent, MailReport
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -30,10 +30,10 @@ def three_digests() -> World:
     return world
 
 
-def click(world: World, attempt: int | None = 1) -> MailReport:
+def click(world: World, attempt: int | None = 1) -> DeliveryEvent:
     """A click in the fourth digest: of a stage of the same name, before this one was made."""
     sent_at = world.clock() - timedelta(days=40)
-    return MailReport(MailEvent.CLICKED, RunKey("ann", DAILY, 4), attempt, "m9", sent_at)
+    return DeliveryEvent(DeliveryEventType.CLICKED, RunKey("ann", DAILY, 4), attempt, "m9", sent_at)
 
 
 @pytest.mark.parametrize("attempt", [1, 2, None])
