@@ -53,7 +53,7 @@ def _due(readers: int, minute: int | None) -> Iterator[datetime]:
             changed_at=_BEGIN,
             times=DigestTimes(hour=8, minute=minute),
         )
-        yield next_occurrence(reader.cadence(Frequency.DAILY), after=_BEGIN)
+        yield next_occurrence(reader.recurrence(Frequency.DAILY), after=_BEGIN)
 
 
 def draw(found: dict[str, list[int]]) -> bytes:

@@ -59,8 +59,8 @@ class Town:
         self.clock.now = NOW
 
     def _register(self, readers: int) -> None:
-        places = replace(
-            World(self.clock).places,
+        context = replace(
+            World(self.clock).context,
             schedules=self.schedules,
             runs=self.runs,
             sunset=_LIMITS.sunset,
@@ -71,7 +71,7 @@ class Town:
             reader = a_subscriber(
                 user_id, changed_at=self.clock(), times=DigestTimes(hour=8, minute=number % 10)
             )
-            set_schedule(reader, Frequency.DAILY, places=places, current=None, is_new=True)
+            set_schedule(reader, Frequency.DAILY, context=context, current=None, is_new=True)
             shard = shard_of(user_id, SHARDS)
             if in_shard[shard] % WAITING == 0:
                 self.events.store(an_event(user_id=user_id), DAILY)

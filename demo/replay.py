@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence, slot_of
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 
 from demo import campus
 from demo.service import Service
@@ -45,7 +45,7 @@ def last_slot(day: int, registered: tuple[datetime, datetime]) -> datetime:
     Of each zone's next occurrence but `day` after the last student was registered the latest.
     """
     _, ended = registered
-    wanted = (Cadence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
+    wanted = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
     return slot_of(max(next(islice(_occurrences(each, after=ended), day, None)) for each in wanted))
 
 
@@ -91,7 +91,7 @@ def replay(
     return put
 
 
-def _occurrences(wanted: Cadence, *, after: datetime) -> Iterator[datetime]:
+def _occurrences(wanted: Recurrence, *, after: datetime) -> Iterator[datetime]:
     due = next_occurrence(wanted, after=last_instant_of_slot(after))
     while True:
         yield due

@@ -20,7 +20,7 @@ from gazette.domain.model import (
     Window,
 )
 from gazette.domain.ports.outside import Links
-from gazette.domain.scheduling.recurrence import Cadence, DigestTimes
+from gazette.domain.scheduling.recurrence import DigestTimes, Recurrence
 from gazette.domain.subscribers.following import Activity, Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -198,7 +198,7 @@ def a_schedule(
     return Schedule(
         user_id=user_id,
         name=DAILY,
-        wanted=Cadence(8, 0, "Europe/Berlin"),
+        wanted=Recurrence(8, 0, "Europe/Berlin"),
         next_due_at=next_due_at,
         sequence=sequence,
         revision=revision,

@@ -28,7 +28,7 @@ from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import require_readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import (
@@ -90,10 +90,10 @@ class FakeSubscribers:
         if _revision(current or early) != _revision(replacing):
             return False
         self.waiting.pop(subscriber.user_id, None)
-        placed = current.placed if isinstance(current, Subscriber) else ""
+        routed_for = current.routed_for if isinstance(current, Subscriber) else ""
         erased_at = current.erased_at if current else None
         self.rows[subscriber.user_id] = replace(
-            subscriber, placed=placed, erased_at=erased_at, active_on=None
+            subscriber, routed_for=routed_for, erased_at=erased_at, active_on=None
         )
         return True
 
@@ -116,10 +116,10 @@ class FakeSubscribers:
             return False
         return self.set_status(subscriber.user_id, SubscriberStatus.DORMANT)
 
-    def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
+    def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
         current = self.rows.get(subscriber.user_id)
         if isinstance(current, Subscriber) and _revision(current) == _revision(subscriber):
-            self.rows[subscriber.user_id] = replace(current, placed=placed)
+            self.rows[subscriber.user_id] = replace(current, routed_for=routed_for)
 
     def erase(self, user_id: str, at: datetime) -> bool:
         current = self.rows.get(user_id)
@@ -621,7 +621,7 @@ class FakeEvents:
     around: Callable[[str, Callable[[], Any]], Any] = lambda _, call: call()
 
     def store(
-        self, event: Event, schedule: str, wanted: Cadence | None = None
+        self, event: Event, schedule: str, wanted: Recurrence | None = None
     ) -> tuple[bool, Placed | Retracted]:
         now = self.clock()
         placed = Placed(event, schedule, now, lasts_until(wanted, now, least=RETENTION))
@@ -658,7 +658,7 @@ class FakeEvents:
         return True
 
     def move(
-        self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
+        self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
     ) -> Placed | None:
         now = self.clock()
         until = max(placed.lasts_until, needed_until(wanted, now) or now)

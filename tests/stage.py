@@ -16,14 +16,14 @@ from gazette.domain.links.keys import read_keys
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Links
 from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 
 from demo.engine import ROOT, Engine
 from demo.replay import SETTLE_SECONDS
 from demo.service import Service
 from demo.ses import Accepted, StandIn
 
-_WANTED = Cadence(8, 0, "Europe/Berlin")
+_WANTED = Recurrence(8, 0, "Europe/Berlin")
 
 
 @dataclass(frozen=True, slots=True)

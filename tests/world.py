@@ -45,7 +45,7 @@ from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.overview import Overview, Told
 from gazette.domain.subscribers.preference_form import Act, Asked
 from gazette.domain.subscribers.suppression import SoftLimit
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.generate import generate
@@ -238,7 +238,7 @@ class World:
         self.shelf: EventShelf = self.events
         self.held_categories: HeldCategories = self.category_holds
         self.batches = FakeBatches(self.clock)
-        self.places = Places(
+        self.context = RoutingContext(
             subscribers=self.subscribers,
             follows=self.follows,
             events=self.events,
@@ -273,7 +273,7 @@ class World:
             suppressions=self.suppressions,
             followers_queue=self.followers_queue,
             quarantine=self.quarantine,
-            places=self.places,
+            context=self.context,
             time_left=lambda: self.time_left(),
         )
 
@@ -332,7 +332,7 @@ class World:
             message,
             activities=self.activities,
             followers_queue=self.followers_queue,
-            places=self.places,
+            context=self.context,
             time_left=lambda: self.time_left(),
         )
 
@@ -625,11 +625,11 @@ class World:
 
     def come_back(self, user_id: str = "ann") -> bool:
         """A reader who left starts again."""
-        return come_back(user_id, suppressions=self.suppressions, places=self.places)
+        return come_back(user_id, suppressions=self.suppressions, context=self.context)
 
     def look(self, user_id: str = "ann") -> Overview | None:
         """What the preference page shows."""
-        return look(user_id, places=self.places)
+        return look(user_id, context=self.context)
 
     def save(
         self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
@@ -640,7 +640,7 @@ class World:
             choice,
             follows,
             bus=self.bus,
-            places=self.places,
+            context=self.context,
             time_left=lambda: self.time_left(),
         )
 
@@ -653,7 +653,7 @@ class World:
             Asked(Act.SAVE, choice, follows),
             bus=self.bus,
             suppressions=self.suppressions,
-            places=self.places,
+            context=self.context,
             time_left=lambda: self.time_left(),
         )
 
@@ -682,7 +682,7 @@ class World:
     def watched(self, around: Around) -> Iterator[None]:
         """Let every call of a port go through `around`; calls that it makes itself do not."""
         ports: dict[str, Any] = {name: getattr(self, name) for name in PORTS}
-        places = self.places
+        context = self.context
         inside = False
 
         def once(name: str, call: Callable[[], object]) -> object:
@@ -696,16 +696,16 @@ class World:
                 inside = False
 
         wrapped: dict[str, Any] = {name: Watched(name, port, once) for name, port in ports.items()}
-        placed = {one.name for one in fields(Places)}
-        self.places = replace(
-            places, **{name: port for name, port in wrapped.items() if name in placed}
+        shared = {one.name for one in fields(RoutingContext)}
+        self.context = replace(
+            context, **{name: port for name, port in wrapped.items() if name in shared}
         )
         for name, port in wrapped.items():
             setattr(self, name, port)
         try:
             yield
         finally:
-            self.places = places
+            self.context = context
             for name, port in ports.items():
                 setattr(self, name, port)
 
@@ -718,9 +718,9 @@ class World:
         wrapped: dict[str, Any] = {
             name: Watched(name, getattr(self, name), around) for name in PORTS
         }
-        placed = {one.name for one in fields(Places)}
-        other.places = replace(
-            self.places, **{name: port for name, port in wrapped.items() if name in placed}
+        shared = {one.name for one in fields(RoutingContext)}
+        other.context = replace(
+            self.context, **{name: port for name, port in wrapped.items() if name in shared}
         )
         for name, port in wrapped.items():
             setattr(other, name, port)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from gazette.domain.identity import ASIDE, EXPIRED, WAITING, is_immediate
-from gazette.domain.scheduling.recurrence import EVERY_DAY, WORKDAYS, Cadence, Days
+from gazette.domain.scheduling.recurrence import EVERY_DAY, WORKDAYS, Days, Recurrence
 from gazette.domain.subscribers.frequency import EVERYTHING
 
 from cli.shared.wording import DAYS, listed
@@ -62,7 +62,7 @@ def utc(at: datetime) -> str:
     return f"{bare_utc(at)} UTC"
 
 
-def recurring(wanted: Cadence) -> str:
+def recurring(wanted: Recurrence) -> str:
     """Such as `Tuesdays and Fridays of every 2nd week at 08:10`."""
     return f"{_days(wanted.days)} at {wanted.hour:02}:{wanted.minute:02}"
 

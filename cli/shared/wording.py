@@ -66,7 +66,7 @@ def _happening(what: Event | Activity) -> str:
 
 
 def _profile(subscriber: Subscriber) -> str:
-    daily = subscriber.cadence(Frequency.DAILY)
+    daily = subscriber.recurrence(Frequency.DAILY)
     chosen = ", ".join(
         f"{category} {_often(subscriber, frequency)}" for category, frequency in subscriber.chosen
     )
@@ -80,8 +80,8 @@ def _profile(subscriber: Subscriber) -> str:
 
 def _choice(command: ChoosePreferences) -> str:
     choice, said = command.choice, []
-    if choice.cadence:
-        said.append(f"everything else {choice.cadence}")
+    if choice.frequency:
+        said.append(f"everything else {choice.frequency}")
     if choice.frequencies is not None:
         by_category = [f"{category} {often}" for category, often in choice.frequencies]
         said.append(listed(by_category) if by_category else "no category apart")
@@ -106,7 +106,7 @@ def _choice(command: ChoosePreferences) -> str:
 def _often(subscriber: Subscriber, frequency: Frequency) -> str:
     if frequency not in (Frequency.WEEKLY, Frequency.CUSTOM):
         return frequency.value
-    return f"{frequency} {_on(subscriber.cadence(frequency).days)}"
+    return f"{frequency} {_on(subscriber.recurrence(frequency).days)}"
 
 
 def _on(days: Days) -> str:

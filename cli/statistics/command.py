@@ -53,7 +53,7 @@ def statistics(
     """Show what became of the emails of a batch, a week (else this one), or an experiment.
 
     Sent, delivered, bounced, complained of, opened, clicked, and left by: in total, and by
-    cadence, category, locale and variation.
+    frequency, category, locale and variation.
     """
     given = {"--batch": batch, "--week": week, "--experiment": experiment}
     if len(names := [name for name, value in given.items() if value is not None]) > 1:
@@ -87,7 +87,7 @@ def statistics(
 def _unreported(span: Span, found: Report, desk: ReportDesk) -> int:
     """Digests of a batch that were sent and have no row. What goes out at once is no batch's."""
     sent = found.counts[Dimension.TOTAL, "", Measure.SENT]
-    at_once = found.counts[Dimension.CADENCE, AT_ONCE, Measure.SENT]
+    at_once = found.counts[Dimension.FREQUENCY, AT_ONCE, Measure.SENT]
     return max(0, desk.digests_sent(span.since) - (sent - at_once))
 
 

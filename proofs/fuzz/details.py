@@ -124,7 +124,7 @@ DETAILS: dict[str, st.SearchStrategy[Any]] = {
         },
     ),
     "preferences.chosen": st.fixed_dictionaries(
-        {"user_id": _user, "chosen_at": _instant, "cadence": _frequency},
+        {"user_id": _user, "chosen_at": _instant, "frequency": _frequency},
         optional={
             "frequencies": st.dictionaries(_category, _frequency),
             "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),

@@ -20,7 +20,7 @@ from gazette.domain.commands import (
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.model import Event, Retracted
 from gazette.domain.outcome import Outcome
-from gazette.domain.subscribers.following import wish_for
+from gazette.domain.subscribers.following import effective_frequency
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
 
@@ -117,7 +117,9 @@ def is_accounted_for(world: World, command: Command) -> bool:
             ):
                 return True
             known = reader if isinstance(reader, Subscriber) else world.subscribers.early(user_id)
-            return known is not None and known.own == known.own.with_choice(at, choice)
+            return known is not None and known.reader_choices == known.reader_choices.with_choice(
+                at, choice
+            )
         case MarkActive(user_id, at):
             reader = world.subscribers.get(user_id)
             return isinstance(reader, Erased) or world.subscribers.active[user_id] >= at.date()
@@ -145,5 +147,5 @@ def _has(world: World, event: Event) -> bool:
         return isinstance(reader, Erased)
     if reader.erased_at and event.occurred_at <= reader.erased_at:
         return True
-    wish = wish_for(event, choices=reader.choices, follows=(), defaults=())
-    return wish is Frequency.NEVER
+    frequency = effective_frequency(event, choices=reader.choices, follows=(), defaults=())
+    return frequency is Frequency.NEVER

@@ -183,8 +183,8 @@ PREVENTED: Final = (
         "a new schedule is due after the open slot",
         "steps/subscribers/schedules.py",
         "        next_due_at=next_occurrence(wanted, "
-        "after=last_instant_of_slot(places.clock())),\n",
-        "        next_due_at=next_occurrence(wanted, after=places.clock()),\n",
+        "after=last_instant_of_slot(context.clock())),\n",
+        "        next_due_at=next_occurrence(wanted, after=context.clock()),\n",
         "tests/unit/subscribers/test_schedules.py::test_trace_k_the_open_slot_is_never_chosen",
         "k",
     ),
@@ -244,8 +244,8 @@ PREVENTED: Final = (
     Mutation(
         "a move holds the runs of where it goes",
         "steps/routing/move.py",
-        "        moved = places.events.move(placed, target, leaving + arriving, wanted)\n",
-        "        moved = places.events.move(placed, target, leaving, wanted)\n",
+        "        moved = context.events.move(placed, target, leaving + arriving, wanted)\n",
+        "        moved = context.events.move(placed, target, leaving, wanted)\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
         "n",
@@ -361,9 +361,9 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued also when its event was there",
         "steps/routing/route.py",
-        "        _settle(there, target, standing, places)\n    return Outcome.STORED",
+        "        _settle(there, target, inputs, context)\n    return Outcome.STORED",
         "        if stored:\n"
-        "            _settle(there, target, standing, places)\n"
+        "            _settle(there, target, inputs, context)\n"
         "    return Outcome.STORED",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
@@ -541,8 +541,8 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later makes it last longer",
         "steps/routing/route.py",
-        "                extend(placed, standing.wants(target), places=places)\n",
-        "                extend(placed, None, places=places)\n",
+        "                extend(placed, inputs.recurrence_of(target), context=context)\n",
+        "                extend(placed, None, context=context)\n",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
     ),
@@ -594,8 +594,8 @@ PREVENTED: Final = (
     Mutation(
         "the page moves what waits before it says saved",
         "steps/ingest/profiles.py",
-        "    if subscriber.placed == choices:\n",
-        "    if subscriber.placed == choices or time_left is not unhurried:\n",
+        "    if subscriber.routed_for == choices:\n",
+        "    if subscriber.routed_for == choices or time_left is not unhurried:\n",
         "tests/unit/preferences/test_page.py"
         "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
         "w",
@@ -603,7 +603,7 @@ PREVENTED: Final = (
     Mutation(
         "the page takes back what waits of a follow before it says saved",
         "steps/preferences/page.py",
-        "        rearrange(user_id, places=places, time_left=time_left)\n",
+        "        reroute(user_id, context=context, time_left=time_left)\n",
         "        pass\n",
         "tests/unit/preferences/test_page.py"
         "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
@@ -630,8 +630,8 @@ PREVENTED: Final = (
     Mutation(
         "a message that comes again looks at the old stamp too",
         "steps/routing/route.py",
-        "    there = see_that_it_comes(found, places=places)\n",
-        "    there = see_that_it_comes(found, places=places) if stored else found\n",
+        "    there = see_that_it_comes(found, context=context)\n",
+        "    there = see_that_it_comes(found, context=context) if stored else found\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
         "x",
@@ -639,7 +639,8 @@ PREVENTED: Final = (
     Mutation(
         "an amendment looks as well",
         "steps/routing/route.py",
-        "            if there := see_that_it_comes(replace(found, event=event), places=places):\n",
+        "            if there := see_that_it_comes(replace(found, event=event), "
+        "context=context):\n",
         "            if there := replace(found, event=event):\n",
         "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
         "x",
@@ -647,8 +648,8 @@ PREVENTED: Final = (
     Mutation(
         "fan-out's clock may be ahead",
         "steps/routing/late_writes.py",
-        "    return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME\n",
-        "    return slot_of(schedule.next_due_at) <= places.clock()\n",
+        "    return slot_of(schedule.next_due_at) <= context.clock() + _IN_TIME\n",
+        "    return slot_of(schedule.next_due_at) <= context.clock()\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing",
         "x",

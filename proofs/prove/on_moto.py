@@ -160,7 +160,7 @@ class _Account:
         )
         for name, port in self._more.items():
             setattr(world, name, port)
-        world.places = replace(world.places, events=self._more["events"])
+        world.context = replace(world.context, events=self._more["events"])
         return Land(world, world)
 
     def request(self, name: str, request: Any, send: Callable[[], Any]) -> Any:

@@ -322,7 +322,7 @@ class Delivering(RuleBasedStateMachine):
         self.stops.batches.setdefault(slot, len(self.runs.history))
 
     def _retract(self, name: str, world: World) -> None:
-        retract_event("ann", name, places=world.places)
+        retract_event("ann", name, context=world.context)
         self.stops.events.setdefault(name, len(self.runs.history))
 
     def _settle(self) -> None:

@@ -10,7 +10,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.outside import QueuedRun
 from gazette.domain.scheduling.calendar import SLOT
-from gazette.domain.scheduling.recurrence import Cadence, Days, DigestTimes
+from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Reader
 from gazette.steps.fanout.fanout import fan_out, tick
@@ -123,7 +123,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     random = Random(seed)
     clock = SettableClock(_BEGIN)
     schedules, runs = IndexedSchedules(shards=SHARDS[0]), _Runs()
-    places = replace(World(clock).places, schedules=schedules, runs=runs)
+    context = replace(World(clock).context, schedules=schedules, runs=runs)
     zones = sorted(zones_that_differ().values())
     zones = [zones[number * len(zones) // ZONES] for number in range(ZONES)]
     for number in range(subscribers):
@@ -131,7 +131,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
             a_subscriber(str(number), changed_at=_BEGIN, times=_times(random)),
             time_zone=zones[number % ZONES],
         )
-        set_schedule(reader, Frequency.CUSTOM, places=places, current=None, is_new=True)
+        set_schedule(reader, Frequency.CUSTOM, context=context, current=None, is_new=True)
     departures = Departures(
         subscribers=_Everybody(),
         schedules=schedules,
@@ -173,7 +173,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     return Tally(subscribers, days, occurrences, missing, doubled, wrong_hour)
 
 
-def _all_due(wanted: Cadence, begin: datetime, end: datetime) -> set[datetime]:
+def _all_due(wanted: Recurrence, begin: datetime, end: datetime) -> set[datetime]:
     """What the oracle says, from `begin` on and before `end`."""
     periods, at = periods_of(wanted.time_zone), time(wanted.hour, wanted.minute)
     days = [begin.date() + number * _DAY for number in range(-1, (end - begin).days + 2)]

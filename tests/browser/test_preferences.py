@@ -53,7 +53,7 @@ def test_a_digest_comes_when_the_page_says_and_not_before(deployed: Deployed, pa
     before = told_next(page)
     assert (before.hour, before.minute) == (8, 0)
     wanted = datetime.now(BERLIN) + timedelta(days=3)
-    choose(page, "cadence", "weekly")
+    choose(page, "frequency", "weekly")
     choose(page, "weekly_on", str(wanted.isoweekday()))
     choose(page, "hour", "18")
     press(page, "save")
@@ -98,7 +98,7 @@ def test_the_keyboard_is_enough(deployed: Deployed, page: Page) -> None:
     fields = page.locator("main select, main input:not([type=hidden])").evaluate_all(
         "fields => fields.map(field => field.name)"
     )
-    assert {"cadence", "weekly_on", "hour", "time_zone"} <= set(passed)
+    assert {"frequency", "weekly_on", "hour", "time_zone"} <= set(passed)
     assert set(fields) - set(passed) <= {"paused_until"}, "every field comes before the button"
 
     page.goto(link)

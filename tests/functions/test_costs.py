@@ -279,7 +279,7 @@ def test_what_a_reader_chose_that_comes_again_is_not_written(ann: Cloud) -> None
 def test_what_a_reader_chose_before_the_profile_costs_two_write_units(cloud: Cloud) -> None:
     """The choice, and the sign of life; the profile then looks twice, and is refused once."""
     cloud.warm_up("ingest")
-    cloud.say("preferences.chosen", chosen(cadence="daily"))
+    cloud.say("preferences.chosen", chosen(frequency="daily"))
     assert cloud.meter.calls == calls(GetItem=2, UpdateItem=2)
     assert cloud.meter.write_units == Counter(subscribers=2)
     cloud.meter.clear()

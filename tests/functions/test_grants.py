@@ -132,7 +132,7 @@ def a_reader_whose_leaving_broke_off(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile("ida", changed_at=ago(days=1)))
 
 
-def a_reader_who_rests(cloud: Cloud) -> None:
+def a_dormant_reader(cloud: Cloud) -> None:
     """Nothing was seen of hal for long, and fan-out has to ask."""
     cloud.say("subscriber.changed", profile("hal"))
     subscribers, schedules = (
@@ -306,7 +306,7 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     press(**{"hour": "5", follow_field("post#p1"): "daily"})
     weekly = profile("nia", changed_at=ago(days=9), frequencies={"comment": "weekly"})
     meanwhile("schedules", "GetItem", lambda: cloud.say("subscriber.changed", weekly))
-    press(cadence="immediate")
+    press(frequency="immediate")
     press(**{follow_field("post#p1"): "unfollow"})
     changed = profile("nia", changed_at=ago(days=9), digest={"hour": 20, "weekly": {}})
 
@@ -378,7 +378,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     choices_that_change(cloud)
     followers_of_every_kind(cloud, meanwhile)
     a_reader_whose_leaving_broke_off(cloud)
-    a_reader_who_rests(cloud)
+    a_dormant_reader(cloud)
     a_reader_who_chooses(cloud, meanwhile)
     a_reader_whose_address_was_suppressed_by_hand(cloud)
     a_doubt_that_is_carried(cloud, meanwhile, "generate", "lea")

@@ -13,7 +13,7 @@ from gazette.domain.identity import WAITING
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.ports.stores import Events, Guard
 from gazette.domain.scheduling.lifetime import MARGIN
-from gazette.domain.scheduling.recurrence import Cadence, Days
+from gazette.domain.scheduling.recurrence import Days, Recurrence
 from gazette.domain.stored import readable
 
 from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, an_event
@@ -236,7 +236,7 @@ def test_an_event_that_was_moved_or_amended_lasts_no_longer(
     assert events.get("ann", "e1") is None
 
 
-MONTHLY = Cadence(8, 0, "Europe/Berlin", Days(month_day=21))
+MONTHLY = Recurrence(8, 0, "Europe/Berlin", Days(month_day=21))
 """The next ones are on 21 December and 21 January."""
 
 LONG = datetime(2027, 1, 21, 7, 0, tzinfo=UTC) + MARGIN

@@ -14,7 +14,7 @@ from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Guard
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import readable
 
 from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, a_schedule, an_event
@@ -269,7 +269,7 @@ def test_a_schedule_that_is_no_longer_as_it_was_read_keeps_the_event(
         case "advanced":
             stores.schedules.put(read.advanced(NOW + timedelta(days=1)), replacing=read)
         case "changed":
-            later = replace(read, revision=2, wanted=Cadence(20, 30, "Europe/Berlin"))
+            later = replace(read, revision=2, wanted=Recurrence(20, 30, "Europe/Berlin"))
             assert stores.schedules.put(later, replacing=read)
         case "renewed":
             assert stores.schedules.put(replace(read, changed_at=NOW + SECOND), replacing=read)

@@ -155,10 +155,10 @@ def pacer() -> DynamoPacer:
 
 
 def store_subscriber() -> None:
-    choice = Choice(cadence=Frequency.WEEKLY)
+    choice = Choice(frequency=Frequency.WEEKLY)
     ann = a_subscriber(comment=Frequency.DAILY)
-    own = ann.own.with_choice(NOW, choice)
-    subscribers().put(ann.wanting(ann.said_over_time, own), replacing=None)
+    own = ann.reader_choices.with_choice(NOW, choice)
+    subscribers().put(ann.with_choices(ann.service_choices, own), replacing=None)
 
 
 def store_batches() -> None:
@@ -204,7 +204,7 @@ def newer_run(item: Item) -> None:
 def newer_subscriber(item: Item) -> None:
     newer(item)
     item["status"] = {"S": "resting"}
-    for name in ("choices", "said", "own"):
+    for name in ("choices", "service_choices", "reader_choices"):
         if name in item:
             item[name] = {"S": item[name]["S"].replace('"daily"', '"hourly"')}
             item[name] = {"S": item[name]["S"].replace('"weekly"]', '"hourly"]')}
@@ -238,7 +238,7 @@ def see_subscriber() -> None:
     assert ann.status == "resting"
     assert not is_known(ann.status)
     assert dict(ann.chosen)["comment"] == "hourly"
-    assert [value for _, value in ann.own.cadence] == ["hourly"]
+    assert [value for _, value in ann.reader_choices.frequency] == ["hourly"]
     assert subscribers().get_many(["ann"]) == {"ann": ann}
     after = replace(ann, name="Anna", revision=ann.revision + 1)
     assert subscribers().put(after, replacing=ann)

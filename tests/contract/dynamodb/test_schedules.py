@@ -9,7 +9,7 @@ from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import Cadence, Days
+from gazette.domain.scheduling.recurrence import Days, Recurrence
 from gazette.domain.stored import readable
 
 from tests.builders import NOW, a_schedule
@@ -18,7 +18,9 @@ from tests.fake_stores import FakeSchedules
 
 FIRST = a_schedule().next_due_at
 WEEKLY = replace(
-    a_schedule(), name="weekly", wanted=Cadence(21, 30, "Asia/Tokyo", Days(frozenset({2, 7}), 3, 2))
+    a_schedule(),
+    name="weekly",
+    wanted=Recurrence(21, 30, "Asia/Tokyo", Days(frozenset({2, 7}), 3, 2)),
 )
 
 
@@ -73,7 +75,7 @@ def test_a_schedule_is_replaced_only_as_it_was_read(
     schedules: Schedules, stale: Schedule | None
 ) -> None:
     schedules.put(a_schedule(), replacing=None)
-    changed = replace(a_schedule(revision=2), wanted=Cadence(20, 30, "UTC", Days(month_day=31)))
+    changed = replace(a_schedule(revision=2), wanted=Recurrence(20, 30, "UTC", Days(month_day=31)))
     assert not schedules.put(changed, replacing=stale)
     assert schedules.put(changed, replacing=a_schedule())
     assert schedules.get("ann", DAILY) == changed

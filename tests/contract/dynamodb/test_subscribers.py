@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
-from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Choice, Own
+from gazette.domain.subscribers.choices import NO_CHOICES, Choice, ReaderChoices
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import (
     Early,
@@ -115,7 +115,7 @@ def test_one_who_was_erased_and_came_back_is_not_the_one_that_was_read(
     back = a_subscriber(changed_at=NOW + SECOND)
     subscribers.put(back, replacing=Erased("ann", NOW))
     assert not subscribers.put(replace(a_subscriber(), revision=2), replacing=a_subscriber())
-    subscribers.mark_placed(a_subscriber(), "the choices of before")
+    subscribers.mark_routed(a_subscriber(), "the choices of before")
     assert subscribers.get("ann") == replace(back, erased_at=NOW)
 
 
@@ -124,10 +124,10 @@ def test_a_profile_leaves_the_signs_of_life_and_the_place_as_they_are(
 ) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     subscribers.mark_active("ann", TODAY)
-    subscribers.mark_placed(a_subscriber(), "the choices")
-    second = replace(a_subscriber(), revision=2, placed="others", active_on=TOMORROW)
+    subscribers.mark_routed(a_subscriber(), "the choices")
+    second = replace(a_subscriber(), revision=2, routed_for="others", active_on=TOMORROW)
     assert subscribers.put(second, replacing=a_subscriber())
-    assert subscribers.get("ann") == replace(second, placed="the choices", active_on=TODAY)
+    assert subscribers.get("ann") == replace(second, routed_for="the choices", active_on=TODAY)
 
 
 def test_nobody_has_a_status_before_a_profile(subscribers: Subscribers) -> None:
@@ -189,25 +189,25 @@ def test_a_place_is_remembered_only_for_the_profile_that_was_read(
     subscribers: Subscribers,
 ) -> None:
     subscribers.put(a_subscriber(), replacing=None)
-    subscribers.mark_placed(a_subscriber(), "first")
-    assert subscribers.get("ann") == replace(a_subscriber(), placed="first")
+    subscribers.mark_routed(a_subscriber(), "first")
+    assert subscribers.get("ann") == replace(a_subscriber(), routed_for="first")
     subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-    subscribers.mark_placed(a_subscriber(), "second")
-    assert stored(subscribers).placed == "first"
+    subscribers.mark_routed(a_subscriber(), "second")
+    assert stored(subscribers).routed_for == "first"
 
 
 def test_a_place_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
-    subscribers.mark_placed(a_subscriber(), "first")
+    subscribers.mark_routed(a_subscriber(), "first")
     assert subscribers.get("ann") is None
     subscribers.erase("ann", NOW)
-    subscribers.mark_placed(a_subscriber(), "first")
+    subscribers.mark_routed(a_subscriber(), "first")
     assert subscribers.get("ann") == Erased("ann", NOW)
 
 
 def test_an_erasure_leaves_nothing_but_its_instant(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     subscribers.mark_active("ann", TODAY)
-    subscribers.mark_placed(a_subscriber(), "the choices")
+    subscribers.mark_routed(a_subscriber(), "the choices")
     assert subscribers.erase("ann", NOW)
     assert subscribers.get("ann") == Erased("ann", NOW)
     back = a_subscriber(changed_at=NOW + SECOND)
@@ -275,17 +275,17 @@ def test_a_subscriber_is_let_rest_only_as_read(subscribers: Subscribers) -> None
 
 
 def test_when_somebody_registered_and_woke_is_kept(subscribers: Subscribers) -> None:
-    given = replace(a_subscriber(), registered_on=NOW.date(), paused_last=TOMORROW, awake_since=NOW)
+    given = replace(a_subscriber(), registered_on=NOW.date(), paused_last=TOMORROW, resumed_at=NOW)
     subscribers.put(given, replacing=None)
     assert subscribers.get("ann") == given
 
 
 # What a reader chose themself.
 
-EVERY_FIELD = NONE_OF_THEIR_OWN.with_choice(
+EVERY_FIELD = NO_CHOICES.with_choice(
     NOW,
     Choice(
-        cadence=Frequency.WEEKLY,
+        frequency=Frequency.WEEKLY,
         frequencies=frequencies({"mention": Frequency.IMMEDIATE}),
         clock=(7, None),
         weekly_on=5,
@@ -293,15 +293,17 @@ EVERY_FIELD = NONE_OF_THEIR_OWN.with_choice(
         paused_until=TOMORROW,
         time_zone="Asia/Tokyo",
     ),
-).with_choice(NOW + SECOND, Choice(cadence=Frequency.NEVER, clock=(7, 30)))
-ONE_FIELD = NONE_OF_THEIR_OWN.with_choice(NOW, Choice(weekly_on=5))
+).with_choice(NOW + SECOND, Choice(frequency=Frequency.NEVER, clock=(7, 30)))
+ONE_FIELD = NO_CHOICES.with_choice(NOW, Choice(weekly_on=5))
 
 
 @pytest.mark.parametrize("own", [EVERY_FIELD, ONE_FIELD])
-def test_what_both_sides_said_comes_back_as_put(subscribers: Subscribers, own: Own) -> None:
+def test_what_both_sides_said_comes_back_as_put(
+    subscribers: Subscribers, own: ReaderChoices
+) -> None:
     ann = a_subscriber(times=DigestTimes(9, 15, paused_until=TOMORROW), comment=Frequency.NEVER)
-    ann = ann.wanting(ann.said_over_time, own)
-    assert ann.said
+    ann = ann.with_choices(ann.service_choices, own)
+    assert ann.recorded_service_choices
     assert subscribers.put(ann, replacing=None)
     assert subscribers.get("ann") == ann
     without = replace(a_subscriber(), revision=2)
@@ -334,7 +336,7 @@ def test_a_profile_takes_the_place_of_the_early_choice_that_was_read(
     assert not subscribers.put(a_subscriber(), replacing=None)
     assert not subscribers.put(a_subscriber(), replacing=Early("ann", EVERY_FIELD))
     ann = a_subscriber()
-    ann = ann.wanting(ann.said_over_time, ONE_FIELD)
+    ann = ann.with_choices(ann.service_choices, ONE_FIELD)
     assert subscribers.put(ann, replacing=early)
     assert subscribers.get("ann") == ann
     assert subscribers.early("ann") is None

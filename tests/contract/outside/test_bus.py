@@ -26,7 +26,7 @@ from tests.builders import NOW
 from tests.fakes import FakeBus
 from tests.unit.ingest.test_contract import envelope
 
-CHOSEN = ChoosePreferences("ann", Choice(cadence=Frequency.WEEKLY), NOW)
+CHOSEN = ChoosePreferences("ann", Choice(frequency=Frequency.WEEKLY), NOW)
 FOLLOWS = [
     ChangeFollow("ann", f"post#{number}", FollowState(True, None, "Größe"), NOW)
     for number in range(12)
@@ -134,7 +134,7 @@ weeks = st.integers(1, 4).flatmap(
 )
 choices = st.builds(
     Choice,
-    cadence=st.none() | often,
+    frequency=st.none() | often,
     frequencies=st.none()
     | st.dictionaries(st.sampled_from(["like", "comment_2"]), often).map(frequencies),
     clock=st.none() | st.tuples(st.integers(0, 23), st.none() | st.integers(0, 59)),

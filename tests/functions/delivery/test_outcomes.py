@@ -316,9 +316,9 @@ def test_a_click_ends_a_rest(cloud: Cloud, message: str) -> None:
     assert cloud.meter.calls["events.PutEvents"] == 1
     assert cloud.meter.write_units == Counter(engagement=1, batches=1)
     assert cloud.work_off_bus() == 1
-    awake = subscribers.get("ann")
-    assert isinstance(awake, Subscriber)
-    assert awake.status is SubscriberStatus.ACTIVE
+    resumed = subscribers.get("ann")
+    assert isinstance(resumed, Subscriber)
+    assert resumed.status is SubscriberStatus.ACTIVE
 
 
 def test_where_clicks_are_not_tracked_the_bus_is_left_alone(

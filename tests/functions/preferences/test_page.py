@@ -89,7 +89,7 @@ def test_the_page_may_be_kept_nowhere_and_loads_nothing(ann: Cloud) -> None:
 
 
 def test_what_is_chosen_counts_at_once_and_says_what_comes_next(ann: Cloud) -> None:
-    answer = press(ann, cadence="weekly", weekly_on="5", hour="7")
+    answer = press(ann, frequency="weekly", weekly_on="5", hour="7")
     assert answer["statusCode"] == 200
     assert re.search(
         r"Your choices are saved\. Your next digest: Friday, .* 07:\d0, Berlin time", told(answer)
@@ -108,9 +108,9 @@ def test_what_is_chosen_survives_a_profile_that_is_put_again(ann: Cloud) -> None
 
 def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann: Cloud) -> None:
     """Its run is there, and its message comes before ingest has heard of the choice."""
-    press(ann, cadence="immediate")
+    press(ann, frequency="immediate")
     (message,) = ann.queued("generate")
-    assert "saved" in told(press(ann, cadence="never"))
+    assert "saved" in told(press(ann, frequency="never"))
     (run,) = ann.rows("runs")
     assert (run["status"], run["epoch"]) == ("pending", 2), "on its way there and back"
     assert not ann.rows("events")
@@ -123,7 +123,7 @@ def test_where_too_little_time_is_left_it_is_not_told_as_saved(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(Context, "get_remaining_time_in_millis", staticmethod(lambda: 7_000))
-        answer = press(ann, cadence="never")
+        answer = press(ann, frequency="never")
     assert answer["statusCode"] == 503
     assert "We cannot tell yet" in told(answer)
     assert ann.rows("events")
@@ -178,7 +178,7 @@ def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
 
 def test_what_is_wrong_is_told_at_its_field_and_changes_nothing(ann: Cloud) -> None:
     before = tables(ann)
-    answer = press(ann, hour="25", cadence="weekly")
+    answer = press(ann, hour="25", frequency="weekly")
     assert answer["statusCode"] == 400
     assert '<a href="#hour">' in answer["body"]
     assert tables(ann) == before
@@ -267,7 +267,7 @@ def test_no_address_and_no_choice_is_logged(ann: Cloud, logs: io.StringIO) -> No
     body=st.text(max_size=60)
     | st.builds(
         lambda name, value: urlencode({name: value}),
-        st.sampled_from(["hour", "days", "weeks", "time_zone", "paused_until", "act", "cadence"]),
+        st.sampled_from(["hour", "days", "weeks", "time_zone", "paused_until", "act", "frequency"]),
         st.text(st.characters(codec="utf-8"), max_size=12),
     ),
     kind=st.sampled_from([URLENCODED, "multipart/form-data; boundary=b", "", "\x00"]),
@@ -309,7 +309,7 @@ def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_le
     for number in range(2, 11):
         ann.say("event.created", event(number))
     ann.meter.clear()
-    press(ann, cadence="weekly")
+    press(ann, frequency="weekly")
     assert ann.meter.calls["dynamodb.TransactWriteItems"] == 10
     assert ann.meter.write_units["events"] == 10 * 4
     assert ann.meter.write_units["schedules"] == 2 + 10 * 6, "a new one, and the revisions"

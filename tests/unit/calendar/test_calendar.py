@@ -19,7 +19,7 @@ from gazette.domain.scheduling.calendar import (
     slot_of,
     week_number,
 )
-from gazette.domain.scheduling.recurrence import Cadence, Days, DigestTimes, minute_of
+from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence, minute_of
 from gazette.domain.subscribers.frequency import DIGESTS
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -56,7 +56,7 @@ def shown(instant: datetime, zone: str) -> str:
     return f"{instant.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
 
 
-def occurrences(wanted: Cadence, *, after: datetime, count: int) -> list[datetime]:
+def occurrences(wanted: Recurrence, *, after: datetime, count: int) -> list[datetime]:
     """The next `count` occurrences, each strictly after the one before."""
     found = []
     for _ in range(count):
@@ -82,51 +82,51 @@ def instants_showing(local: datetime, zone: ZoneInfo) -> list[datetime]:
 
 
 def test_an_hour_that_is_skipped_is_due_at_the_first_moment_that_exists() -> None:
-    wanted = Cadence(2, 30, "Europe/Berlin")
+    wanted = Recurrence(2, 30, "Europe/Berlin")
     due = next_occurrence(wanted, after=utc("2026-03-28T12:00"))
     assert due == utc("2026-03-29T01:00")
     assert shown(due, "Europe/Berlin") == "2026-03-29T03:00"
 
 
 def test_the_day_after_a_gap_is_back_at_the_wanted_hour() -> None:
-    wanted = Cadence(2, 30, "Europe/Berlin")
+    wanted = Recurrence(2, 30, "Europe/Berlin")
     due = next_occurrence(wanted, after=utc("2026-03-29T01:00"))
     assert shown(due, "Europe/Berlin") == "2026-03-30T02:30"
 
 
 def test_the_last_minute_before_a_gap_is_no_gap() -> None:
-    due = next_occurrence(Cadence(1, 59, "Europe/Berlin"), after=utc("2026-03-28T12:00"))
+    due = next_occurrence(Recurrence(1, 59, "Europe/Berlin"), after=utc("2026-03-28T12:00"))
     assert due == utc("2026-03-29T00:59")
 
 
 @pytest.mark.parametrize("minute", [1, 15, 59])
 def test_every_minute_of_a_half_hour_gap_is_due_at_its_end(minute: int) -> None:
-    wanted = Cadence(2, minute, "Australia/Lord_Howe")
+    wanted = Recurrence(2, minute, "Australia/Lord_Howe")
     due = next_occurrence(wanted, after=utc("2026-10-03T03:00"))
     assert shown(due, "Australia/Lord_Howe") == f"2026-10-04T02:{max(minute, 30)}"
 
 
 def test_a_midnight_that_does_not_exist_is_due_at_one() -> None:
-    wanted = Cadence(0, 0, "America/Sao_Paulo")
+    wanted = Recurrence(0, 0, "America/Sao_Paulo")
     due = next_occurrence(wanted, after=utc("2018-11-03T12:00"))
     assert shown(due, "America/Sao_Paulo") == "2018-11-04T01:00"
 
 
 def test_an_hour_that_occurs_twice_is_due_the_first_time_only() -> None:
-    wanted = Cadence(2, 30, "Europe/Berlin")
+    wanted = Recurrence(2, 30, "Europe/Berlin")
     first, second = occurrences(wanted, after=utc("2026-10-24T12:00"), count=2)
     assert first == utc("2026-10-25T00:30")
     assert second == utc("2026-10-26T01:30")
 
 
 def test_between_the_two_the_next_day_is_next() -> None:
-    wanted = Cadence(2, 30, "Europe/Berlin")
+    wanted = Recurrence(2, 30, "Europe/Berlin")
     assert next_occurrence(wanted, after=utc("2026-10-25T01:00")) == utc("2026-10-26T01:30")
 
 
 def test_trace_p_a_date_that_does_not_exist_is_passed_over() -> None:
     """Samoa went from 29 to 31 December 2011."""
-    due = occurrences(Cadence(8, 0, "Pacific/Apia"), after=utc("2011-12-28T20:00"), count=3)
+    due = occurrences(Recurrence(8, 0, "Pacific/Apia"), after=utc("2011-12-28T20:00"), count=3)
     assert [shown(instant, "Pacific/Apia") for instant in due] == [
         "2011-12-29T08:00",
         "2011-12-31T08:00",
@@ -135,7 +135,7 @@ def test_trace_p_a_date_that_does_not_exist_is_passed_over() -> None:
 
 
 def test_the_next_occurrence_is_strictly_after() -> None:
-    wanted = Cadence(8, 0, "Asia/Tokyo")
+    wanted = Recurrence(8, 0, "Asia/Tokyo")
     due = utc("2026-11-21T23:00")
     assert next_occurrence(wanted, after=due - timedelta(microseconds=1)) == due
     assert next_occurrence(wanted, after=due) == due + DAY
@@ -144,12 +144,12 @@ def test_the_next_occurrence_is_strictly_after() -> None:
 def test_the_local_date_decides_not_the_date_in_utc() -> None:
     after = utc("2026-11-22T10:30")  # 00:30 on the 23rd in Kiritimati, 23:30 on the 21st in Niue
     east, west = "Pacific/Kiritimati", "Pacific/Niue"
-    assert shown(next_occurrence(Cadence(1, 0, east), after=after), east) == "2026-11-23T01:00"
-    assert shown(next_occurrence(Cadence(23, 45, west), after=after), west) == "2026-11-21T23:45"
+    assert shown(next_occurrence(Recurrence(1, 0, east), after=after), east) == "2026-11-23T01:00"
+    assert shown(next_occurrence(Recurrence(23, 45, west), after=after), west) == "2026-11-21T23:45"
 
 
 def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -> None:
-    wanted = Cadence(8, 0, "Europe/Berlin")
+    wanted = Recurrence(8, 0, "Europe/Berlin")
     after = utc("2026-06-01T05:59")
     due = next_occurrence(wanted, after=after)
     assert due.tzinfo is UTC
@@ -173,19 +173,19 @@ def test_the_instant_is_in_utc_and_whatever_zone_after_is_in_does_not_matter() -
 def test_a_digest_is_due_in_the_wanted_weeks_or_on_the_wanted_day_of_the_month(
     days: Days, due: list[str]
 ) -> None:
-    wanted = Cadence(8, 0, "Europe/Berlin", days)
+    wanted = Recurrence(8, 0, "Europe/Berlin", days)
     found = occurrences(wanted, after=utc("2026-11-22T06:59"), count=4)
     assert [shown(instant, "Europe/Berlin")[5:10] for instant in found] == due
 
 
 def test_in_a_leap_year_the_last_day_of_february_is_the_29th() -> None:
-    wanted = Cadence(8, 0, "UTC", Days(month_day=30))
+    wanted = Recurrence(8, 0, "UTC", Days(month_day=30))
     assert next_occurrence(wanted, after=utc("2028-02-01T00:00")) == utc("2028-02-29T08:00")
 
 
 def test_weeks_go_on_over_the_end_of_a_year_that_has_53_of_them() -> None:
     """2026 has 53 weeks of ISO 8601: their numbers would skip or double a turn."""
-    wanted = Cadence(8, 0, "UTC", Days(frozenset({1}), every=2))
+    wanted = Recurrence(8, 0, "UTC", Days(frozenset({1}), every=2))
     found = occurrences(wanted, after=utc("2026-01-01T00:00"), count=60)
     assert {later - earlier for earlier, later in pairwise(found)} == {14 * DAY}
 
@@ -220,8 +220,8 @@ def test_every_shard_has_its_share_of_each_slot() -> None:
 def test_a_minute_that_was_chosen_is_kept(chosen: int | None, minute: int) -> None:
     subscriber = a_subscriber(times=DigestTimes(hour=7, minute=chosen))
     for digest in DIGESTS:
-        cadence = subscriber.cadence(digest)
-        assert (cadence.hour, cadence.minute) == (7, minute)
+        recurrence = subscriber.recurrence(digest)
+        assert (recurrence.hour, recurrence.minute) == (7, minute)
 
 
 # Days of the week. 22 November 2026 is a Sunday, the seventh.
@@ -237,7 +237,7 @@ def test_a_minute_that_was_chosen_is_kept(chosen: int | None, minute: int) -> No
     ],
 )
 def test_a_digest_is_due_on_the_wanted_days_alone(days: set[int], due: list[str]) -> None:
-    wanted = Cadence(8, 0, "Europe/Berlin", Days(frozenset(days)))
+    wanted = Recurrence(8, 0, "Europe/Berlin", Days(frozenset(days)))
     found = occurrences(wanted, after=utc("2026-11-22T06:59"), count=3)
     assert [shown(instant, "Europe/Berlin") for instant in found] == due
 
@@ -247,13 +247,13 @@ def test_a_digest_is_due_on_the_wanted_days_alone(days: set[int], due: list[str]
     [("Pacific/Kiritimati", "2026-11-22T11:00"), ("Pacific/Niue", "2026-11-23T12:00")],
 )
 def test_the_day_of_the_week_is_that_of_the_readers_own_date(zone: str, due: str) -> None:
-    wanted = Cadence(1, 0, zone, Days(frozenset({1})))
+    wanted = Recurrence(1, 0, zone, Days(frozenset({1})))
     assert next_occurrence(wanted, after=utc("2026-11-22T10:30")) == utc(due)
 
 
 def test_a_weekday_whose_date_does_not_exist_is_passed_over() -> None:
     """Samoa had no Friday, 30 December 2011."""
-    wanted = Cadence(8, 0, "Pacific/Apia", Days(frozenset({5})))
+    wanted = Recurrence(8, 0, "Pacific/Apia", Days(frozenset({5})))
     due = occurrences(wanted, after=utc("2011-12-22T20:00"), count=2)
     assert [shown(instant, "Pacific/Apia")[:10] for instant in due] == ["2011-12-23", "2012-01-06"]
 
@@ -262,7 +262,7 @@ zones = st.one_of(
     st.sampled_from(NAMED_FOR_A_REASON),
     st.sampled_from(sorted(name for name in available_timezones() if "/" in name)),
 )
-wanted_hours = st.builds(Cadence, st.integers(0, 23), st.integers(0, 59), zones)
+wanted_hours = st.builds(Recurrence, st.integers(0, 23), st.integers(0, 59), zones)
 some_weekdays = st.frozensets(st.integers(1, 7), min_size=1)
 wanted_days = st.one_of(
     st.builds(Days, some_weekdays),
@@ -275,7 +275,7 @@ moments = st.timedeltas(0 * DAY, 62 * 365 * DAY).map(
 
 
 @st.composite
-def near_a_clock_change(draw: st.DrawFn) -> tuple[Cadence, datetime]:
+def near_a_clock_change(draw: st.DrawFn) -> tuple[Recurrence, datetime]:
     """A wanted hour close to one at which the clocks of its zone change, and a moment near it."""
     zone = draw(zones)
     year = draw(st.integers(1975, 2036))
@@ -287,14 +287,14 @@ def near_a_clock_change(draw: st.DrawFn) -> tuple[Cadence, datetime]:
         if before != after
     ]
     near = draw(st.sampled_from(changes)) if changes else days[0]
-    wanted = Cadence(draw(st.integers(0, 23)), draw(st.integers(0, 59)), zone)
+    wanted = Recurrence(draw(st.integers(0, 23)), draw(st.integers(0, 59)), zone)
     return wanted, near + timedelta(minutes=draw(st.integers(-2880, 2880)))
 
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
 @settings(max_examples=400, deadline=None)
 def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left_out(
-    case: tuple[Cadence, datetime],
+    case: tuple[Recurrence, datetime],
 ) -> None:
     wanted, after = case
     zone = ZoneInfo(wanted.time_zone)
@@ -317,7 +317,7 @@ def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
 @settings(max_examples=150, deadline=None)
-def test_every_occurrence_is_of_a_later_local_date(case: tuple[Cadence, datetime]) -> None:
+def test_every_occurrence_is_of_a_later_local_date(case: tuple[Recurrence, datetime]) -> None:
     """One that a clock change moved over midnight is still of the date that it was wanted on."""
     wanted, after = case
     zone = ZoneInfo(wanted.time_zone)
@@ -331,7 +331,7 @@ def test_every_occurrence_is_of_a_later_local_date(case: tuple[Cadence, datetime
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()), wanted_days)
 @settings(max_examples=300, deadline=None)
 def test_every_occurrence_is_on_a_wanted_day_and_none_is_missed(
-    case: tuple[Cadence, datetime], days: Days
+    case: tuple[Recurrence, datetime], days: Days
 ) -> None:
     """They are those of every day, without those of the other days."""
     every_day, after = case
@@ -342,7 +342,7 @@ def test_every_occurrence_is_on_a_wanted_day_and_none_is_missed(
     assert found == on_wanted_days
 
 
-def _date_wanted(due: datetime, wanted: Cadence, zone: ZoneInfo) -> date:
+def _date_wanted(due: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
     """The date that an occurrence is of, also where a clock change moved it over midnight."""
     local = due.astimezone(zone)
     moved_over = local.time() < time(wanted.hour, wanted.minute)
@@ -356,9 +356,9 @@ def _date_wanted(due: datetime, wanted: Cadence, zone: ZoneInfo) -> date:
 )
 @settings(max_examples=300, deadline=None)
 def test_a_pause_leaves_out_the_dates_before_its_end_and_no_other(
-    case: tuple[Cadence, datetime], days: Days, length: int
+    case: tuple[Recurrence, datetime], days: Days, length: int
 ) -> None:
-    """The first after it is the one of the same cadence without a pause, and so are the next."""
+    """The first after it is the one of the same recurrence without a pause, and so are the next."""
     every_day, after = case
     unpaused = replace(every_day, days=days)
     zone = ZoneInfo(unpaused.time_zone)
@@ -372,14 +372,14 @@ def test_a_pause_leaves_out_the_dates_before_its_end_and_no_other(
 
 def test_what_the_clocks_move_into_the_first_date_after_a_pause_is_still_of_the_pause() -> None:
     """What is wanted at 23:30 on 28 March, in Nuuk, is due at midnight."""
-    wanted = Cadence(23, 30, "America/Nuuk", paused_until=date(2026, 3, 29))
+    wanted = Recurrence(23, 30, "America/Nuuk", paused_until=date(2026, 3, 29))
     due = next_occurrence(wanted, after=utc("2026-03-28T01:00"))
     assert shown(due, "America/Nuuk") == "2026-03-29T23:30"
 
 
 def test_a_gap_that_reaches_midnight_swallows_no_day() -> None:
     """In Nuuk the clocks jump from 23:00 on 28 March to midnight."""
-    wanted = Cadence(23, 30, "America/Nuuk")
+    wanted = Recurrence(23, 30, "America/Nuuk")
     first = next_occurrence(wanted, after=datetime(2026, 3, 28, 1, 30, tzinfo=UTC))
     second = next_occurrence(wanted, after=first)
     zone = ZoneInfo(wanted.time_zone)
@@ -411,7 +411,7 @@ def test_who_changes_the_hour_has_one_digest_that_day(
         return datetime.fromisoformat(f"2026-11-{text}").replace(tzinfo=ZoneInfo("Europe/Berlin"))
 
     found = next_after_change(
-        Cadence(hour, 0, "Europe/Berlin"),
+        Recurrence(hour, 0, "Europe/Berlin"),
         after=berlin(now),
         last=berlin(last),
         pending=berlin(pending),
@@ -421,7 +421,7 @@ def test_who_changes_the_hour_has_one_digest_that_day(
 
 def test_who_no_longer_wants_the_day_of_what_was_next_does_not_get_it() -> None:
     found = next_after_change(
-        Cadence(8, 0, "UTC", Days(frozenset({5}))),
+        Recurrence(8, 0, "UTC", Days(frozenset({5}))),
         after=utc("2026-11-22T12:00"),
         last=None,
         pending=utc("2026-11-23T08:00"),
@@ -450,7 +450,7 @@ def test_who_pauses_has_nothing_before_its_end_and_the_next_hour_where_it_is_lif
 
     paused_until = date(2026, 11, until) if until else None
     found = next_after_change(
-        Cadence(8, 0, "UTC", paused_until=paused_until),
+        Recurrence(8, 0, "UTC", paused_until=paused_until),
         after=utc_on(now),
         last=utc_on(last),
         pending=utc_on(pending),
@@ -459,8 +459,8 @@ def test_who_pauses_has_nothing_before_its_end_and_the_next_hour_where_it_is_lif
 
 
 def sent(
-    changes: list[tuple[timedelta, Cadence]], wanted: Cadence, begin: datetime
-) -> list[tuple[datetime, Cadence]]:
+    changes: list[tuple[timedelta, Recurrence]], wanted: Recurrence, begin: datetime
+) -> list[tuple[datetime, Recurrence]]:
     """What goes out, with what was wanted then, up to three days after all."""
     last: datetime | None = None
     due = next_occurrence(wanted, after=begin)
@@ -492,9 +492,11 @@ def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
 ) -> None:
     """Dates that the zone never had, and clock changes over midnight, set aside."""
     assume(not any(instants_hard_to_date(zone, begin)))
-    wanted = [(passes, Cadence(hour, minute, zone)) for passes, hour, minute in changes]
+    wanted = [(passes, Recurrence(hour, minute, zone)) for passes, hour, minute in changes]
     clock = ZoneInfo(zone)
-    dates = [due.astimezone(clock).date() for due, _ in sent(wanted, Cadence(hour, 0, zone), begin)]
+    dates = [
+        due.astimezone(clock).date() for due, _ in sent(wanted, Recurrence(hour, 0, zone), begin)
+    ]
     assert [later - earlier for earlier, later in pairwise(dates)] == [DAY] * (len(dates) - 1)
 
 
@@ -517,11 +519,11 @@ def test_a_date_has_its_digest_unless_a_pause_covers_it_whatever_else_changes(
         at += passes
         day = at.astimezone(clock).date()
         until = None if days is None else day + days * DAY
-        wanted.append((passes, Cadence(hour, 0, zone, paused_until=until)))
+        wanted.append((passes, Recurrence(hour, 0, zone, paused_until=until)))
         paused |= {day + number * DAY for number in range(days or 0)}
     found = [
         (due.astimezone(clock).date(), then)
-        for due, then in sent(wanted, Cadence(8, 0, zone), begin)
+        for due, then in sent(wanted, Recurrence(8, 0, zone), begin)
     ]
     assert all(then.paused_until is None or then.paused_until <= day for day, then in found)
     dates = [day for day, _ in found]
@@ -543,8 +545,8 @@ def instants_hard_to_date(zone: str, begin: datetime) -> Iterator[bool]:
 def test_moves_to_other_zones_never_send_two_on_one_day_of_the_clock_of_then(
     begin: datetime, zone: str, moves: list[tuple[timedelta, int, str]]
 ) -> None:
-    wanted = [(passes, Cadence(hour, 0, zone)) for passes, hour, zone in moves]
-    found = sent(wanted, Cadence(8, 0, zone), begin)
+    wanted = [(passes, Recurrence(hour, 0, zone)) for passes, hour, zone in moves]
+    found = sent(wanted, Recurrence(8, 0, zone), begin)
     for (earlier, _), (later, then) in pairwise(found):
         clock = ZoneInfo(then.time_zone)
         assert earlier.astimezone(clock).date() < later.astimezone(clock).date()

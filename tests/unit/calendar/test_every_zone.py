@@ -4,7 +4,7 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import available_timezones
 
 from gazette.domain.scheduling.calendar import next_occurrence
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 
 from tests.zones import Periods, days_near_a_change, expected, periods_of, zones_that_differ
 
@@ -14,7 +14,7 @@ _INSTANT = timedelta(microseconds=1)
 
 def assert_once_a_day(zone: str, periods: Periods, hour: int, first: date, last: date) -> int:
     """Walks from date to date; returns how many were due."""
-    wanted = Cadence(hour, 0, zone)
+    wanted = Recurrence(hour, 0, zone)
     days = [first + number * _DAY for number in range((last - first).days + 1)]
     due = [instant for day in days if (instant := expected(periods, day, time(hour)))]
     after = due[0] - _INSTANT

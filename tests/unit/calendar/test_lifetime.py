@@ -22,7 +22,7 @@ from gazette.domain.scheduling.lifetime import (
     longest_life,
     needed_until,
 )
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Cadence, Days, DigestTimes
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, DigestTimes, Recurrence
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings import ingest as settings_of_events
@@ -40,13 +40,13 @@ MONTHLY = Days(month_day=30)
 LATER = datetime(2026, 12, 28, 7, 0, tzinfo=UTC)
 """The first digest that finds an event of NOW expired."""
 
-DAILY_8, WEEKLY_8 = Cadence(8, 0, "Europe/Berlin"), Cadence(8, 0, "UTC", Days(frozenset({3})))
+DAILY_8, WEEKLY_8 = Recurrence(8, 0, "Europe/Berlin"), Recurrence(8, 0, "UTC", Days(frozenset({3})))
 
 
 # The formula.
 
-cadences = st.builds(
-    Cadence,
+frequencies = st.builds(
+    Recurrence,
     st.integers(0, 23),
     st.integers(0, 59),
     st.sampled_from(
@@ -76,9 +76,9 @@ instants = st.datetimes(
 )
 
 
-@given(cadences, instants, st.none() | st.integers(-30, LONGEST_PAUSE.days))
+@given(frequencies, instants, st.none() | st.integers(-30, LONGEST_PAUSE.days))
 def test_whatever_the_schedule_and_the_pause_an_event_outlives_the_occurrence_after_the_next(
-    wanted: Cadence, now: datetime, pause: int | None
+    wanted: Recurrence, now: datetime, pause: int | None
 ) -> None:
     if pause is not None:
         wanted = replace(wanted, paused_until=now.date() + pause * DAY)
@@ -92,7 +92,7 @@ def test_whatever_the_schedule_and_the_pause_an_event_outlives_the_occurrence_af
 
 
 @pytest.mark.parametrize("wanted", [DAILY_8, WEEKLY_8, replace(DAILY_8, paused_until=NOW.date())])
-def test_what_comes_weekly_or_more_often_needs_no_calendar(wanted: Cadence) -> None:
+def test_what_comes_weekly_or_more_often_needs_no_calendar(wanted: Recurrence) -> None:
     assert needed_until(wanted, NOW) is None
     assert needed_until(None, NOW) is None
     assert lasts_until(wanted, NOW, least=SHORTEST_LIFE) == NOW + SHORTEST_LIFE
@@ -114,7 +114,7 @@ def test_what_comes_weekly_or_more_often_needs_no_calendar(wanted: Cadence) -> N
     ],
 )
 def test_what_comes_rarely_or_after_a_pause_lasts_two_weeks_longer_than_that(
-    wanted: Cadence, end: datetime
+    wanted: Recurrence, end: datetime
 ) -> None:
     assert lasts_until(wanted, NOW, least=SHORTEST_LIFE) == end + MARGIN
 

@@ -11,7 +11,7 @@ from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import DAILY, RunKey, Schedule, Window
 from gazette.domain.ports.outside import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import Cadence, Days, DigestTimes
+from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.occurrences.start import Departures, FanoutLimits
@@ -215,11 +215,11 @@ def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_di
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT)
     world.schedules.rows["ann", DAILY] = a_schedule()
     changed = a_subscriber(changed_at=NOW + timedelta(seconds=1), times=DigestTimes(hour=9))
-    places = replace(
-        Gazette().places, schedules=world.schedules, runs=world.runs, clock=world.clock
+    context = replace(
+        Gazette().context, schedules=world.schedules, runs=world.runs, clock=world.clock
     )
     set_schedule(
-        changed, Frequency.DAILY, places=places, current=places.schedules.get("ann", DAILY)
+        changed, Frequency.DAILY, context=context, current=context.schedules.get("ann", DAILY)
     )
     assert world.schedules.rows["ann", DAILY].sequence == 2
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at
@@ -229,7 +229,7 @@ def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_di
 
 def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: World) -> None:
     """Rather a digest at a wrong hour than a schedule that comes back for ever."""
-    world.make_due(replace(a_schedule("aaa"), wanted=Cadence(8, 0, "Mars/Olympus_Mons")))
+    world.make_due(replace(a_schedule("aaa"), wanted=Recurrence(8, 0, "Mars/Olympus_Mons")))
     world.make_due(a_schedule("zoe"))
     assert world.fan_out() == FannedOut(queued=3)
     due = world.schedules.rows["aaa", DAILY].next_due_at
@@ -256,7 +256,7 @@ def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
     world: World, days: Days
 ) -> None:
     """Its events would have to wait for a second long interval, and expire on the way."""
-    monthly = replace(a_schedule(), name="custom", wanted=Cadence(8, 0, "Europe/Berlin", days))
+    monthly = replace(a_schedule(), name="custom", wanted=Recurrence(8, 0, "Europe/Berlin", days))
     world.make_due(monthly)
     world.clock.now = SLOT + LIMITS.max_lateness + timedelta(hours=1)
     assert world.fan_out() == FannedOut(queued=1, late=1)
@@ -416,7 +416,9 @@ def test_a_schedule_advances_to_its_next_wanted_day(
     world: World, days: frozenset[int], due: str
 ) -> None:
     """It is Sunday."""
-    weekly = replace(a_schedule(), name="weekly", wanted=Cadence(8, 0, "Europe/Berlin", Days(days)))
+    weekly = replace(
+        a_schedule(), name="weekly", wanted=Recurrence(8, 0, "Europe/Berlin", Days(days))
+    )
     world.make_due(weekly)
     world.fan_out()
     advanced = world.schedules.rows["ann", "weekly"]

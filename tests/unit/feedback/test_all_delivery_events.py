@@ -83,10 +83,10 @@ class Message:
             self.is_done = True
 
 
-def a_world(run: Run, *, rests: bool, soft_bounces: int) -> World:
+def a_world(run: Run, *, dormant: bool, soft_bounces: int) -> World:
     """Ann's email is `run`; another run of hers is open, other emails to her bounced.
 
-    Where she rests, she was not seen for longer than the sunset until now.
+    Where she dormant, she was not seen for longer than the sunset until now.
     """
     world = World(clock=SettableClock(HEARD - 2 * SUNSET), sunset=SUNSET)
     world.choose(like=Frequency.WEEKLY)
@@ -97,11 +97,11 @@ def a_world(run: Run, *, rests: bool, soft_bounces: int) -> World:
         world.bounces.remember(ANN, f"before{number}", HEARD)
     reader = world.subscribers.get("ann")
     assert isinstance(reader, Subscriber)
-    if rests:
+    if dormant:
         assert world.subscribers.set_dormant(reader)
         withdraw("ann", subscribers=world.subscribers, schedules=world.schedules)
     else:
-        mark_active("ann", HEARD - SUNSET / 2, places=world.places)
+        mark_active("ann", HEARD - SUNSET / 2, context=world.context)
     return world
 
 
@@ -186,18 +186,18 @@ RUNS = st.sampled_from(
 @given(
     run=RUNS,
     bodies=BODIES,
-    rests=st.booleans(),
+    dormant=st.booleans(),
     soft_bounces=st.sampled_from([0, SOFT_LIMIT.bounces - 1]),
     data=st.data(),
 )
 def test_whatever_is_reported_of_a_message_ends_in_the_same_state(
-    run: Run, bodies: tuple[str, ...], rests: bool, soft_bounces: int, data: st.DataObject
+    run: Run, bodies: tuple[str, ...], dormant: bool, soft_bounces: int, data: st.DataObject
 ) -> None:
     again = data.draw(st.lists(st.sampled_from(bodies), max_size=5)) if bodies else []
     shuffled = data.draw(st.permutations([*bodies, *again]))
     dice = data.draw(st.randoms(use_true_random=False))
 
     def world() -> World:
-        return a_world(run, rests=rests, soft_bounces=soft_bounces)
+        return a_world(run, dormant=dormant, soft_bounces=soft_bounces)
 
     assert all_at_once(world(), shuffled, dice) == one_after_the_other(world(), bodies)

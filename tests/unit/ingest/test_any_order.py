@@ -81,7 +81,7 @@ def choices(draw: st.DrawFn) -> Command:
     if user_id == "ann":
         chosen["like"] = Frequency.NEVER
     choice = Choice(
-        cadence=draw(st.none() | st.sampled_from(HEARD)),
+        frequency=draw(st.none() | st.sampled_from(HEARD)),
         frequencies=None if user_id == "bo" else draw(st.none() | st.just(frequencies(chosen))),
         clock=draw(st.none() | st.integers(6, 9).map(lambda hour: (hour, 0))),
         weekly_on=draw(st.none() | st.integers(1, 7)),
@@ -197,7 +197,7 @@ def state(world: World) -> dict[str, object]:
     """What readers and services can notice."""
     return {
         "profiles": {
-            user_id: replace(reader, revision=0, placed="")
+            user_id: replace(reader, revision=0, routed_for="")
             if isinstance(reader := world.subscribers.get(user_id), Subscriber)
             else reader
             for user_id in READERS
@@ -244,7 +244,7 @@ def assert_everything_is_on_its_way(world: World) -> None:
             assert schedule is not None
             assert not pause or not pause.holds_at(schedule.next_due_at)
             assert isinstance(reader, Subscriber)
-            assert schedule.wanted == reader.cadence(Frequency(placed.schedule))
+            assert schedule.wanted == reader.recurrence(Frequency(placed.schedule))
 
 
 histories = st.lists(commands, min_size=1, max_size=14)

@@ -69,7 +69,7 @@ FOLLOW: dict[str, Any] = {
 CHOSEN: dict[str, Any] = {
     "user_id": "ann",
     "chosen_at": "2026-11-22T12:00:00Z",
-    "cadence": "weekly",
+    "frequency": "weekly",
     "frequencies": {"mention": "immediate"},
     "time_zone": "Asia/Tokyo",
     "digest": {"hour": 7, "minute": 30, "weekly": {"day": "sunday"}, "paused_until": "2026-12-14"},
@@ -353,7 +353,7 @@ def test_what_a_reader_chose_is_decoded() -> None:
     assert decode(envelope("preferences.chosen", CHOSEN)) == ChoosePreferences(
         "ann",
         Choice(
-            cadence=Frequency.WEEKLY,
+            frequency=Frequency.WEEKLY,
             frequencies=(("mention", Frequency.IMMEDIATE),),
             clock=(7, 30),
             weekly_on=7,
@@ -367,7 +367,7 @@ def test_what_a_reader_chose_is_decoded() -> None:
 @pytest.mark.parametrize(
     ("given", "choice"),
     [
-        ({"cadence": "never"}, Choice(cadence=Frequency.NEVER)),
+        ({"frequency": "never"}, Choice(frequency=Frequency.NEVER)),
         ({"frequencies": {}}, Choice(frequencies=())),
         ({"time_zone": "UTC"}, Choice(time_zone="UTC")),
         ({"digest": {"hour": 0}}, Choice(clock=(0, None))),

@@ -33,8 +33,8 @@ def refusal(body: str) -> str:
 
 LONG = "x" * 2000
 BAD = [
-    ("preferences.chosen", "cadence", "hourly"),
-    ("preferences.chosen", "cadence", None),
+    ("preferences.chosen", "frequency", "hourly"),
+    ("preferences.chosen", "frequency", None),
     ("preferences.chosen", "frequencies", None),
     ("preferences.chosen", "time_zone", "Mars/Olympus"),
     ("preferences.chosen", "digest", {}),
@@ -472,7 +472,7 @@ def test_any_list_of_events_is_decoded_or_refused(events: list[Any]) -> None:
 
 
 def test_no_category_of_a_choice_is_everything() -> None:
-    """What stands for everything inside is the field `cadence` outside."""
+    """What stands for everything inside is the field `frequency` outside."""
     said = refusal(
         envelope("preferences.chosen", changed("preferences.chosen", "frequencies", {"*": "daily"}))
     )

@@ -53,7 +53,7 @@ def test_the_whole_profile_is_stored(world: World) -> None:
     given_profile = a_subscriber(like=Frequency.WEEKLY)
     assert change(world, given_profile) is Outcome.CHANGED
     registered = replace(given_profile, registered_on=NOW.date())
-    assert replace(ann(world), placed="") == registered
+    assert replace(ann(world), routed_for="") == registered
 
 
 def test_the_same_profile_again_changes_nothing(world: World) -> None:
@@ -96,7 +96,7 @@ def test_profiles_with_the_same_instant_end_the_same_in_any_order(
         world = World()
         for profile in (*profiles, profiles[0]):
             change(world, profile)
-        return replace(ann(world), revision=1, placed="")
+        return replace(ann(world), revision=1, routed_for="")
 
     assert final(order) == final(PROFILES)
 
@@ -123,7 +123,7 @@ def test_any_profiles_end_the_same_in_any_order(
         world = World()
         for profile in order:
             change(world, profile)
-        ends.append(replace(ann(world), revision=1, placed=""))
+        ends.append(replace(ann(world), revision=1, routed_for=""))
         assert len(world.schedules.rows) <= 3
         assert not world.schedules.withdrawn
     assert ends[0] == ends[1]
@@ -156,7 +156,7 @@ def test_the_choices_that_waiting_events_were_placed_for_are_remembered(world: W
     change(world, a_subscriber(like=Frequency.DAILY))
     world.clock.pass_time(hours=1)
     change(world, a_subscriber(changed_at=world.clock(), like=Frequency.DAILY))
-    assert len(ann(world).placed) == 16
+    assert len(ann(world).routed_for) == 16
 
 
 def test_where_the_choices_stay_nothing_that_waits_is_read(world: World) -> None:

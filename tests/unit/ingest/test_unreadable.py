@@ -209,7 +209,7 @@ def test_what_is_wanted_as_often_as_nobody_here_knows_comes_daily(world: World) 
 def test_a_schedule_that_only_another_version_knows_is_left_alone(world: World) -> None:
     hourly = replace(a_schedule(), name="hourly")
     world.schedules.put(hourly, replacing=None)
-    set_schedules(a_subscriber("ann", changed_at=NOW), places=world.places)
+    set_schedules(a_subscriber("ann", changed_at=NOW), context=world.context)
     assert world.schedules.rows["ann", "hourly"] == hourly
 
 
@@ -238,7 +238,7 @@ def test_a_follower_who_cannot_be_read_keeps_nothing_from_the_others(world: Worl
             activity,
             activities=world.activities,
             followers_queue=world.followers_queue,
-            places=world.places,
+            context=world.context,
         )
 
     with pytest.raises(UnreadableRow):

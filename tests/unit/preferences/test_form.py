@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
-from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, NOTHING, Choice
+from gazette.domain.subscribers.choices import NO_CHOICES, NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies
 from gazette.domain.subscribers.overview import Overview
@@ -35,9 +35,9 @@ def overview(times: DigestTimes | None = None, /, **chosen: Frequency) -> Overvi
     choices = ((NOW, frequencies(chosen)),)
     times = times or DigestTimes(minute=30)
     reader = replace(a_subscriber(), times=times, choices=choices)
-    own = NONE_OF_THEIR_OWN.with_choice(NOW, Choice(cadence=Frequency.DAILY))
+    own = NO_CHOICES.with_choice(NOW, Choice(frequency=Frequency.DAILY))
     return Overview(
-        subscriber=reader.wanting(reader.said_over_time, own),
+        subscriber=reader.with_choices(reader.service_choices, own),
         now=NOW,
         defaults=(),
         follows=(a_follow(frequency=Frequency.WEEKLY),),
@@ -46,7 +46,7 @@ def overview(times: DigestTimes | None = None, /, **chosen: Frequency) -> Overvi
 
 
 SEEN: Fields = {
-    "cadence": ["daily"],
+    "frequency": ["daily"],
     "weekly_on": ["1"],
     "days": ["1", "2", "3", "4", "5"],
     "weeks": ["1"],
@@ -80,7 +80,7 @@ def test_a_page_that_is_saved_as_it_was_shown_chooses_nothing(sent: Fields) -> N
 @pytest.mark.parametrize(
     ("sent", "choice"),
     [
-        ({"cadence": "weekly"}, Choice(cadence=Frequency.WEEKLY)),
+        ({"frequency": "weekly"}, Choice(frequency=Frequency.WEEKLY)),
         ({"hour": "0"}, Choice(clock=(0, None))),
         ({"time_zone": "Asia/Tokyo"}, Choice(time_zone="Asia/Tokyo")),
         ({"weekly_on": "7"}, Choice(weekly_on=7)),
@@ -182,14 +182,14 @@ def test_to_resume_without_a_pause_chooses_nothing() -> None:
 @pytest.mark.parametrize(
     ("sent", "problems"),
     [
-        ({"cadence": "hourly"}, {"cadence": Problem.NOT_OFFERED}),
-        ({"cadence": "*"}, {"cadence": Problem.NOT_OFFERED}),
+        ({"frequency": "hourly"}, {"frequency": Problem.NOT_OFFERED}),
+        ({"frequency": "*"}, {"frequency": Problem.NOT_OFFERED}),
         ({"hour": "24"}, {"hour": Problem.NOT_OFFERED}),
         ({"hour": "٣"}, {"hour": Problem.NOT_OFFERED}),
         ({"weekly_on": "0"}, {"weekly_on": Problem.NOT_OFFERED}),
         ({"weeks": "5"}, {"weeks": Problem.NOT_OFFERED}),
         ({"days": ["1", "8"]}, {"days": Problem.NOT_OFFERED}),
-        ({"cadence": "custom", "days": []}, {"days": Problem.NO_DAYS}),
+        ({"frequency": "custom", "days": []}, {"days": Problem.NO_DAYS}),
         ({"category__like": "custom", "days": []}, {"days": Problem.NO_DAYS}),
         ({"time_zone": "Mars/Olympus"}, {"time_zone": Problem.NOT_OFFERED}),
         ({"category__like": "hourly"}, {"category-like": Problem.NOT_OFFERED}),

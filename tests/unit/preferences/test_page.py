@@ -18,7 +18,7 @@ from tests.builders import NOW, an_activity, an_event
 from tests.world import World, crashes, interleavings
 
 POST = "post#post1"
-WEEKLY = Choice(cadence=Frequency.WEEKLY)
+WEEKLY = Choice(frequency=Frequency.WEEKLY)
 
 
 def known() -> World:
@@ -55,19 +55,19 @@ def test_the_next_digest_is_that_of_the_schedules_as_stored(world: World) -> Non
 
 def test_a_digest_that_nothing_goes_into_any_more_is_no_promise(world: World) -> None:
     """The daily schedule stays; with everything weekly, Monday's is the next."""
-    world.save(Choice(cadence=Frequency.WEEKLY, weekly_on=5))
+    world.save(Choice(frequency=Frequency.WEEKLY, weekly_on=5))
     assert ("ann", "daily") in world.schedules.rows
     assert seen(world).next_due_at == datetime(2026, 11, 27, 7, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("often", [Frequency.NEVER, Frequency.IMMEDIATE])
 def test_who_wants_no_digest_has_no_next_one(world: World, often: Frequency) -> None:
-    world.save(Choice(cadence=often))
+    world.save(Choice(frequency=often))
     assert seen(world).next_due_at is None
 
 
 def test_a_category_or_a_follow_alone_may_want_a_digest(world: World) -> None:
-    world.save(Choice(cadence=Frequency.NEVER, frequencies=(("like", Frequency.WEEKLY),)))
+    world.save(Choice(frequency=Frequency.NEVER, frequencies=(("like", Frequency.WEEKLY),)))
     assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
     world.save(Choice(frequencies=()))
     assert seen(world).next_due_at is None
@@ -76,7 +76,7 @@ def test_a_category_or_a_follow_alone_may_want_a_digest(world: World) -> None:
 
 
 def test_in_a_pause_what_is_wanted_at_once_comes_with_the_digest_after_it(world: World) -> None:
-    world.save(Choice(cadence=Frequency.IMMEDIATE, paused_until=date(2026, 12, 1)))
+    world.save(Choice(frequency=Frequency.IMMEDIATE, paused_until=date(2026, 12, 1)))
     assert seen(world).is_paused
     assert seen(world).next_due_at == datetime(2026, 12, 1, 7, 0, tzinfo=UTC)
 
@@ -116,7 +116,7 @@ def test_what_is_chosen_is_on_the_bus_and_done_at_once(world: World) -> None:
         ChoosePreferences("ann", WEEKLY, NOW),
         ChangeFollow("ann", POST, FollowState(True, Frequency.NEVER), NOW),
     ]
-    assert seen(world).subscriber.own.cadence == ((NOW, Frequency.WEEKLY),)
+    assert seen(world).subscriber.reader_choices.frequency == ((NOW, Frequency.WEEKLY),)
     assert world.follows.rows[POST, "ann"].latest.frequency is Frequency.NEVER
     assert ("ann", "weekly") in world.schedules.rows
 
@@ -172,7 +172,7 @@ def test_a_choice_survives_a_crash_wherever_the_bus_had_taken_it() -> None:
         world.work_off_bus()
         reader = world.subscribers.get("ann")
         assert isinstance(reader, Subscriber)
-        assert bool(reader.own.cadence) == taken, where
+        assert bool(reader.reader_choices.frequency) == taken, where
         assert (("ann", "weekly") in world.schedules.rows) == taken, where
         ends.add(taken)
     assert ends == {True, False}
@@ -258,7 +258,7 @@ def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
         assert told.pop() is Told.UNSURE, where
         taken = bool(world.bus.taken)
         world.work_off_bus()
-        assert bool(seen(world).subscriber.own.frequencies) == taken, where
+        assert bool(seen(world).subscriber.reader_choices.frequencies) == taken, where
         assert world.follows.rows[POST, "ann"].latest.following != taken, where
         assert bool(world.waiting()) != taken, where
         world.send_everything()

@@ -17,7 +17,7 @@ from gazette.adapters.rendering.brand import DARK, LIGHT, contrast
 from gazette.adapters.rendering.preference_page import PreferencePages, zones
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
-from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Choice
+from gazette.domain.subscribers.choices import NO_CHOICES, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.overview import Overview, Told
@@ -87,10 +87,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> PreferencePages:
 def overview(**changed: Any) -> Overview:
     """Ann, who chose everything weekly and follows two posts."""
     reader = a_subscriber(like=Frequency.NEVER)
-    own = NONE_OF_THEIR_OWN.with_choice(NOW, Choice(cadence=Frequency.WEEKLY, weekly_on=5))
+    own = NO_CHOICES.with_choice(NOW, Choice(frequency=Frequency.WEEKLY, weekly_on=5))
     titled = Follow("post#post2", "ann", ((NOW, FollowState(True, None, "On digests")),))
     given = {
-        "subscriber": reader.wanting(reader.said_over_time, own),
+        "subscriber": reader.with_choices(reader.service_choices, own),
         "follows": (a_follow(frequency=Frequency.DAILY), titled),
         "follow_count": 2,
         "next_due_at": datetime(2026, 11, 26, 7, 0, tzinfo=UTC),
@@ -116,7 +116,7 @@ def said(pages: PreferencePages, what: Overview | None = None, **given: Any) -> 
 
 def test_the_page_shows_what_counts(pages: PreferencePages) -> None:
     page = shown(pages)
-    assert page.selected("cadence") == ["weekly"]
+    assert page.selected("frequency") == ["weekly"]
     assert page.selected("weekly_on") == ["5"]
     assert page.selected("days") == ["1", "2", "3", "4", "5"]
     assert page.selected("hour") == ["8"]
@@ -132,8 +132,8 @@ def test_the_page_shows_what_counts(pages: PreferencePages) -> None:
 
 def test_who_chose_nothing_for_everything_is_offered_to_leave_it_so(pages: PreferencePages) -> None:
     page = shown(pages, overview(subscriber=a_subscriber()))
-    assert page.selected("cadence") == [""]
-    assert "cadence" not in [each.get("name") for each in page.of("select")]
+    assert page.selected("frequency") == [""]
+    assert "frequency" not in [each.get("name") for each in page.of("select")]
 
 
 def test_the_sections_that_emails_link_to_are_there_once(pages: PreferencePages) -> None:
@@ -276,7 +276,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages
 
 def test_what_describes_or_names_something_is_there(pages: PreferencePages) -> None:
     problems = dict.fromkeys(
-        ["cadence", "days", "hour", "time_zone", "category-like", "paused_until"],
+        ["frequency", "days", "hour", "time_zone", "category-like", "paused_until"],
         Problem.NOT_OFFERED,
     )
     page = shown(pages, told=Told.WRONG, problems=problems)
@@ -303,9 +303,9 @@ def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
 
 
 def test_after_a_problem_everything_is_as_it_was_sent(pages: PreferencePages) -> None:
-    sent: Fields = {"hour": ["25"], "cadence": ["custom"], "weeks": ["2"], "category-like": [""]}
+    sent: Fields = {"hour": ["25"], "frequency": ["custom"], "weeks": ["2"], "category-like": [""]}
     page = shown(pages, told=Told.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
-    assert page.selected("cadence") == ["custom"]
+    assert page.selected("frequency") == ["custom"]
     assert page.selected("days") == []
     assert page.selected("weeks") == ["2"]
     assert page.selected("category-like") == [""]
@@ -379,7 +379,7 @@ hostile = st.text(max_size=30) | st.sampled_from(
     title=hostile,
     sent=st.dictionaries(
         st.sampled_from(
-            ["cadence", "hour", "days", "weeks", "time_zone", "paused_until", "category-like"]
+            ["frequency", "hour", "days", "weeks", "time_zone", "paused_until", "category-like"]
         ),
         st.lists(hostile, min_size=1, max_size=3),
     ),

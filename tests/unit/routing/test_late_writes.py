@@ -273,9 +273,9 @@ def test_an_event_of_the_second_of_a_run_that_found_nothing_has_a_run_of_its_own
             world.clock.pass_time(seconds=21)
             put_on_post1 = an_event("e3", entity_id="post1", occurred_at=world.clock())
             world.create(put_on_post1)
-            retract_event("ann", "e3", places=world.places)
+            retract_event("ann", "e3", context=world.context)
             world.generate_queue.sent.reverse()
-        retract_event("ann", "e1", places=world.places)
+        retract_event("ann", "e1", context=world.context)
         world.clock.pass_time(minutes=1)
         world.deliver_queued()
 
@@ -449,7 +449,7 @@ def test_somebody_may_act_between_two_pages_of_a_window() -> None:
         if name == "events.page":
             pages += 1
             if pages == 1:
-                retract_event("ann", "e0", places=world.places)
+                retract_event("ann", "e0", context=world.context)
         return call()
 
     world.events.around = around

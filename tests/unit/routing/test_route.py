@@ -16,7 +16,7 @@ from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.move import move
-from gazette.steps.routing.route import rearrange
+from gazette.steps.routing.route import reroute
 
 from tests.builders import (
     KEY,
@@ -484,10 +484,10 @@ def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
     world.clock.pass_time(minutes=1)
 
     def start() -> None:
-        start_immediate(placed, places=world.places)
+        start_immediate(placed, context=world.context)
 
     with world.meanwhile("events.move", start, before=True):
-        move(placed, DAILY, wanted=None, places=world.places)
+        move(placed, DAILY, wanted=None, context=world.context)
     assert world.waiting() == {"e1": DAILY}
     assert [run.epoch for run in world.runs.rows.values()] == [1]
 
@@ -509,7 +509,7 @@ def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_be
     read: list[Run] = []
 
     def redeliver() -> None:
-        started = start_immediate(placed, places=world.places)
+        started = start_immediate(placed, context=world.context)
         assert started
         read.append(started)
 
@@ -616,7 +616,7 @@ def test_a_reader_who_keeps_changing_sends_the_change_back(world: World) -> None
         pytest.raises(NotYet),
         world.meanwhile("subscribers.get_many", change, times=9),
     ):
-        rearrange("ann", places=world.places)
+        reroute("ann", context=world.context)
 
 
 def test_an_event_that_keeps_moving_sends_the_change_back(world: World) -> None:
@@ -673,7 +673,7 @@ def test_a_preference_change_that_broke_off_anywhere_is_whole_after_its_redelive
 
 
 def test_a_profile_that_broke_off_brings_what_a_follow_wants_in_a_digest_of_its_own() -> None:
-    """The weekly schedule is wanted by the follow alone, and made by whoever places the event."""
+    """The weekly schedule is wanted by the follow alone, and made by whoever routes the event."""
 
     def make() -> World:
         world = World()
@@ -690,7 +690,7 @@ def test_a_default_that_changed_after_the_reader_registered_has_its_schedule() -
     """A deploy changes it, without a word from the reader."""
     world = World()
     world.choose()
-    world.places = replace(world.places, defaults=(("comment", Frequency.WEEKLY),))
+    world.context = replace(world.context, defaults=(("comment", Frequency.WEEKLY),))
     world.create(an_event())
     assert world.waiting() == {"e1": "weekly"}
     assert ("ann", "weekly") in world.schedules.rows

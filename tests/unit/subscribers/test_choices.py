@@ -10,7 +10,13 @@ from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
-from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Choice, Own, Preferences, outcome
+from gazette.domain.subscribers.choices import (
+    NO_CHOICES,
+    Choice,
+    Preferences,
+    ReaderChoices,
+    resolve,
+)
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequencies
 from gazette.domain.subscribers.history import LONGEST, History, remember
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
@@ -35,10 +41,10 @@ def said(
 
 def counts(service: History[Preferences], *chosen: tuple[datetime, Choice]) -> Preferences:
     """What counts in the end."""
-    own = NONE_OF_THEIR_OWN
+    own = NO_CHOICES
     for at, choice in chosen:
         own = own.with_choice(at, choice)
-    return outcome(service, own)[1]
+    return resolve(service, own)[1]
 
 
 # Whose word counts.
@@ -130,9 +136,9 @@ def test_how_often_everything_comes_is_the_readers_alone() -> None:
 
 
 def test_what_counted_is_known_for_each_moment() -> None:
-    own = NONE_OF_THEIR_OWN.with_choice(NOW + HOUR, Choice(Frequency.WEEKLY, NEVER))
+    own = NO_CHOICES.with_choice(NOW + HOUR, Choice(Frequency.WEEKLY, NEVER))
     own = own.with_choice(NOW + 3 * HOUR, Choice(frequencies=()))
-    over_time, _ = outcome(((NOW, said()), (NOW + 2 * HOUR, said(chosen=WEEKLY))), own)
+    over_time, _ = resolve(((NOW, said()), (NOW + 2 * HOUR, said(chosen=WEEKLY))), own)
     everything = {EVERYTHING: Frequency.WEEKLY}
     assert [(at, dict(chosen)) for at, chosen in over_time] == [
         (NOW, {}),
@@ -152,7 +158,7 @@ preferences = st.builds(
 )
 choices = st.builds(
     Choice,
-    cadence=st.none() | often,
+    frequency=st.none() | often,
     frequencies=st.none() | st.sampled_from([(), WEEKLY, NEVER]),
     clock=st.none() | st.integers(7, 9).map(lambda hour: (hour, None)),
     paused_until=st.none() | st.sampled_from([date(2026, 12, 1), date(2026, 11, 1)]),
@@ -176,10 +182,10 @@ def test_the_same_words_in_any_order_and_repeated_come_to_the_same(
         history: History[Preferences] = ()
         for at, each in service:
             history = remember(history, at, each)
-        own = NONE_OF_THEIR_OWN
+        own = NO_CHOICES
         for at, choice in chosen:
             own = own.with_choice(at, choice)
-        return outcome(history, own)
+        return resolve(history, own)
 
     shuffled = data.draw(st.permutations([*service, service[0]]))
     chosen_again = data.draw(st.permutations([*chosen, *chosen[:1]]))
@@ -209,13 +215,15 @@ def choose(world: World, choice: Choice, *, at: datetime = NOW) -> Outcome:
 def test_nothing_is_remembered_of_who_never_chose(world: World) -> None:
     for days in range(3):
         world.choose(at=NOW - DAY * days)
-    assert (ann(world).said, ann(world).own) == ((), Own())
+    assert (ann(world).recorded_service_choices, ann(world).reader_choices) == ((), ReaderChoices())
 
 
 def test_a_choice_is_remembered_with_what_the_service_said(world: World) -> None:
     world.choose(at=NOW - DAY, comment=Frequency.WEEKLY)
     assert choose(world, Choice(Frequency.CUSTOM)) is Outcome.CHANGED
-    assert [(at, each.frequencies) for at, each in ann(world).said] == [(NOW - DAY, WEEKLY)]
+    assert [(at, each.frequencies) for at, each in ann(world).recorded_service_choices] == [
+        (NOW - DAY, WEEKLY)
+    ]
     assert dict(ann(world).chosen) == {EVERYTHING: Frequency.CUSTOM, "comment": Frequency.WEEKLY}
     assert ann(world).changed_at == NOW - DAY, "the producer's clock"
 
@@ -239,7 +247,7 @@ def test_the_same_choice_again_changes_nothing(world: World) -> None:
 
 def test_schedules_follow_a_choice(world: World) -> None:
     world.choose(at=NOW - DAY)
-    choose(world, Choice(cadence=Frequency.WEEKLY, clock=(20, 0), weekly_on=5))
+    choose(world, Choice(frequency=Frequency.WEEKLY, clock=(20, 0), weekly_on=5))
     schedule = world.schedules.get("ann", "weekly")
     assert schedule
     assert schedule.next_due_at == datetime(2026, 11, 27, 19, 0, tzinfo=UTC)
@@ -248,7 +256,7 @@ def test_schedules_follow_a_choice(world: World) -> None:
 def test_what_waits_moves_to_where_the_reader_wants_everything(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.create(an_event(occurred_at=NOW - HOUR))
-    choose(world, Choice(cadence=Frequency.WEEKLY))
+    choose(world, Choice(frequency=Frequency.WEEKLY))
     assert [placed.schedule for placed in world.events.rows.values()] == ["weekly"]
 
 
@@ -274,17 +282,17 @@ def test_a_choice_ends_a_rest_and_counts_as_a_sign_of_life(world: World) -> None
 def test_who_left_stays_away_whatever_they_choose(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.unsubscribe()
-    choose(world, Choice(cadence=Frequency.WEEKLY))
+    choose(world, Choice(frequency=Frequency.WEEKLY))
     assert ann(world).status is SubscriberStatus.UNSUBSCRIBED
     assert set(world.schedules.rows) == world.schedules.withdrawn
 
 
 def test_a_choice_before_the_profile_waits_for_it(world: World) -> None:
     assert choose(world, AT_SEVEN) is Outcome.CHANGED
-    choose(world, Choice(cadence=Frequency.WEEKLY), at=NOW - HOUR)
+    choose(world, Choice(frequency=Frequency.WEEKLY), at=NOW - HOUR)
     early = world.subscribers.early("ann")
     assert early
-    assert early.own.clock == ((NOW, (7, None)),)
+    assert early.reader_choices.clock == ((NOW, (7, None)),)
     world.choose(at=NOW - DAY)
     assert ann(world).times.hour == 7
     assert dict(ann(world).chosen) == {EVERYTHING: Frequency.WEEKLY}
@@ -299,7 +307,7 @@ def test_choices_of_somebody_who_was_erased_are_refused(world: World) -> None:
     assert world.subscribers.get("ann") == Erased("ann", NOW)
     world.choose(at=NOW + HOUR)
     assert choose(world, AT_SEVEN) is Outcome.ERASED
-    assert ann(world).own == Own()
+    assert ann(world).reader_choices == ReaderChoices()
 
 
 PROFILE = ChangeSubscriber(a_subscriber(changed_at=NOW - DAY, comment=Frequency.WEEKLY))
@@ -326,7 +334,7 @@ def test_any_order_ends_in_the_same_profile(order: tuple[Command, ...]) -> None:
     for name in (DAILY, "custom"):
         schedule = world.schedules.get("ann", name)
         assert schedule
-        assert schedule.wanted == end.cadence(Frequency(name))
+        assert schedule.wanted == end.recurrence(Frequency(name))
 
 
 @settings(max_examples=100, deadline=None)
@@ -347,7 +355,7 @@ def test_choices_around_two_profiles_end_the_same_in_any_order(
         world = World()
         for command in order:
             world.say(command)
-        ends.append(replace(ann(world), revision=1, placed=""))
+        ends.append(replace(ann(world), revision=1, routed_for=""))
     assert ends[0] == ends[1]
 
 
@@ -371,10 +379,10 @@ def test_a_choice_and_something_else_at_once_both_count(other: Command) -> None:
             lambda world, first=first: world.say(first),  # type: ignore[misc]
             lambda world, second=second: world.say(second),  # type: ignore[misc]
         ):
-            end = replace(ann(world), revision=1, placed="")
-            assert end == replace(ann(expected), revision=1, placed=""), where
+            end = replace(ann(world), revision=1, routed_for="")
+            assert end == replace(ann(expected), revision=1, routed_for=""), where
             for key, schedule in world.schedules.rows.items():
-                assert schedule.wanted == ann(world).cadence(Frequency(key[1])), where
+                assert schedule.wanted == ann(world).recurrence(Frequency(key[1])), where
 
 
 @pytest.mark.parametrize("first", [CHOSEN, PROFILE])
@@ -391,7 +399,7 @@ def test_a_choice_that_broke_off_anywhere_holds_after_its_redelivery() -> None:
     for world, where in crashes(with_profile, lambda world: world.say(CHOSEN)):
         world.say(CHOSEN)
         for key, schedule in world.schedules.rows.items():
-            assert schedule.wanted == ann(world).cadence(Frequency(key[1])), where
+            assert schedule.wanted == ann(world).recurrence(Frequency(key[1])), where
         assert ann(world).active_on == NOW.date(), where
 
 

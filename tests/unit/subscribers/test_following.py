@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.domain.subscribers.following import Follow, FollowState, wish_for
+from gazette.domain.subscribers.following import Follow, FollowState, effective_frequency
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies
 from gazette.domain.subscribers.history import History
 from hypothesis import given, settings
@@ -35,14 +35,14 @@ def followed(*said: tuple[float, bool, Frequency | None], entity: str = COMMENT)
     )
 
 
-def wish(
+def frequency_of(
     choices: History[Frequencies] = (),
     *follows: Follow | None,
     defaults: Frequencies = (),
 ) -> Frequency | None:
     """How often the reader wants to hear of a direct event, or of one through `follows`."""
     event = replace(FOLLOWED, via=FOLLOWED.via[: len(follows)])
-    return wish_for(event, choices=choices, follows=follows, defaults=defaults)
+    return effective_frequency(event, choices=choices, follows=follows, defaults=defaults)
 
 
 # Addressed to the reader.
@@ -50,14 +50,14 @@ def wish(
 
 @pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
 def test_what_is_addressed_to_the_reader_goes_by_its_category(often: Frequency) -> None:
-    assert wish(chose((-1, often))) is often
-    assert wish(chose((-1, NEVER), category="like")) is DAILY
-    assert wish(defaults=frequencies({"comment": often})) is often
+    assert frequency_of(chose((-1, often))) is often
+    assert frequency_of(chose((-1, NEVER), category="like")) is DAILY
+    assert frequency_of(defaults=frequencies({"comment": often})) is often
 
 
 @pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
 def test_the_latest_choice_counts_also_for_what_occurred_before_it(often: Frequency) -> None:
-    assert wish(chose((-2, DAILY), (-1, WEEKLY), (1, often))) is often
+    assert frequency_of(chose((-2, DAILY), (-1, WEEKLY), (1, often))) is often
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_latest_choice_counts_also_for_what_occurred_before_it(often: Freque
     ],
 )
 def test_never_at_any_time_since_it_occurred_mutes(choices: History[Frequencies]) -> None:
-    assert wish(choices) is NEVER
+    assert frequency_of(choices) is NEVER
 
 
 @pytest.mark.parametrize(
@@ -87,33 +87,33 @@ def test_never_at_any_time_since_it_occurred_mutes(choices: History[Frequencies]
 def test_a_never_that_ended_before_it_occurred_does_not_mute(
     choices: History[Frequencies],
 ) -> None:
-    assert wish(choices) is DAILY
+    assert frequency_of(choices) is DAILY
 
 
 def test_a_default_of_never_mutes_until_something_was_chosen() -> None:
     muted = frequencies({"comment": NEVER})
-    assert wish(defaults=muted) is NEVER
-    assert wish(chose((-1, DAILY)), defaults=muted) is DAILY
-    assert wish(chose((-1, DAILY), category="like"), defaults=muted) is NEVER
+    assert frequency_of(defaults=muted) is NEVER
+    assert frequency_of(chose((-1, DAILY)), defaults=muted) is DAILY
+    assert frequency_of(chose((-1, DAILY), category="like"), defaults=muted) is NEVER
 
 
 def test_before_the_first_choice_that_is_known_that_one_counts() -> None:
     """Messages come in any order: the profile may be younger than the event."""
-    assert wish(chose((1, WEEKLY))) is WEEKLY
+    assert frequency_of(chose((1, WEEKLY))) is WEEKLY
 
 
 def test_a_never_that_was_replaced_in_the_same_second_mutes_nothing_that_occurs_later() -> None:
     """Producers date by the second, and readers click twice."""
-    assert wish(chose((-1, NEVER), (-1, WEEKLY))) is WEEKLY
-    assert wish(chose((1, NEVER), (1, WEEKLY))) is NEVER
+    assert frequency_of(chose((-1, NEVER), (-1, WEEKLY))) is WEEKLY
+    assert frequency_of(chose((1, NEVER), (1, WEEKLY))) is NEVER
 
 
 # Followed.
 
 
 def test_a_follow_that_holds_goes_by_the_category() -> None:
-    assert wish(chose((-1, WEEKLY)), followed((-1, True, None))) is WEEKLY
-    assert wish((), followed((0, True, None))) is DAILY
+    assert frequency_of(chose((-1, WEEKLY)), followed((-1, True, None))) is WEEKLY
+    assert frequency_of((), followed((0, True, None))) is DAILY
 
 
 @pytest.mark.parametrize(
@@ -144,28 +144,30 @@ def test_a_follow_that_holds_goes_by_the_category() -> None:
 def test_what_was_not_followed_then_and_ever_since_is_not_for_the_reader(
     follows: Sequence[Follow | None],
 ) -> None:
-    assert wish(chose((-1, IMMEDIATE)), *follows) is None
+    assert frequency_of(chose((-1, IMMEDIATE)), *follows) is None
 
 
 def test_a_follow_that_began_again_before_it_occurred_holds() -> None:
     follow = followed((-3, True, None), (-2, False, None), (-1, True, WEEKLY))
-    assert wish((), follow) is WEEKLY
+    assert frequency_of((), follow) is WEEKLY
 
 
 def test_a_follow_that_ended_and_began_again_in_the_same_second_holds_from_then_on() -> None:
-    assert wish((), followed((-1, False, None), (-1, True, None))) is DAILY
-    assert wish((), followed((-2, True, None), (-1, False, None), (-1, True, None))) is DAILY
-    assert wish((), followed((-2, True, None), (1, False, None), (1, True, None))) is None
+    assert frequency_of((), followed((-1, False, None), (-1, True, None))) is DAILY
+    assert (
+        frequency_of((), followed((-2, True, None), (-1, False, None), (-1, True, None))) is DAILY
+    )
+    assert frequency_of((), followed((-2, True, None), (1, False, None), (1, True, None))) is None
 
 
 @pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
 def test_the_follows_own_frequency_goes_before_the_categorys(often: Frequency) -> None:
-    assert wish(chose((-1, CUSTOM)), followed((-1, True, often))) is often
-    assert wish(chose((-1, NEVER)), followed((-1, True, often))) is often
+    assert frequency_of(chose((-1, CUSTOM)), followed((-1, True, often))) is often
+    assert frequency_of(chose((-1, NEVER)), followed((-1, True, often))) is often
 
 
 def test_a_muted_category_mutes_a_follow_without_a_frequency_of_its_own() -> None:
-    assert wish(chose((-1, NEVER)), followed((-1, True, None))) is NEVER
+    assert frequency_of(chose((-1, NEVER)), followed((-1, True, None))) is NEVER
 
 
 @pytest.mark.parametrize(
@@ -181,11 +183,11 @@ def test_a_muted_category_mutes_a_follow_without_a_frequency_of_its_own() -> Non
 def test_never_on_a_follow_at_any_time_since_mutes(
     changes: list[tuple[float, bool, Frequency | None]],
 ) -> None:
-    assert wish((), followed(*changes)) is NEVER
+    assert frequency_of((), followed(*changes)) is NEVER
 
 
 def test_a_frequency_that_was_taken_off_a_follow_leaves_the_category() -> None:
-    assert wish(chose((-1, WEEKLY)), followed((-1, True, DAILY), (1, True, None))) is WEEKLY
+    assert frequency_of(chose((-1, WEEKLY)), followed((-1, True, DAILY), (1, True, None))) is WEEKLY
 
 
 # The entity and its parent.
@@ -194,7 +196,7 @@ def test_a_frequency_that_was_taken_off_a_follow_leaves_the_category() -> None:
 @pytest.mark.parametrize("often", [NEVER, IMMEDIATE, DAILY, WEEKLY, CUSTOM])
 def test_the_follow_of_the_entity_goes_before_that_of_its_parent(often: Frequency) -> None:
     parent = followed((-1, True, IMMEDIATE if often is NEVER else NEVER), entity=POST)
-    assert wish((), followed((-1, True, often)), parent) is often
+    assert frequency_of((), followed((-1, True, often)), parent) is often
 
 
 @pytest.mark.parametrize(
@@ -208,13 +210,13 @@ def test_the_follow_of_the_entity_goes_before_that_of_its_parent(often: Frequenc
     ids=["none", "began later", "ended before", "ended since"],
 )
 def test_where_the_entity_is_not_followed_the_parent_decides(entity: Follow | None) -> None:
-    assert wish((), entity, followed((-1, True, CUSTOM), entity=POST)) is CUSTOM
+    assert frequency_of((), entity, followed((-1, True, CUSTOM), entity=POST)) is CUSTOM
 
 
 def test_never_on_the_entity_silences_also_what_comes_through_its_parent() -> None:
     parent = followed((-1, True, IMMEDIATE), entity=POST)
-    assert wish((), followed((-1, True, NEVER)), parent) is NEVER
-    assert wish((), followed((-1, True, NEVER), (1, False, None)), parent) is NEVER
+    assert frequency_of((), followed((-1, True, NEVER)), parent) is NEVER
+    assert frequency_of((), followed((-1, True, NEVER), (1, False, None)), parent) is NEVER
 
 
 histories = st.lists(
@@ -231,17 +233,17 @@ def test_nobody_hears_of_what_they_did_not_follow_or_had_muted(
     category: Frequency,
 ) -> None:
     """Held against a plain reading of the rule: hour by hour since it occurred."""
-    wished = wish(chose((-5, category)), followed(*entity), followed(*parent, entity=POST))
+    wanted = frequency_of(chose((-5, category)), followed(*entity), followed(*parent, entity=POST))
     hours = range(5)
     states = [[_state_at(said, hour) for hour in hours] for said in (entity, parent)]
     holding = [all(state and state[0] for state in side) for side in states]
     if not any(holding):
-        assert wished in {None, NEVER}
-    elif wished is not NEVER:
+        assert wanted in {None, NEVER}
+    elif wanted is not NEVER:
         latest = states[holding.index(True)][-1]
         assert latest
-        assert wished is (latest[1] or category)
-    if wished is not None and wished is not NEVER:
+        assert wanted is (latest[1] or category)
+    if wanted is not None and wanted is not NEVER:
         side = states[holding.index(True)]
         assert all(state and state[1] is not NEVER for state in side)
 
@@ -305,4 +307,4 @@ def test_an_activity_that_was_walked_still_says_the_same() -> None:
 
 
 def test_a_follow_of_a_month_holds() -> None:
-    assert wish((), a_follow(entity=COMMENT)) is DAILY
+    assert frequency_of((), a_follow(entity=COMMENT)) is DAILY

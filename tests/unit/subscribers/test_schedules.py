@@ -11,7 +11,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, RunKey, Schedule
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import Cadence, Days, DigestTimes
+from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
@@ -112,7 +112,7 @@ def test_a_schedule_that_is_no_longer_chosen_drains_and_keeps_the_readers_hour(
 ) -> None:
     change(world, like=Frequency.WEEKLY)
     change(world, hour=20, changed_at=LATER, like=Frequency.DAILY)
-    assert world.schedules.rows["ann", "weekly"].wanted == Cadence(
+    assert world.schedules.rows["ann", "weekly"].wanted == Recurrence(
         20, 0, "Europe/Berlin", Days(frozenset({1}))
     )
     assert not world.schedules.withdrawn
@@ -322,7 +322,7 @@ def test_a_schedule_is_made_with_the_first_event_that_needs_it(
     assert ("ann", digest.value) not in world.schedules.rows
     world.create(an_event(via=("post#post1",)))
     schedule = world.schedules.rows["ann", digest.value]
-    assert schedule.wanted == a_subscriber().cadence(digest)
+    assert schedule.wanted == a_subscriber().recurrence(digest)
     world.create(an_event("e2", via=("post#post1",)))
     assert world.schedules.rows["ann", digest.value] == schedule
     world.send_everything()
@@ -332,14 +332,14 @@ def test_a_schedule_is_made_with_the_first_event_that_needs_it(
 def test_a_schedule_that_is_there_is_not_read_into_another_shape(world: World) -> None:
     change(world, hour=20, like=Frequency.WEEKLY)
     before = world.schedules.rows["ann", "weekly"]
-    ensure_schedule(a_subscriber(), Frequency.WEEKLY, places=world.places)
+    ensure_schedule(a_subscriber(), Frequency.WEEKLY, context=world.context)
     assert world.schedules.rows["ann", "weekly"] == before
 
 
 @pytest.mark.parametrize("digest", [Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM])
 def test_set_schedule_says_the_name_the_days_and_the_hour(world: World, digest: Frequency) -> None:
-    set_schedule(a_subscriber(), digest, places=world.places, current=None)
-    assert world.schedules.rows["ann", digest.value].wanted == a_subscriber().cadence(digest)
+    set_schedule(a_subscriber(), digest, context=world.context, current=None)
+    assert world.schedules.rows["ann", digest.value].wanted == a_subscriber().recurrence(digest)
 
 
 # Who leaves.
@@ -375,7 +375,7 @@ def test_a_reader_who_comes_back_while_they_are_taken_out_is_due() -> None:
         return world
 
     def take_out(world: World) -> None:
-        withdraw_if_left("ann", places=world.places)
+        withdraw_if_left("ann", context=world.context)
 
     def come_back(world: World) -> None:
         change(world, changed_at=LATER)

@@ -137,7 +137,7 @@ def test_without_a_sunset_nobody_ever_rests() -> None:
 def allow(world: World, sunset: timedelta | None) -> None:
     """The stage is deployed with another setting."""
     world.sunset = sunset
-    world.places = replace(world.places, sunset=sunset)
+    world.context = replace(world.context, sunset=sunset)
 
 
 @pytest.mark.parametrize("sunset", [None, timedelta(days=120)])

@@ -263,7 +263,7 @@ def test_an_activity_reads_as_for_a_follower() -> None:
             {
                 "user_id": "ann",
                 "chosen_at": "2026-11-21T09:00:00Z",
-                "cadence": "weekly",
+                "frequency": "weekly",
                 "frequencies": {"like": "never"},
                 "time_zone": "Asia/Tokyo",
                 "digest": {

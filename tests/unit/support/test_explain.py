@@ -354,7 +354,7 @@ def test_a_choice_is_the_readers_own_else_the_installations_else_daily() -> None
 def test_what_was_chosen_for_everything_is_told_first_and_where_it_decides() -> None:
     world = World()
     world.choose(at=NOW - timedelta(days=2), comment=Frequency.DAILY)
-    choice = OwnChoice(cadence=Frequency.WEEKLY)
+    choice = OwnChoice(frequency=Frequency.WEEKLY)
     world.say(ChoosePreferences("ann", choice, NOW))
     world.create(an_event(category="like"))
     assert [(each.category, each.frequency, each.chosen) for each in explained(world).choices] == [

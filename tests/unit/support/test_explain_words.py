@@ -13,7 +13,7 @@ from gazette.domain.explanation import Due, Story
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
-from gazette.domain.scheduling.recurrence import EVERY_DAY, Cadence, Days, DigestTimes
+from gazette.domain.scheduling.recurrence import EVERY_DAY, Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
@@ -125,7 +125,7 @@ def test_a_number_that_a_change_of_hour_spent_is_not_one_that_was_overtaken(worl
     ],
 )
 def test_recurring_days_are_said_as_people_say_them(days: Days, said: str) -> None:
-    assert recurring(Cadence(8, 5, "Europe/Berlin", days)) == f"{said} at 08:05"
+    assert recurring(Recurrence(8, 5, "Europe/Berlin", days)) == f"{said} at 08:05"
 
 
 def test_an_instant_is_told_on_the_readers_clock_and_in_utc() -> None:

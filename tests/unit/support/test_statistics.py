@@ -100,9 +100,9 @@ def test_whatever_slots_emails_lie_in_and_in_whatever_order_the_report_is_the_sa
 
 
 @given(emails=EMAILS)
-def test_cadences_locales_and_variations_each_add_up_to_all(emails: list[Engagement]) -> None:
+def test_frequencies_locales_and_variations_each_add_up_to_all(emails: list[Engagement]) -> None:
     counts = reported(emails).counts
-    for dimension in (Dimension.CADENCE, Dimension.LOCALE, Dimension.VARIATION):
+    for dimension in (Dimension.FREQUENCY, Dimension.LOCALE, Dimension.VARIATION):
         for measure in Measure:
             parts = sum(counts[dimension, each, measure] for each in values(counts, dimension))
             assert parts == counts[Dimension.TOTAL, "", measure]
@@ -164,7 +164,7 @@ def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> No
         (dimension, value, measure): 1
         for dimension, value in [
             (Dimension.TOTAL, ""),
-            (Dimension.CADENCE, "at once"),
+            (Dimension.FREQUENCY, "at once"),
             (Dimension.CATEGORY, "like"),
             (Dimension.CATEGORY, "comment"),
             (Dimension.LOCALE, NOT_KNOWN),

@@ -6,7 +6,7 @@ from functools import cache
 import boto3
 
 from gazette.adapters.aws.queues import SqsFollowersQueue, decode_followers
-from gazette.bootstrap.parts.routing import activities, announce, places
+from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import FollowersSettings
 from gazette.steps.ingest.followers import bring
@@ -23,14 +23,14 @@ def build() -> Callable[[str, TimeLeft], int]:
     sqs = boto3.client("sqs")
     stored = activities(settings)
     queue = SqsFollowersQueue(sqs, settings.followers_queue_url)
-    placed = places(settings, sqs)
+    context = routing_context(settings, sqs)
 
     def run(body: str, time_left: TimeLeft) -> int:
         return bring(
             decode_followers(body),
             activities=stored,
             followers_queue=queue,
-            places=placed,
+            context=context,
             time_left=time_left,
         )
 

@@ -9,7 +9,7 @@ from gazette.adapters.aws.queues import SqsFollowersQueue, SqsQuarantine
 from gazette.adapters.contract import decode
 from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.routing import activities, announce, places
+from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import IngestSettings
@@ -29,6 +29,6 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         followers_queue=SqsFollowersQueue(sqs, settings.followers_queue_url),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
-        places=places(settings, sqs),
+        context=routing_context(settings, sqs),
     )
     return lambda body, time_left: run(body, time_left=time_left)

@@ -17,7 +17,7 @@ from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.bootstrap.parts.bus import bus
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.preference_page import PreferencePage
-from gazette.bootstrap.parts.routing import announce, places
+from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.secrets import link_keys
 from gazette.bootstrap.parts.templates import renderer, templates
 from gazette.domain.links.tokens import Purpose
@@ -57,7 +57,9 @@ def build() -> Preferences:
     pages = JinjaPages(sheets)
     suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
     events = DynamoEventReader(settings.events_table, clock=now)
-    known = places(settings, boto3.client("sqs"))  # after the reader: the last binding holds
+    known = routing_context(
+        settings, boto3.client("sqs")
+    )  # after the reader: the last binding holds
     retention = timedelta(days=settings.run_retention_days)
     note_left = partial(
         note_left_by,
@@ -100,7 +102,7 @@ def build() -> Preferences:
         unsubscribe=leave,
         page=PreferencePage(
             pages=PreferencePages(sheets, templates()),
-            places=known,
+            context=known,
             suppressions=suppressions,
             announce=cache(partial(announce, settings)),
             note_left_by=note_left,

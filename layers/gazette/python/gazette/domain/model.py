@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 
 DAILY = Frequency.DAILY.value
@@ -111,7 +111,7 @@ class Schedule:
 
     user_id: str
     name: str
-    wanted: Cadence
+    wanted: Recurrence
     next_due_at: datetime
     sequence: int
     revision: int

@@ -16,10 +16,10 @@ from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.feedback import FeedbackSettings, SweepSettings
 from gazette.settings.ingest import (
     EVENT_WRITE_TIMEOUT_MS,
+    ActivitiesSettings,
     FollowersSettings,
     IngestSettings,
-    PlacesSettings,
-    PlacingSettings,
+    RoutingSettings,
 )
 from gazette.settings.preferences import PreferencesSettings
 
@@ -27,6 +27,7 @@ __all__ = [
     "EVENT_WRITE_TIMEOUT_MS",
     "LONGEST_INVOCATION",
     "MAX_EMAILS_PER_SECOND",
+    "ActivitiesSettings",
     "FanoutSettings",
     "FeedbackSettings",
     "FollowersSettings",
@@ -34,10 +35,9 @@ __all__ = [
     "IngestSettings",
     "InvalidSetting",
     "PacingSettings",
-    "PlacesSettings",
-    "PlacingSettings",
     "PreferencesSettings",
     "ResendSettings",
+    "RoutingSettings",
     "SendingSettings",
     "Settings",
     "SweepSettings",

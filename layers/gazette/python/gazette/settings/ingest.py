@@ -21,7 +21,7 @@ KEPT_AFTER_DAYS = 31 + 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacesSettings(Settings):
+class RoutingSettings(Settings):
     """What every function that moves events to their place needs.
 
     `default_frequencies` is JSON: category to frequency, for readers who chose none. `collapse`:
@@ -62,7 +62,7 @@ class PlacesSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacingSettings(PlacesSettings):
+class ActivitiesSettings(RoutingSettings):
     """What every function needs that takes events in, or brings them to followers."""
 
     activities_table: str
@@ -70,7 +70,7 @@ class PlacingSettings(PlacesSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IngestSettings(PlacingSettings):
+class IngestSettings(ActivitiesSettings):
     """What `ingest` needs."""
 
     suppressions_table: str
@@ -78,7 +78,7 @@ class IngestSettings(PlacingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FollowersSettings(PlacingSettings):
+class FollowersSettings(ActivitiesSettings):
     """What `followers` needs."""
 
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from gazette.settings.ingest import PlacesSettings
+from gazette.settings.ingest import RoutingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreferencesSettings(PlacesSettings):
+class PreferencesSettings(RoutingSettings):
     """What `preferences` needs: it answers at `base_url`, and puts what readers choose on `bus`.
 
     What waits for them it moves as `ingest` does, which hears of it by the bus.

@@ -10,7 +10,7 @@ from gazette.domain.subscribers.frequency import Frequencies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class RoutingContext:
     """The tables and queues that events are placed with.
 
     `defaults` are the installation's frequencies by category. `collapse`: how long an immediate

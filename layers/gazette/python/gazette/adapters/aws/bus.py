@@ -103,8 +103,8 @@ def encode(command: Said) -> tuple[str, dict[str, Any]]:
 
 
 def _choice(choice: Choice, at: datetime) -> Iterator[tuple[str, Any]]:
-    if choice.cadence:
-        yield "cadence", choice.cadence
+    if choice.frequency:
+        yield "frequency", choice.frequency
     if choice.frequencies is not None:
         yield "frequencies", dict(choice.frequencies)
     if choice.time_zone:

@@ -134,7 +134,7 @@ def _times(given: DigestDetail) -> DigestTimes:
 
 def _choice(given: PreferencesChosen) -> Choice:
     return Choice(
-        cadence=given.cadence,
+        frequency=given.frequency,
         frequencies=None if given.frequencies is None else frequencies(given.frequencies),
         time_zone=given.time_zone,
         **_chosen_times(given.digest),

@@ -185,7 +185,7 @@ class ChosenDigestDetail(DigestDetail):
         return self
 
 
-CHOSEN = ("cadence", "frequencies", "time_zone", "digest")
+CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
 """Of these, a choice gives at least one."""
 
 
@@ -207,7 +207,7 @@ class PreferencesChosen(OfSubscriber):
         "of a field wins; more than an hour ahead of now is refused.",
         examples=["2026-11-21T09:00:00Z"],
     )
-    cadence: Annotated[Frequency | None, Given] = Field(
+    frequency: Annotated[Frequency | None, Given] = Field(
         default=None,
         description="How often everything comes that has no entry in `frequencies`, whatever the "
         "installation's defaults.",

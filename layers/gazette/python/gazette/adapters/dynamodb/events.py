@@ -34,7 +34,7 @@ from gazette.domain.model import Event, Placed, Retracted, Window
 from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 
 _ATTEMPTS = 3
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
@@ -67,7 +67,7 @@ class DynamoEvents:
         self._clock = clock
 
     def store(
-        self, event: Event, schedule: str, wanted: Cadence | None = None
+        self, event: Event, schedule: str, wanted: Recurrence | None = None
     ) -> tuple[bool, Placed | Retracted]:
         """One conditional PutItem, tried up to three times."""
         for _ in range(_ATTEMPTS - 1):
@@ -78,7 +78,7 @@ class DynamoEvents:
         return self._put(event, schedule, wanted)
 
     def _put(
-        self, event: Event, schedule: str, wanted: Cadence | None
+        self, event: Event, schedule: str, wanted: Recurrence | None
     ) -> tuple[bool, Placed | Retracted]:
         now = self._clock()
         until = lasts_until(wanted, now, least=self._retention)
@@ -114,7 +114,7 @@ class DynamoEvents:
         )
 
     def move(
-        self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
+        self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
     ) -> Placed | None:
         """One conditional UpdateItem, or a transaction where the guard asks for more."""
         now = self._clock()

@@ -20,7 +20,7 @@ from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Schedule
 from gazette.domain.scheduling.calendar import slot_id, slot_of
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 
 _PAGE = 100
 
@@ -143,7 +143,7 @@ def _schedule(row: ScheduleRow) -> Schedule:
     return Schedule(
         user_id=row.user_id,
         name=row.name,
-        wanted=Cadence(
+        wanted=Recurrence(
             hour=int(row.hour),
             minute=int(row.minute),
             time_zone=row.time_zone,

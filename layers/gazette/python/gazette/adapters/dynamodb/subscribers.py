@@ -6,10 +6,15 @@ from datetime import date, datetime
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from gazette.adapters.dynamodb.choices import (
+    read_reader_choices,
+    read_service_choices,
+    write_reader_choices,
+    write_service_choices,
+)
 from gazette.adapters.dynamodb.client import bind, decoded, translated, written
 from gazette.adapters.dynamodb.days import read_date, read_days, write_days
 from gazette.adapters.dynamodb.histories import read_choices, write_choices
-from gazette.adapters.dynamodb.own import read_own, read_said, write_own, write_said
 from gazette.adapters.dynamodb.tables import SubscriberRow
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored
@@ -58,14 +63,15 @@ class DynamoSubscribers:
         """One conditional UpdateItem."""
         return written(
             SubscriberRow(early.user_id).update,
-            actions=[SubscriberRow.own.set(write_own(early.own))],
+            actions=[SubscriberRow.reader_choices.set(write_reader_choices(early.reader_choices))],
             condition=_unchanged(replacing),
         )
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
         """One conditional UpdateItem: signs of life have their own attribute and writer."""
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
-        said, own = write_said(subscriber.said), write_own(subscriber.own)
+        service = write_service_choices(subscriber.recorded_service_choices)
+        reader = write_reader_choices(subscriber.reader_choices)
         actions: list[Action] = [
             SubscriberRow.email.set(subscriber.email),
             SubscriberRow.name.set(subscriber.name),
@@ -83,16 +89,20 @@ class DynamoSubscribers:
             if times.paused_until
             else SubscriberRow.paused_until.remove(),
             SubscriberRow.choices.set(write_choices(subscriber.choices)),
-            SubscriberRow.said.set(said) if said else SubscriberRow.said.remove(),
-            SubscriberRow.own.set(own) if own else SubscriberRow.own.remove(),
+            SubscriberRow.service_choices.set(service)
+            if service
+            else SubscriberRow.service_choices.remove(),
+            SubscriberRow.reader_choices.set(reader)
+            if reader
+            else SubscriberRow.reader_choices.remove(),
             SubscriberRow.revision.set(subscriber.revision),
         ]
         if subscriber.registered_on:
             actions.append(SubscriberRow.registered_on.set(subscriber.registered_on.isoformat()))
         if subscriber.paused_last:
             actions.append(SubscriberRow.paused_last.set(subscriber.paused_last.isoformat()))
-        if subscriber.awake_since:
-            actions.append(SubscriberRow.awake_since.set(subscriber.awake_since))
+        if subscriber.resumed_at:
+            actions.append(SubscriberRow.resumed_at.set(subscriber.resumed_at))
         return written(row.update, actions=actions, condition=_unchanged(replacing))
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
@@ -133,11 +143,11 @@ class DynamoSubscribers:
             ),
         )
 
-    def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
+    def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
         """One conditional UpdateItem."""
         written(
             SubscriberRow(subscriber.user_id).update,
-            actions=[SubscriberRow.placed.set(placed)],
+            actions=[SubscriberRow.routed_for.set(routed_for)],
             condition=_unchanged(subscriber),
         )
 
@@ -169,15 +179,19 @@ def _unchanged(reader: Reader | Early) -> Condition:
                 SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
             )
             condition &= (
-                SubscriberRow.own == write_own(reader.own)
+                SubscriberRow.reader_choices == write_reader_choices(reader.reader_choices)
                 if reader
-                else SubscriberRow.own.does_not_exist()
+                else SubscriberRow.reader_choices.does_not_exist()
             )
     return condition
 
 
 def _early(row: SubscriberRow) -> Early | None:
-    return Early(row.user_id, read_own(row.own)) if row.own and row.email is None else None
+    return (
+        Early(row.user_id, read_reader_choices(row.reader_choices))
+        if row.reader_choices and row.email is None
+        else None
+    )
 
 
 def _reader(row: SubscriberRow) -> Reader:
@@ -199,13 +213,13 @@ def _reader(row: SubscriberRow) -> Reader:
             paused_until=read_date(row.paused_until),
         ),
         choices=read_choices(row.choices),
-        said=read_said(row.said),
-        own=read_own(row.own),
+        recorded_service_choices=read_service_choices(row.service_choices),
+        reader_choices=read_reader_choices(row.reader_choices),
         registered_on=read_date(row.registered_on),
         paused_last=read_date(row.paused_last),
         active_on=read_date(row.active_on),
-        awake_since=row.awake_since,
-        placed=row.placed or "",
+        resumed_at=row.resumed_at,
+        routed_for=row.routed_for or "",
         revision=int(row.revision),
         erased_at=row.erased_at,
     )

@@ -26,8 +26,8 @@ class SubscriberRow(Row):
     """Table `subscribers`, one row a user id.
 
     A row without `email` has no profile: signs of life and choices that came before it, or what
-    is left after erasure. `choices` is JSON: [[instant, {category: frequency}], …]; so are `said`
-    and `own`, see own.py, which most rows do not have.
+    is left after erasure. `choices` is JSON: [[instant, {category: frequency}], …]; so are
+    `service_choices` and `reader_choices`, see choices.py, which most rows do not have.
     """
 
     class Meta:
@@ -46,13 +46,13 @@ class SubscriberRow(Row):
     custom_on = UnicodeAttribute(null=True)
     paused_until = UnicodeAttribute(null=True)
     choices = UnicodeAttribute(null=True)
-    said = UnicodeAttribute(null=True)
-    own = UnicodeAttribute(null=True)
+    service_choices = UnicodeAttribute(null=True)
+    reader_choices = UnicodeAttribute(null=True)
     registered_on = UnicodeAttribute(null=True)
     paused_last = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)
-    awake_since = InstantAttribute(null=True)
-    placed = UnicodeAttribute(null=True)
+    resumed_at = InstantAttribute(null=True)
+    routed_for = UnicodeAttribute(null=True)
     revision = NumberAttribute(null=True)
     erased_at = InstantAttribute(null=True)
 

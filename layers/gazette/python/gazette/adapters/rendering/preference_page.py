@@ -23,7 +23,7 @@ _REGIONS = {
     *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
     *("Indian", "Pacific"),
 }
-_CADENCES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
+_FREQUENCIES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
 """What may be chosen for everything: who wants none of it leaves."""
 
 _TITLE = 120
@@ -97,10 +97,10 @@ class PreferencePages:
         days = () if times.custom_on.month_day else map(str, times.custom_on.weekdays)
         zone = value("time_zone", reader.time_zone)
         return {
-            "cadence": value("cadence", own.get(EVERYTHING, "")),
-            "cadences": [
+            "frequency": value("frequency", own.get(EVERYTHING, "")),
+            "frequencies": [
                 *([] if EVERYTHING in own else [""]),
-                *_CADENCES,
+                *_FREQUENCIES,
                 *([Frequency.NEVER] if own.get(EVERYTHING) is Frequency.NEVER else []),
             ],
             "weekly_on": value("weekly_on", times.weekly_on),

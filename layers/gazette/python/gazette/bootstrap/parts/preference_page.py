@@ -12,7 +12,7 @@ from gazette.domain.ports.outside import Bus, TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.overview import Overview, Told
 from gazette.domain.subscribers.preference_form import asked
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.preferences.page import do, look
 
 _STATUS = {
@@ -49,7 +49,7 @@ class PreferencePage:
     """
 
     pages: PreferencePages
-    places: Places
+    context: RoutingContext
     suppressions: Suppressions
     bus: Bus
     announce: Callable[[], None]
@@ -80,7 +80,7 @@ class PreferencePage:
             wanted,
             bus=self.bus,
             suppressions=self.suppressions,
-            places=self.places,
+            context=self.context,
             time_left=time_left,
         )
         if told is Told.UNSUBSCRIBED:
@@ -92,7 +92,7 @@ class PreferencePage:
         return Answer(_STATUS.get(told, 200), page, told)
 
     def _look(self, user_id: str) -> Overview:
-        overview = look(user_id, places=self.places)
+        overview = look(user_id, context=self.context)
         if overview is None:
             raise InvalidToken("Nothing is known of this reader.")
         return overview

@@ -1,4 +1,4 @@
-"""What `ingest`, `followers` and `preferences` share, joined: the places where events belong."""
+"""What `ingest`, `followers` and `preferences` share, joined: what events are routed with."""
 
 import json
 from datetime import timedelta
@@ -15,8 +15,8 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.frequency import frequencies
-from gazette.settings import EVENT_WRITE_TIMEOUT_MS, PlacesSettings, PlacingSettings
-from gazette.steps.context import Places
+from gazette.settings import EVENT_WRITE_TIMEOUT_MS, ActivitiesSettings, RoutingSettings
+from gazette.steps.context import RoutingContext
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ROUNDING = timedelta(seconds=1)
 
 
-def places(settings: PlacesSettings, sqs: "SQSClient") -> Places:
+def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingContext:
     """The tables and queues that events are placed with; nothing is written yet.
 
     `announce` comes before the first use. A follow that has ended is known as long as an event that
@@ -33,7 +33,7 @@ def places(settings: PlacesSettings, sqs: "SQSClient") -> Places:
     """
     retention = timedelta(days=settings.event_retention_days)
     run_retention = timedelta(days=settings.run_retention_days)
-    return Places(
+    return RoutingContext(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         follows=DynamoFollows(settings.follows_table, retention=longest_life(retention), clock=now),
         events=DynamoEvents(
@@ -55,14 +55,14 @@ def places(settings: PlacesSettings, sqs: "SQSClient") -> Places:
     )
 
 
-def announce(settings: PlacesSettings) -> None:
+def announce(settings: RoutingSettings) -> None:
     """Let fan-out hear of each shard before the first schedule is written to it."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
     batches.announce(settings.shards)
 
 
-def activities(settings: PlacingSettings) -> DynamoActivities:
+def activities(settings: ActivitiesSettings) -> DynamoActivities:
     """What happened on entities."""
     return DynamoActivities(
         settings.activities_table,

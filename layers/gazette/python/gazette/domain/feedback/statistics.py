@@ -36,12 +36,12 @@ class Measure(StrEnum):
 class Dimension(StrEnum):
     """What emails are told apart by.
 
-    `CADENCE` is the name of the schedule, or `AT_ONCE`. An email counts in each `CATEGORY` that
+    `FREQUENCY` is the name of the schedule, or `AT_ONCE`. An email counts in each `CATEGORY` that
     it showed, so those may add up to more than all.
     """
 
     TOTAL = "total"
-    CADENCE = "cadence"
+    FREQUENCY = "frequency"
     CATEGORY = "category"
     LOCALE = "locale"
     VARIATION = "variation"
@@ -109,7 +109,7 @@ def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> 
 def _places(email: Engagement) -> Iterator[tuple[Dimension, str]]:
     schedule = email.key.schedule
     yield Dimension.TOTAL, ""
-    yield Dimension.CADENCE, AT_ONCE if is_immediate(schedule) else schedule
+    yield Dimension.FREQUENCY, AT_ONCE if is_immediate(schedule) else schedule
     for category in email.categories or (NOT_KNOWN,):
         yield Dimension.CATEGORY, category
     yield Dimension.LOCALE, email.locale or NOT_KNOWN

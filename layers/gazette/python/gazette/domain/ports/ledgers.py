@@ -18,7 +18,7 @@ from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mar
 from gazette.domain.model import RunKey, Schedule
 
 
-class Numbers(Protocol):
+class RunSequences(Protocol):
     """Schedules by (user id, name): what numbers their runs."""
 
     def get(self, user_id: str, name: str) -> Schedule | None:
@@ -31,7 +31,7 @@ class Numbers(Protocol):
         """
 
 
-class Schedules(Numbers, Protocol):
+class Schedules(RunSequences, Protocol):
     """Schedules by (user id, name), and those that are due by (slot, shard)."""
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:

@@ -14,7 +14,7 @@ from typing import Protocol
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import Early, Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
@@ -39,7 +39,7 @@ class Subscribers(Protocol):
         """Store the profile if what is there is still `replacing`; False where not.
 
         None is neither a profile nor an early choice, whose place a profile takes. Leaves
-        `active_on` and `placed` as they are: they have writers of their own.
+        `active_on` and `routed_for` as they are: they have writers of their own.
         """
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
@@ -51,8 +51,8 @@ class Subscribers(Protocol):
     def set_dormant(self, subscriber: Subscriber) -> bool:
         """Let an active subscriber rest, if profile and last sign of life are still as read."""
 
-    def mark_placed(self, subscriber: Subscriber, placed: str) -> None:
-        """Remember `placed` unless the subscriber has changed."""
+    def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
+        """Remember `routed_for` unless the subscriber has changed."""
 
     def erase(self, user_id: str, at: datetime) -> bool:
         """Leave nothing but the instant. False where a profile is there that is newer."""
@@ -145,7 +145,7 @@ class Events(Protocol):
     """Events by (user id, event id), and where each waits. Expired ones are not there."""
 
     def store(
-        self, event: Event, schedule: str, wanted: Cadence | None = None
+        self, event: Event, schedule: str, wanted: Recurrence | None = None
     ) -> tuple[bool, Placed | Retracted]:
         """Store unless the id is there already; whether it was stored, and what is there now.
 
@@ -161,7 +161,7 @@ class Events(Protocol):
         """Let it say what `event` says, in its place, if it still is as in `placed`."""
 
     def move(
-        self, placed: Placed, schedule: str, guard: Guard, wanted: Cadence | None = None
+        self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
     ) -> Placed | None:
         """Put it under another schedule, with a new storage time, if it still is in its place.
 

@@ -4,7 +4,7 @@ from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.scheduling.recurrence import Cadence, Days
+from gazette.domain.scheduling.recurrence import Days, Recurrence
 from gazette.domain.scheduling.zones import zone_of
 
 SLOT = timedelta(minutes=10)
@@ -26,7 +26,7 @@ def slot_id(slot: datetime) -> str:
     return f"{slot.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
 
 
-def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
+def next_occurrence(wanted: Recurrence, *, after: datetime) -> datetime:
     """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
 
     Only on the wanted days, by the reader's own date, and on none before a pause ends. A local
@@ -46,7 +46,7 @@ def next_occurrence(wanted: Cadence, *, after: datetime) -> datetime:
 
 
 def next_after_change(
-    wanted: Cadence, *, after: datetime, last: datetime | None, pending: datetime | None
+    wanted: Recurrence, *, after: datetime, last: datetime | None, pending: datetime | None
 ) -> datetime:
     """The next occurrence, in UTC, where the reader has just changed hour, days or zone.
 
@@ -88,7 +88,7 @@ def week_number(day: date) -> int:
     return (day.toordinal() - 1) // 7
 
 
-def _occurrence_on(day: date, wanted: Cadence, zone: ZoneInfo) -> datetime | None:
+def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | None:
     """`wanted` on `day` as an instant in UTC, or None where that whole date does not exist.
 
     Where the clocks jump over `wanted` to the next date, the digest of `day` is due at midnight.

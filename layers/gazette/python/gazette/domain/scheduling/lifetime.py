@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from gazette.domain.scheduling.calendar import next_occurrence
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Cadence, Days, Pause
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, Pause, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 
 _DAY = timedelta(days=1)
@@ -31,7 +31,7 @@ _CLOCKS = 2 * _DAY
 """More than time zones and their changes move a date."""
 
 
-def lasts_until(wanted: Cadence | None, now: datetime, *, least: timedelta) -> datetime:
+def lasts_until(wanted: Recurrence | None, now: datetime, *, least: timedelta) -> datetime:
     """Up to when an event is sent that is stored at `now`, for `least` at any rate.
 
     `wanted` is when its schedule is due; None where it has none.
@@ -39,7 +39,7 @@ def lasts_until(wanted: Cadence | None, now: datetime, *, least: timedelta) -> d
     return max(now + least, needed_until(wanted, now) or now)
 
 
-def needed_until(wanted: Cadence | None, now: datetime) -> datetime | None:
+def needed_until(wanted: Recurrence | None, now: datetime) -> datetime | None:
     """Up to when an event must last that waits at `now` under a schedule that is due as `wanted`.
 
     Until the occurrence after the next one, behind a pause where one is in force, and MARGIN. None
@@ -73,6 +73,6 @@ def longest_kept(least: timedelta) -> timedelta:
     return longest_life(least) + _MONTH + _DELETED_WITHIN
 
 
-def _is_paused(wanted: Cadence, now: datetime) -> bool:
+def _is_paused(wanted: Recurrence, now: datetime) -> bool:
     until = wanted.paused_until
     return until is not None and Pause(until, wanted.time_zone).holds_at(now)

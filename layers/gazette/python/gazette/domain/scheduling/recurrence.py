@@ -38,7 +38,7 @@ class Days:
 
 
 @dataclass(frozen=True, slots=True)
-class Cadence:
+class Recurrence:
     """When a digest is wanted, on the subscriber's own clock; on no date before `paused_until`."""
 
     hour: int

@@ -34,12 +34,12 @@ class Preferences:
 class Choice:
     """What a reader chose at one moment. None: it stays as it is.
 
-    `cadence` is how often everything comes that has no entry in `frequencies`, which replaces all
+    `frequency` is how often everything comes that has no entry in `frequencies`, which replaces all
     of those that were chosen before. `clock` is the hour, and the minute where one was chosen. A
     pause is lifted by a `paused_until` that has come.
     """
 
-    cadence: Frequency | None = None
+    frequency: Frequency | None = None
     frequencies: Frequencies | None = None
     clock: tuple[int, int | None] | None = None
     weekly_on: int | None = None
@@ -53,13 +53,13 @@ NOTHING = Choice()
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class ReaderChoices:
     """What a reader chose, field by field, each with its instant. Empty for who never did.
 
     The fields are those of `Choice`.
     """
 
-    cadence: History[Frequency] = ()
+    frequency: History[Frequency] = ()
     frequencies: History[Frequencies] = ()
     clock: History[tuple[int, int | None]] = ()
     weekly_on: History[int] = ()
@@ -67,7 +67,7 @@ class Own:
     paused_until: History[date] = ()
     time_zone: History[str] = ()
 
-    def with_choice(self, at: datetime, choice: Choice) -> "Own":
+    def with_choice(self, at: datetime, choice: Choice) -> "ReaderChoices":
         """This, with `choice` of that instant. The same twice changes nothing."""
         changed: dict[str, Any] = {
             field.name: remember(
@@ -84,47 +84,57 @@ class Own:
         return max((until for _, until in self.paused_until), default=None)
 
 
-_LONGEST = {"cadence": _KEPT, "frequencies": _KEPT, "paused_until": _KEPT}
+_LONGEST = {"frequency": _KEPT, "frequencies": _KEPT, "paused_until": _KEPT}
 
-NONE_OF_THEIR_OWN = Own()
+NO_CHOICES = ReaderChoices()
 """Of a reader who never chose anything themself."""
 
 
-def outcome(said: History[Preferences], own: Own) -> tuple[History[Frequencies], Preferences]:
+def resolve(
+    service: History[Preferences], reader: ReaderChoices
+) -> tuple[History[Frequencies], Preferences]:
     """What counts: the frequencies over time, and everything as it is now.
 
-    `said` is what the service said over time, at least once.
+    `service` is what the service said over time: at least one entry.
     """
-    choices = _frequencies_over_time(said, own)
-    service = [(at, preferences.times) for at, preferences in said]
+    choices = _frequencies_over_time(service, reader)
+    service_times = [(at, preferences.times) for at, preferences in service]
 
     def now(of_service: Iterable[tuple[datetime, ValueT]], of_reader: History[ValueT]) -> ValueT:
         return _counting(tuple(of_service), of_reader)
 
-    hour, minute = now(((at, (times.hour, times.minute)) for at, times in service), own.clock)
-    ends: History[date | None] = tuple(own.paused_until)
+    hour, minute = now(
+        ((at, (times.hour, times.minute)) for at, times in service_times), reader.clock
+    )
+    ends: History[date | None] = tuple(reader.paused_until)
     return choices, Preferences(
         frequencies=choices[-1][1],
         times=DigestTimes(
             hour=hour,
             minute=minute,
-            weekly_on=now(((at, times.weekly_on) for at, times in service), own.weekly_on),
-            custom_on=now(((at, times.custom_on) for at, times in service), own.custom_on),
-            paused_until=now(((at, times.paused_until) for at, times in service), ends),
+            weekly_on=now(((at, times.weekly_on) for at, times in service_times), reader.weekly_on),
+            custom_on=now(((at, times.custom_on) for at, times in service_times), reader.custom_on),
+            paused_until=now(((at, times.paused_until) for at, times in service_times), ends),
         ),
-        time_zone=now(((at, each.time_zone) for at, each in said), own.time_zone),
+        time_zone=now(((at, each.time_zone) for at, each in service), reader.time_zone),
     )
 
 
-def _frequencies_over_time(said: History[Preferences], own: Own) -> History[Frequencies]:
+def _frequencies_over_time(
+    service: History[Preferences], reader: ReaderChoices
+) -> History[Frequencies]:
     """One entry for each moment at which somebody said how often."""
-    service = tuple((at, preferences.frequencies) for at, preferences in said)
-    instants = {at for history in (service, own.frequencies, own.cadence) for at, _ in history}
+    chosen_for_them = tuple((at, preferences.frequencies) for at, preferences in service)
+    instants = {
+        at
+        for history in (chosen_for_them, reader.frequencies, reader.frequency)
+        for at, _ in history
+    }
     over_time: History[Frequencies] = ()
     for instant in sorted(instants):
-        first, second = _until(service, instant), _until(own.frequencies, instant)
+        first, second = _until(chosen_for_them, instant), _until(reader.frequencies, instant)
         chosen = dict(_counting(first, second)) if first or second else {}
-        for _, often in _until(own.cadence, instant)[-1:]:
+        for _, often in _until(reader.frequency, instant)[-1:]:
             chosen[EVERYTHING] = often
         over_time = remember(over_time, instant, frequencies(chosen))
     return over_time

@@ -102,26 +102,28 @@ class Activity:
         )
 
 
-def wish_for(
+def effective_frequency(
     event: Event,
     *,
     choices: History[Frequencies],
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
-    resting: bool = False,
+    paused_or_dormant: bool = False,
 ) -> Frequency | None:
-    """How often the reader wants to hear of `event`, or None where they do not follow it.
+    """How often the reader wants to hear of `event`; None where they do not follow it.
 
-    `follows` are those of `event.via`, in that order. A follow counts if it held when the event
-    occurred and has not ended since; that of the more specific entity decides. Its own
-    frequency goes before the category's. `never`, at any time since the event occurred, mutes:
-    switching back brings nothing back. What is wanted at once waits for the daily digest where
-    the reader was `resting` when it occurred, whenever that comes to be known; and what is wanted
-    as often as only another version knows.
+    `follows` are the follows of `event.via`, in that order. A follow counts if it was in force when
+    the event occurred and has not ended since; the follow of the more specific entity decides. A
+    follow's own frequency goes before that of the category. `never`, at any time since the event
+    occurred, mutes: switching back brings nothing back. `paused_or_dormant`: the reader was so when
+    the event occurred, whenever that becomes known; an immediate event then waits for the daily
+    digest. So does an event with a frequency that only another version knows.
     """
-    wish = _said_of(event, choices, follows, defaults)
-    if wish is None or (is_known(wish) and not (wish is Frequency.IMMEDIATE and resting)):
-        return wish
+    frequency = _said_of(event, choices, follows, defaults)
+    if frequency is None or (
+        is_known(frequency) and not (frequency is Frequency.IMMEDIATE and paused_or_dormant)
+    ):
+        return frequency
     return Frequency.DAILY
 
 

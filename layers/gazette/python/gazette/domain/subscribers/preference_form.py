@@ -90,7 +90,7 @@ class _Reading:
     def read(self, categories: Collection[str], zones: Collection[str]) -> Asked:
         """Everything, in the order of the page."""
         own = dict(self._now.chosen)
-        cadence = self._frequency("cadence", own.pop(EVERYTHING, None))
+        frequency = self._frequency("frequency", own.pop(EVERYTHING, None))
         time_zone = self._one_of("time_zone", {*zones, self._now.time_zone}, self._now.time_zone)
         by_category = {
             category: chosen
@@ -102,10 +102,10 @@ class _Reading:
         hour = self._number("hour", range(24), self._now.times.hour)
         weekly_on = self._number("weekly_on", range(1, 8), self._now.times.weekly_on)
         follows = tuple(self._follows())
-        wanted = {cadence, *by_category.values(), *(state.frequency for _, state in follows)}
+        wanted = {frequency, *by_category.values(), *(state.frequency for _, state in follows)}
         today = self._overview.now.astimezone(zone_of(time_zone)).date()
         choice = Choice(
-            cadence=cadence if cadence != dict(self._now.chosen).get(EVERYTHING) else None,
+            frequency=frequency if frequency != dict(self._now.chosen).get(EVERYTHING) else None,
             frequencies=frequencies(by_category) if by_category != own else None,
             clock=(hour, None) if hour != self._now.times.hour else None,
             weekly_on=weekly_on if weekly_on != self._now.times.weekly_on else None,

@@ -6,19 +6,19 @@ from enum import StrEnum
 
 from gazette.domain.scheduling.recurrence import (
     AT_EIGHT,
-    Cadence,
     Days,
     DigestTimes,
     Pause,
+    Recurrence,
     minute_of,
 )
-from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN, Own, Preferences, outcome
+from gazette.domain.subscribers.choices import NO_CHOICES, Preferences, ReaderChoices, resolve
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History
 
 
 class SubscriberStatus(StrEnum):
-    """Whether a subscriber may be sent to. Who is dormant rests until the next sign of life.
+    """Whether a subscriber may be sent to. A dormant subscriber resumes at the next sign of life.
 
     Nobody is sent anything under one that this version does not know; what comes meanwhile is
     kept, and their schedules stay as they are.
@@ -35,12 +35,12 @@ class Subscriber:
     """Who receives.
 
     `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
-    by category, as they counted over time; `times` and `time_zone` are what counts now. `said` is
-    what the producer said of all three, where that is not what those fields show, and `own` what
-    the reader chose themself. `registered_on` and `active_on` are the UTC dates
+    by category, as they counted over time; `times` and `time_zone` are what counts now.
+    `recorded_service_choices` is what the service said of all three, where those fields do not show
+    it; `reader_choices` is what the reader chose. `registered_on` and `active_on` are the UTC dates
     of the first profile and of the last sign of life, `paused_last` the latest end of a pause of
-    any profile; `awake_since` is when one ended a rest.
-    `placed` says for which choices the waiting events were last put in their place, and
+    any profile; `resumed_at` is when one ended a dormant period.
+    `routed_for` says for which choices the waiting events were last put in their place, and
     `revision` counts the changes of profile and status. `erased_at` is set where somebody with
     this id was erased before.
     """
@@ -54,13 +54,13 @@ class Subscriber:
     status: SubscriberStatus = SubscriberStatus.ACTIVE
     times: DigestTimes = AT_EIGHT
     choices: History[Frequencies] = ()
-    said: History[Preferences] = ()
-    own: Own = NONE_OF_THEIR_OWN
+    recorded_service_choices: History[Preferences] = ()
+    reader_choices: ReaderChoices = NO_CHOICES
     registered_on: date | None = None
     paused_last: date | None = None
     active_on: date | None = None
-    awake_since: datetime | None = None
-    placed: str = ""
+    resumed_at: datetime | None = None
+    routed_for: str = ""
     revision: int = 1
     erased_at: datetime | None = None
 
@@ -70,19 +70,26 @@ class Subscriber:
         return self.choices[-1][1] if self.choices else ()
 
     @property
-    def said_over_time(self) -> History[Preferences]:
-        """What the producer said of frequencies, times and time zone."""
-        return self.said or tuple(
+    def service_choices(self) -> History[Preferences]:
+        """What the service said of frequencies, times and time zone, over time."""
+        return self.recorded_service_choices or tuple(
             (at, Preferences(chosen, self.times, self.time_zone)) for at, chosen in self.choices
         )
 
-    def wanting(self, said: History[Preferences], own: Own) -> "Subscriber":
-        """This, where the producer said `said` over time, and the reader chose `own`."""
-        choices, now = outcome(said, own)
-        wanting = replace(
-            self, choices=choices, times=now.times, time_zone=now.time_zone, said=(), own=own
+    def with_choices(self, service: History[Preferences], reader: ReaderChoices) -> "Subscriber":
+        """This subscriber with what `service` and `reader` come to."""
+        choices, now = resolve(service, reader)
+        changed = replace(
+            self,
+            choices=choices,
+            times=now.times,
+            time_zone=now.time_zone,
+            recorded_service_choices=(),
+            reader_choices=reader,
         )
-        return wanting if wanting.said_over_time == said else replace(wanting, said=said)
+        if changed.service_choices == service:
+            return changed
+        return replace(changed, recorded_service_choices=service)
 
     @property
     def has_left(self) -> bool:
@@ -94,19 +101,19 @@ class Subscriber:
         """Whether what was started may still be sent."""
         return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 
-    def awake(self, now: datetime) -> "Subscriber":
-        """This, once a rest is over."""
-        return replace(self, status=SubscriberStatus.ACTIVE, awake_since=now)
+    def resumed(self, now: datetime) -> "Subscriber":
+        """This subscriber, active again since `now`."""
+        return replace(self, status=SubscriberStatus.ACTIVE, resumed_at=now)
 
-    def rests_through(self, instant: datetime) -> bool:
-        """Whether what occurs then is not sent at once: in a pause, or while dormant."""
+    def paused_or_dormant_at(self, instant: datetime) -> bool:
+        """Whether the reader had paused or was dormant then: nothing is sent at once."""
         if self.pause and self.pause.holds_at(instant):
             return True
-        slept = self.awake_since is not None and instant < self.awake_since
-        return slept or self.status is SubscriberStatus.DORMANT
+        was_dormant = self.resumed_at is not None and instant < self.resumed_at
+        return was_dormant or self.status is SubscriberStatus.DORMANT
 
-    def rests_at(self, sunset: timedelta) -> datetime:
-        """When this reader begins to rest, if nothing more is seen of them: a UTC midnight.
+    def dormant_at(self, sunset: timedelta) -> datetime:
+        """When this reader becomes dormant unless they show a sign of life: a UTC midnight.
 
         Who pauses is not expected to show any sign of life meanwhile.
         """
@@ -118,7 +125,7 @@ class Subscriber:
         """Whether profile and status are as read; revisions begin anew after an erasure."""
         return (self.revision, self.erased_at) == (read.revision, read.erased_at)
 
-    def cadence(self, digest: Frequency) -> Cadence:
+    def recurrence(self, digest: Frequency) -> Recurrence:
         """When the schedule of `digest` is due for this reader."""
         days = {
             Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
@@ -127,7 +134,7 @@ class Subscriber:
         minute = self.times.minute
         if minute is None:
             minute = minute_of(self.user_id)
-        return Cadence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
+        return Recurrence(self.times.hour, minute, self.time_zone, days, self.times.paused_until)
 
     @property
     def pause(self) -> Pause | None:
@@ -149,7 +156,7 @@ class Early:
     """What somebody chose whose profile has not come yet."""
 
     user_id: str
-    own: Own
+    reader_choices: ReaderChoices
 
 
 Reader = Subscriber | Erased | None

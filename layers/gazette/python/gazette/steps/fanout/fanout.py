@@ -225,7 +225,7 @@ def _advance(started: Started, departures: Departures) -> Schedule | None:
     if started.is_taken:
         renumbered = replace(schedule, sequence=schedule.sequence + 1)
         return renumbered if departures.schedules.put(renumbered, replacing=schedule) else None
-    if started.not_visited:
+    if started.not_scheduled:
         reader = withdraw(
             schedule.user_id, subscribers=departures.subscribers, schedules=departures.schedules
         )
@@ -244,7 +244,7 @@ def _tally(started: Sequence[Started], advanced: Sequence[Schedule | None]) -> C
     done = Counter(_ENDED_AS[run.reason] for run in theirs if run.reason in _ENDED_AS)
     done["queued"] = sum(not run.status.is_final for run in theirs)
     done["not_advanced"] = sum(
-        after is None and not each.not_visited
+        after is None and not each.not_scheduled
         for each, after in zip(started, advanced, strict=True)
     )
     return done

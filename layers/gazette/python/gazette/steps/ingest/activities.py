@@ -11,10 +11,10 @@ from gazette.domain.ports.stores import Activities
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.subscriber import Erased
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.followers import bring_to, set_out
 from gazette.steps.routing.follows import forget_follow, forgotten_until, remember_follow
-from gazette.steps.routing.route import rearrange
+from gazette.steps.routing.route import reroute
 
 LATE_FOLLOW = timedelta(days=1)
 """How far back a follow that comes late is shown what happened before it came."""
@@ -23,7 +23,11 @@ _CONFLICTS = 5
 
 
 def create_activity(
-    activity: Activity, *, activities: Activities, followers_queue: FollowersQueue, places: Places
+    activity: Activity,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    context: RoutingContext,
 ) -> Outcome:
     """Store the activity and set out for its followers. Safe to repeat, in any order.
 
@@ -47,7 +51,7 @@ def create_activity(
             stored,
             activities=activities,
             followers_queue=followers_queue,
-            places=places,
+            context=context,
             again=_outdated_sides(activity, stored),
         )
         return outcome
@@ -70,30 +74,32 @@ def retract_activity(
     *,
     activities: Activities,
     followers_queue: FollowersQueue,
-    places: Places,
+    context: RoutingContext,
 ) -> Outcome:
     """Withdraw the activity, also before it came, and from every follower who has it."""
     stored = activities.retract(command.entity, command.id)
-    set_out(stored, activities=activities, followers_queue=followers_queue, places=places)
+    set_out(stored, activities=activities, followers_queue=followers_queue, context=context)
     return Outcome.RETRACTED
 
 
-def change_follow(command: ChangeFollow, *, activities: Activities, places: Places) -> Outcome:
+def change_follow(
+    command: ChangeFollow, *, activities: Activities, context: RoutingContext
+) -> Outcome:
     """Remember that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
     What happened on the entity since, and came before this did, is brought to the reader or
     taken back as if this had come first: up to a day back.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
-    follow = remember_follow(command, places)
-    reader = places.subscribers.get(user_id)
+    follow = remember_follow(command, context)
+    reader = context.subscribers.get(user_id)
     if isinstance(reader, Erased) or (reader and reader.erased_at and at <= reader.erased_at):
-        forget_follow(entity, user_id, forgotten_until(reader), places=places)
+        forget_follow(entity, user_id, forgotten_until(reader), context=context)
         return Outcome.ERASED
-    found = list(activities.since(entity, max(at, places.clock() - LATE_FOLLOW)))
+    found = list(activities.since(entity, max(at, context.clock() - LATE_FOLLOW)))
     for activity in readable(found):
-        bring_to(activity, [follow], activities=activities, places=places)
+        bring_to(activity, [follow], activities=activities, context=context)
     if len(follow.changes) > 1:
-        rearrange(user_id, places=places)
+        reroute(user_id, context=context)
     require_readable(found)
     return Outcome.CHANGED

@@ -6,10 +6,10 @@ from gazette.domain.commands import ChoosePreferences
 from gazette.domain.errors import NotYet
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import TimeLeft
-from gazette.domain.subscribers.choices import NONE_OF_THEIR_OWN
+from gazette.domain.subscribers.choices import NO_CHOICES
 from gazette.domain.subscribers.subscriber import Early, Erased, Subscriber
-from gazette.steps.context import Places
-from gazette.steps.ingest.profiles import is_still, latest_of, place_waiting
+from gazette.steps.context import RoutingContext
+from gazette.steps.ingest.profiles import is_still, latest_of, reroute_waiting
 from gazette.steps.subscribers.schedules import set_schedules
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.time_budget import unhurried
@@ -18,7 +18,7 @@ _CONFLICTS = 5
 
 
 def choose_preferences(
-    command: ChoosePreferences, *, places: Places, time_left: TimeLeft = unhurried
+    command: ChoosePreferences, *, context: RoutingContext, time_left: TimeLeft = unhurried
 ) -> Outcome:
     """What the reader chose themself, beside what the producer says. Safe to repeat, in any order.
 
@@ -26,36 +26,36 @@ def choose_preferences(
     where the profile keeps changing, or `time_left` is too short for what waits.
     """
     for _ in range(_CONFLICTS):
-        current = places.subscribers.get(command.user_id)
+        current = context.subscribers.get(command.user_id)
         erased_at = current.erased_at if current else None
         if isinstance(current, Erased) or (erased_at and command.at <= erased_at):
             return Outcome.ERASED
         if current is None:
-            if _keep_early(command, places):
-                places.subscribers.mark_active(command.user_id, command.at.date())
+            if _keep_early(command, context):
+                context.subscribers.mark_active(command.user_id, command.at.date())
                 return Outcome.CHANGED
             continue
         merged = _chosen(current, command)
-        if merged != current and not places.subscribers.put(merged, replacing=current):
+        if merged != current and not context.subscribers.put(merged, replacing=current):
             continue
-        set_schedules(merged, places=places)
-        place_waiting(merged, places, time_left=time_left)
-        if is_still(merged, places):
-            mark_active(command.user_id, command.at, places=places)
+        set_schedules(merged, context=context)
+        reroute_waiting(merged, context, time_left=time_left)
+        if is_still(merged, context):
+            mark_active(command.user_id, command.at, context=context)
             return Outcome.CHANGED
     raise NotYet(f"The profile of {command.user_id} kept changing. The message will come again.")
 
 
-def _keep_early(command: ChoosePreferences, places: Places) -> bool:
-    early = places.subscribers.early(command.user_id)
-    own = (early.own if early else NONE_OF_THEIR_OWN).with_choice(command.at, command.choice)
-    kept = Early(command.user_id, own)
-    return kept == early or places.subscribers.put_early(kept, replacing=early)
+def _keep_early(command: ChoosePreferences, context: RoutingContext) -> bool:
+    early = context.subscribers.early(command.user_id)
+    chosen = (early.reader_choices if early else NO_CHOICES).with_choice(command.at, command.choice)
+    kept = Early(command.user_id, chosen)
+    return kept == early or context.subscribers.put_early(kept, replacing=early)
 
 
 def _chosen(current: Subscriber, command: ChoosePreferences) -> Subscriber:
     """`current` with the choice; itself where nothing changes."""
-    own = current.own.with_choice(command.at, command.choice)
-    merged = replace(current, paused_last=latest_of(current.paused_last, own.paused_last))
-    merged = merged.wanting(current.said_over_time, own)
+    chosen = current.reader_choices.with_choice(command.at, command.choice)
+    merged = replace(current, paused_last=latest_of(current.paused_last, chosen.paused_last))
+    merged = merged.with_choices(current.service_choices, chosen)
     return merged if merged == current else replace(merged, revision=current.revision + 1)

@@ -10,14 +10,14 @@ from gazette.domain.ports.stores import Suppressions
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow
 from gazette.steps.runs import apply, cancel
 from gazette.steps.subscribers.schedules import remove_schedules
 
 
 def erase_subscriber(
-    user_id: str, at: datetime, *, suppressions: Suppressions, places: Places
+    user_id: str, at: datetime, *, suppressions: Suppressions, context: RoutingContext
 ) -> Outcome:
     """Leave nothing of a subscriber but the instant, and that their address is suppressed.
 
@@ -27,28 +27,28 @@ def erase_subscriber(
     who did not see the stop is taken back by them. Where they have come back already, only
     what is dated up to `at` goes; runs that they may need are told to look again. Safe to repeat.
     """
-    reader = places.subscribers.get(user_id)
+    reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
         suppressions.add(address_hash(reader.email), Cause.UNSUBSCRIBED)
     before = {
         run.key
-        for run in readable(places.runs.of_user(user_id))
+        for run in readable(context.runs.of_user(user_id))
         if not is_immediate(run.key.schedule)
     }
-    erased = places.subscribers.erase(user_id, at)
-    if not erased and not _was_erased(places.subscribers.get(user_id), at):
+    erased = context.subscribers.erase(user_id, at)
+    if not erased and not _was_erased(context.subscribers.get(user_id), at):
         return Outcome.OUTDATED
-    for run in readable(places.runs.of_user(user_id)):
+    for run in readable(context.runs.of_user(user_id)):
         if erased and run.key in before:
-            cancel(run, Reason.ERASED, runs=places.runs)
+            cancel(run, Reason.ERASED, runs=context.runs)
         else:
-            apply(run, Stop(), runs=places.runs)
-    remove_schedules(user_id, at, places=places)
-    came_back = isinstance(places.subscribers.get(user_id), Subscriber)
+            apply(run, Stop(), runs=context.runs)
+    remove_schedules(user_id, at, context=context)
+    came_back = isinstance(context.subscribers.get(user_id), Subscriber)
     until = at if came_back else None
-    for entity in places.follows.followed_by(user_id):
-        forget_follow(entity, user_id, until, places=places)
-    places.events.erase(user_id, until)
+    for entity in context.follows.followed_by(user_id):
+        forget_follow(entity, user_id, until, context=context)
+    context.events.erase(user_id, until)
     return Outcome.ERASED if erased else Outcome.OUTDATED
 
 

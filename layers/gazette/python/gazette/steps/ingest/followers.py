@@ -14,8 +14,8 @@ from gazette.domain.ports.outside import (
 from gazette.domain.ports.stores import Activities, Follows
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow
-from gazette.steps.context import Places
-from gazette.steps.routing.route import place, retract_event
+from gazette.steps.context import RoutingContext
+from gazette.steps.routing.route import retract_event, route
 from gazette.steps.time_budget import require_time
 
 PAGE = 100
@@ -32,7 +32,7 @@ def set_out(
     *,
     activities: Activities,
     followers_queue: FollowersQueue,
-    places: Places,
+    context: RoutingContext,
     again: Iterable[str] = (),
 ) -> None:
     """Bring the activity to the followers of each side, or queue the walk over them.
@@ -44,12 +44,12 @@ def set_out(
     walks: list[Walk | FollowerPage] = []
     unreadable: list[UnreadableRow] = []
     for side in dict.fromkeys((*stored.to_walk, *again)):
-        followers = places.follows.page(side, after="", limit=PAGE)
+        followers = context.follows.page(side, after="", limit=PAGE)
         if len(followers) == PAGE:
             walks.append(Walk(stored.entity.key, stored.id, side))
         else:
             try:
-                bring_to(stored, followers, activities=activities, places=places, whole_side=side)
+                bring_to(stored, followers, activities=activities, context=context, whole_side=side)
             except UnreadableRow as row:
                 unreadable.append(row)
     if walks:
@@ -62,7 +62,7 @@ def bring(
     *,
     activities: Activities,
     followers_queue: FollowersQueue,
-    places: Places,
+    context: RoutingContext,
     time_left: TimeLeft,
 ) -> int:
     """Work one message off; returns how many followers it concerned. Safe to repeat.
@@ -77,8 +77,8 @@ def bring(
     if not isinstance(activity, Activity):
         return 0
     if isinstance(message, FollowerPage):
-        return _bring_page(message, activity, activities, places)
-    return _walk(message, activity, activities, followers_queue, places.follows)
+        return _bring_page(message, activity, activities, context)
+    return _walk(message, activity, activities, followers_queue, context.follows)
 
 
 def bring_to(
@@ -86,7 +86,7 @@ def bring_to(
     followers: Sequence[Follow | UnreadableRow],
     *,
     activities: Activities,
-    places: Places,
+    context: RoutingContext,
     whole_side: str = "",
 ) -> None:
     """Let each of these followers, but not the actor, have what the activity says at the end.
@@ -100,9 +100,9 @@ def bring_to(
     users = [user for user in map(_user_of, followers) if user != activity.actor.id]
     for _ in range(_CONFLICTS):
         if activity.retracted:
-            _retract(activity, users, places)
+            _retract(activity, users, context)
         else:
-            place((activity.event_for(user) for user in users), places=places, known=known)
+            route((activity.event_for(user) for user in users), context=context, known=known)
         if whole_side and activities.mark_walked(activity, whole_side):
             return
         latest = activities.get(activity.entity.key, activity.id)
@@ -114,24 +114,24 @@ def bring_to(
     raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
 
 
-def _retract(activity: Activity, users: Sequence[str], places: Places) -> None:
+def _retract(activity: Activity, users: Sequence[str], context: RoutingContext) -> None:
     unreadable: list[UnreadableRow] = []
     for user_id in users:
         try:
-            retract_event(user_id, activity.id, places=places, early=False)
+            retract_event(user_id, activity.id, context=context, early=False)
         except UnreadableRow as row:
             unreadable.append(row)
     require_readable(unreadable)
 
 
 def _bring_page(
-    page: FollowerPage, activity: Activity, activities: Activities, places: Places
+    page: FollowerPage, activity: Activity, activities: Activities, context: RoutingContext
 ) -> int:
     """A page is what lies between two ids: who began to follow meanwhile makes it longer."""
     after, brought = page.after, 0
     while True:
-        some = places.follows.page(page.side, after=after, through=page.through, limit=PAGE)
-        bring_to(activity, some, activities=activities, places=places)
+        some = context.follows.page(page.side, after=after, through=page.through, limit=PAGE)
+        bring_to(activity, some, activities=activities, context=context)
         brought += len(some)
         if len(some) < PAGE:
             return brought

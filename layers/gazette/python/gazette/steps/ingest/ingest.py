@@ -21,12 +21,12 @@ from gazette.domain.errors import InvalidEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import FollowersQueue, Quarantine, TimeLeft
 from gazette.domain.ports.stores import Activities, Suppressions
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.activities import change_follow, create_activity, retract_activity
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.ingest.erasure import erase_subscriber
 from gazette.steps.ingest.profiles import change_subscriber
-from gazette.steps.routing.route import place, retract_event
+from gazette.steps.routing.route import retract_event, route
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.time_budget import require_time
 
@@ -39,7 +39,7 @@ def ingest(
     suppressions: Suppressions,
     followers_queue: FollowersQueue,
     quarantine: Quarantine,
-    places: Places,
+    context: RoutingContext,
     time_left: TimeLeft,
 ) -> list[Outcome]:
     """Apply one message; returns what became of it, one outcome per event of a list.
@@ -51,37 +51,37 @@ def ingest(
     """
     require_time(time_left)
     try:
-        command = _without_the_future(decode(body), places.clock())
+        command = _without_the_future(decode(body), context.clock())
     except InvalidEvent as err:
         quarantine.keep(body, str(err))
         return [Outcome.QUARANTINED]
     match command:
         case CreateEvents(events, problems):
-            outcomes = place(events, places=places)
+            outcomes = route(events, context=context)
             if problems:
                 quarantine.keep(body, problems)
                 outcomes.append(Outcome.QUARANTINED)
             return outcomes
         case CreateActivity(activity):
             outcome = create_activity(
-                activity, activities=activities, followers_queue=followers_queue, places=places
+                activity, activities=activities, followers_queue=followers_queue, context=context
             )
         case RetractEvent(user_id, event_id):
-            outcome = retract_event(user_id, event_id, places=places)
+            outcome = retract_event(user_id, event_id, context=context)
         case RetractActivity():
             outcome = retract_activity(
-                command, activities=activities, followers_queue=followers_queue, places=places
+                command, activities=activities, followers_queue=followers_queue, context=context
             )
         case ChangeSubscriber(subscriber):
-            outcome = change_subscriber(subscriber, suppressions=suppressions, places=places)
+            outcome = change_subscriber(subscriber, suppressions=suppressions, context=context)
         case ChoosePreferences():
-            outcome = choose_preferences(command, places=places)
+            outcome = choose_preferences(command, context=context)
         case MarkActive(user_id, at):
-            outcome = mark_active(user_id, at, places=places)
+            outcome = mark_active(user_id, at, context=context)
         case EraseSubscriber(user_id, at):
-            outcome = erase_subscriber(user_id, at, suppressions=suppressions, places=places)
+            outcome = erase_subscriber(user_id, at, suppressions=suppressions, context=context)
         case ChangeFollow():
-            outcome = change_follow(command, activities=activities, places=places)
+            outcome = change_follow(command, activities=activities, context=context)
         case _:
             assert_never(command)
     return [outcome]

@@ -12,7 +12,7 @@ from gazette.domain.ports.outside import TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.scheduling.lifetime import is_rare
 from gazette.domain.stored import is_known
-from gazette.domain.subscribers.choices import Own, Preferences
+from gazette.domain.subscribers.choices import Preferences, ReaderChoices
 from gazette.domain.subscribers.history import History, remember, turns
 from gazette.domain.subscribers.subscriber import (
     Early,
@@ -21,8 +21,8 @@ from gazette.domain.subscribers.subscriber import (
     Subscriber,
     SubscriberStatus,
 )
-from gazette.steps.context import Places
-from gazette.steps.routing.route import rearrange
+from gazette.steps.context import RoutingContext
+from gazette.steps.routing.route import reroute
 from gazette.steps.subscribers.schedules import set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.time_budget import unhurried
@@ -30,45 +30,47 @@ from gazette.steps.time_budget import unhurried
 _CONFLICTS = 5
 
 
-def change_subscriber(given: Subscriber, *, suppressions: Suppressions, places: Places) -> Outcome:
+def change_subscriber(
+    given: Subscriber, *, suppressions: Suppressions, context: RoutingContext
+) -> Outcome:
     """Profile first, then schedules, then what waits. Safe to repeat, in any order.
 
     A crash between them is mended by the redelivery. Whoever changes the profile meanwhile, or
     leaves, is looked for once more at the end: what must not be visited is not in the due index.
     """
     for number in range(_CONFLICTS):
-        current: Reader | Early = places.subscribers.get(given.user_id)
+        current: Reader | Early = context.subscribers.get(given.user_id)
         if current is None and number:  # a choice that came first is what stood in the way
-            current = places.subscribers.early(given.user_id)
+            current = context.subscribers.early(given.user_id)
         suppressed = suppressions.holds(address_hash(given.email))
-        today = places.clock().date()
+        today = context.clock().date()
         merged = _merged(current, given, suppressed=suppressed, today=today)
         if merged is None:
             return Outcome.ERASED
-        wakes = merged.status is SubscriberStatus.DORMANT and not _rests(merged, places)
-        if wakes:
-            merged = replace(merged.awake(places.clock()), revision=merged.revision + 1)
-        if merged != current and not places.subscribers.put(merged, replacing=current):
+        resumes = merged.status is SubscriberStatus.DORMANT and not _stays_dormant(merged, context)
+        if resumes:
+            merged = replace(merged.resumed(context.clock()), revision=merged.revision + 1)
+        if merged != current and not context.subscribers.put(merged, replacing=current):
             continue
         is_new = current is None or isinstance(current, Early)
-        set_schedules(merged, places=places, is_new=is_new, wakes=wakes)
-        place_waiting(merged, places, only_arrived=is_new)
+        set_schedules(merged, context=context, is_new=is_new, resumes=resumes)
+        reroute_waiting(merged, context, only_arrived=is_new)
         stop_if_suppressed(
             merged,
             suppressions=suppressions,
-            subscribers=places.subscribers,
-            schedules=places.schedules,
-            runs=places.runs,
+            subscribers=context.subscribers,
+            schedules=context.schedules,
+            runs=context.runs,
         )
-        if is_still(merged, places):
+        if is_still(merged, context):
             outdated = merged.changed_at > given.changed_at
             return Outcome.OUTDATED if outdated else Outcome.CHANGED
     raise NotYet(f"The profile of {given.user_id} kept changing. The message will come again.")
 
 
-def is_still(merged: Subscriber, places: Places) -> bool:
+def is_still(merged: Subscriber, context: RoutingContext) -> bool:
     """Whether nobody has changed the profile, or left, since it was stored."""
-    latest = withdraw_if_left(merged.user_id, places=places)
+    latest = withdraw_if_left(merged.user_id, context=context)
     return isinstance(latest, Subscriber) and latest.is_unchanged_since(merged)
 
 
@@ -90,15 +92,15 @@ def _merged(
             erased_at = current.erased_at if isinstance(current, Erased) else None
             if erased_at and given.changed_at <= erased_at:
                 return None
-            own = current.own if isinstance(current, Early) else Own()
+            chosen = current.reader_choices if isinstance(current, Early) else ReaderChoices()
             status = _status(SubscriberStatus.ACTIVE, suppressed=suppressed)
             return replace(
                 given,
                 status=status,
                 registered_on=today,
-                paused_last=latest_of(given.times.paused_until, own.paused_last),
+                paused_last=latest_of(given.times.paused_until, chosen.paused_last),
                 erased_at=erased_at,
-            ).wanting(given.said_over_time, own)
+            ).with_choices(given.service_choices, chosen)
         case Subscriber():
             if current.erased_at and given.changed_at <= current.erased_at:
                 return None
@@ -110,25 +112,25 @@ def _merged(
         registered_on=current.registered_on,
         paused_last=latest_of(current.paused_last, given.times.paused_until),
         active_on=current.active_on,
-        awake_since=current.awake_since,
-        placed=current.placed,
+        resumed_at=current.resumed_at,
+        routed_for=current.routed_for,
         revision=current.revision,
         erased_at=current.erased_at,
-    ).wanting(_said(current, given), current.own)
+    ).with_choices(_service_choices(current, given), current.reader_choices)
     return merged if merged == current else replace(merged, revision=current.revision + 1)
 
 
-def _said(current: Subscriber, given: Subscriber) -> History[Preferences]:
+def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferences]:
     """What the producer said over time, `given` with it."""
-    said = current.said_over_time
-    for at, preferences in given.said_over_time:
-        said = remember(said, at, preferences)
-    return said
+    choices = current.service_choices
+    for at, preferences in given.service_choices:
+        choices = remember(choices, at, preferences)
+    return choices
 
 
-def _rests(reader: Subscriber, places: Places) -> bool:
+def _stays_dormant(reader: Subscriber, context: RoutingContext) -> bool:
     """Whether a dormant reader goes on resting: less is asked of them where the setting changed."""
-    return places.sunset is not None and reader.rests_at(places.sunset) <= places.clock()
+    return context.sunset is not None and reader.dormant_at(context.sunset) <= context.clock()
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
@@ -149,9 +151,9 @@ def _precedence(profile: Subscriber) -> tuple[datetime, str]:
     return profile.changed_at, repr(content)
 
 
-def place_waiting(
+def reroute_waiting(
     subscriber: Subscriber,
-    places: Places,
+    context: RoutingContext,
     *,
     only_arrived: bool = False,
     time_left: TimeLeft = unhurried,
@@ -162,10 +164,10 @@ def place_waiting(
     last. Raises NotYet where `time_left` is too short for it.
     """
     choices = _digest_of(subscriber)
-    if subscriber.placed == choices:
+    if subscriber.routed_for == choices:
         return
-    rearrange(subscriber.user_id, places=places, only_arrived=only_arrived, time_left=time_left)
-    places.subscribers.mark_placed(subscriber, choices)
+    reroute(subscriber.user_id, context=context, only_arrived=only_arrived, time_left=time_left)
+    context.subscribers.mark_routed(subscriber, choices)
 
 
 def _digest_of(subscriber: Subscriber) -> str:

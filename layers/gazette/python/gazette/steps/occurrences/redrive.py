@@ -9,7 +9,7 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash, is_immediate, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
-from gazette.domain.ports.ledgers import Numbers, Runs
+from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.outside import Clock, QueuedRun, RunQueue
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -26,7 +26,7 @@ class Restarting:
     """The tables, and the queue that the next run goes to. `check_after`: as in SweepLimits."""
 
     runs: Runs
-    schedules: Numbers
+    schedules: RunSequences
     subscribers: Subscribers
     suppressions: Suppressions
     queue: RunQueue

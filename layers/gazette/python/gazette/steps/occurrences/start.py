@@ -67,7 +67,7 @@ class Occurrence:
 class Started:
     """The run of an occurrence as it is stored, and what was found out on the way.
 
-    `quiet_until`, `active_until`: as in Schedule. `not_visited`: the reader is not to be
+    `quiet_until`, `active_until`: as in Schedule. `not_scheduled`: the reader is not to be
     visited any more. `is_taken`: its number has the run of another occurrence.
     """
 
@@ -75,7 +75,7 @@ class Started:
     run: Run
     quiet_until: datetime | None = None
     active_until: datetime | None = None
-    not_visited: bool = False
+    not_scheduled: bool = False
 
     @property
     def is_taken(self) -> bool:
@@ -98,7 +98,7 @@ def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> St
     until = _active_until(schedule, departures)
     if isinstance(until, Reason):
         run = replace(run, status=Status.SKIPPED, reason=until)
-        return Started(occurrence, departures.runs.create(run), not_visited=True)
+        return Started(occurrence, departures.runs.create(run), not_scheduled=True)
     quiet_until = _quiet_until(schedule, departures)
     if batch.cancelled_at:
         run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)

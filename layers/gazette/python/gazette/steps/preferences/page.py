@@ -11,10 +11,10 @@ from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.overview import Overview, Told, next_digest
 from gazette.domain.subscribers.preference_form import Act, Asked
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.routing.follows import remember_follow
-from gazette.steps.routing.route import TO_ANSWER, rearrange
+from gazette.steps.routing.route import TO_ANSWER, reroute
 from gazette.steps.subscribers.resubscribe import come_back
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.subscribers.unsubscribe import unsubscribe
@@ -24,29 +24,29 @@ SHOWN = 100
 """Follows on the page: one more would not make it easier to find the one."""
 
 
-def look(user_id: str, *, places: Places) -> Overview | None:
+def look(user_id: str, *, context: RoutingContext) -> Overview | None:
     """The reader as they are stored now; None where nothing, or no longer anything, is known."""
-    reader = places.subscribers.get(user_id)
+    reader = context.subscribers.get(user_id)
     if not isinstance(reader, Subscriber):
         return None
-    entities = set(places.follows.followed_by(user_id))
-    found = places.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    entities = set(context.follows.followed_by(user_id))
+    found = context.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
     follows = sorted(
         (follow for follow in found.values() if follow.latest.following),
         key=lambda follow: (follow.title.casefold() or follow.entity, follow.entity),
     )
     return Overview(
         subscriber=reader,
-        now=places.clock(),
-        defaults=places.defaults,
+        now=context.clock(),
+        defaults=context.defaults,
         follows=tuple(follows[:SHOWN]),
         follow_count=len(follows),
         next_due_at=next_digest(
             reader,
-            places.schedules.of_user(user_id),
+            context.schedules.of_user(user_id),
             follows,
-            defaults=places.defaults,
-            now=places.clock(),
+            defaults=context.defaults,
+            now=context.clock(),
         ),
     )
 
@@ -57,7 +57,7 @@ def save(
     follows: Sequence[tuple[str, FollowState]],
     *,
     bus: Bus,
-    places: Places,
+    context: RoutingContext,
     time_left: TimeLeft,
 ) -> bool:
     """Keep what a reader chose, and says of entities that they follow, by their keys.
@@ -68,21 +68,21 @@ def save(
     not done here, or nobody can tell: ingest does what the bus took. A visit is a sign of life in
     any case.
     """
-    now = places.clock()
+    now = context.clock()
     chosen = [ChoosePreferences(user_id, choice, now)] if choice != NOTHING else []
     followed = [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
     if not chosen and not followed:
-        mark_active(user_id, now, places=places)
+        mark_active(user_id, now, context=context)
         return True
     if not bus.put([*chosen, *followed]):
         return False
     for change in followed:
         require_time(time_left, least=TO_ANSWER)
-        remember_follow(change, places)
+        remember_follow(change, context)
     for command in chosen:
-        choose_preferences(command, places=places, time_left=time_left)
+        choose_preferences(command, context=context, time_left=time_left)
     if followed:
-        rearrange(user_id, places=places, time_left=time_left)
+        reroute(user_id, context=context, time_left=time_left)
     return True
 
 
@@ -92,7 +92,7 @@ def do(
     *,
     bus: Bus,
     suppressions: Suppressions,
-    places: Places,
+    context: RoutingContext,
     time_left: TimeLeft,
 ) -> Told:
     """Press a button; what is wrong with a field is told and nothing else done.
@@ -104,18 +104,18 @@ def do(
     if asked.act is Act.UNSUBSCRIBE:
         unsubscribe(
             user_id,
-            subscribers=places.subscribers,
+            subscribers=context.subscribers,
             suppressions=suppressions,
-            schedules=places.schedules,
-            runs=places.runs,
+            schedules=context.schedules,
+            runs=context.runs,
         )
         return Told.UNSUBSCRIBED
     if asked.act is Act.START:
-        back = come_back(user_id, suppressions=suppressions, places=places)
+        back = come_back(user_id, suppressions=suppressions, context=context)
         return Told.STARTED if back else Told.NOT_STARTED
     try:
         saved = save(
-            user_id, asked.choice, asked.follows, bus=bus, places=places, time_left=time_left
+            user_id, asked.choice, asked.follows, bus=bus, context=context, time_left=time_left
         )
     except (NotYet, Unavailable, UnreadableRow):
         return Told.UNSURE

@@ -8,21 +8,21 @@ from gazette.domain.errors import NotYet
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.history import remember
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 
 _CONFLICTS = 5
 
 
-def remember_follow(command: ChangeFollow, places: Places) -> Follow:
+def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
     """The follow as it is stored now: mostly it is a new one, so that is tried first."""
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None
     for _ in range(_CONFLICTS):
         changes = current.changes if current else ()
         follow = Follow(entity, user_id, remember(changes, command.at, command.state))
-        if follow == current or places.follows.put(follow, replacing=current):
+        if follow == current or context.follows.put(follow, replacing=current):
             return follow
-        current = places.follows.get(entity, user_id)
+        current = context.follows.get(entity, user_id)
     raise NotYet(f"What {user_id} follows kept changing. The message will be delivered again.")
 
 
@@ -31,14 +31,16 @@ def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
     return reader.erased_at if isinstance(reader, Subscriber) else None
 
 
-def forget_follow(entity: str, user_id: str, until: datetime | None, *, places: Places) -> None:
+def forget_follow(
+    entity: str, user_id: str, until: datetime | None, *, context: RoutingContext
+) -> None:
     """Leave nothing of a follow, or only what came after an instant: of somebody's return."""
-    while follow := places.follows.get(entity, user_id):
+    while follow := context.follows.get(entity, user_id):
         later = tuple(change for change in follow.changes if until and change[0] > until)
         kept = replace(follow, changes=later)
         if kept == follow:
             return
-        if later and places.follows.put(kept, replacing=follow):
+        if later and context.follows.put(kept, replacing=follow):
             return
-        if not later and places.follows.remove(follow):
+        if not later and context.follows.remove(follow):
             return

@@ -9,10 +9,10 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.ports.outside import QueuedRun
 from gazette.domain.stored import is_known
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 
 
-def start_immediate(placed: Placed, *, places: Places) -> Run | None:
+def start_immediate(placed: Placed, *, context: RoutingContext) -> Run | None:
     """See that a run takes the event. Safe to repeat. None where it has gone out, or was given up.
 
     Queued also when the run was there already: a crash between row and message must not lose
@@ -21,18 +21,18 @@ def start_immediate(placed: Placed, *, places: Places) -> Run | None:
     event that had a run.
     """
     user_id, schedule = placed.event.user_id, placed.schedule
-    chain = places.runs.chain(latest_run(user_id, schedule))
+    chain = context.runs.chain(latest_run(user_id, schedule))
     if placed.stored_at <= settled_until(chain):
         return None
     run = collecting(chain, placed.stored_at)
     if run is None:
-        run = places.runs.create(_new(user_id, schedule, placed.stored_at, places))
+        run = context.runs.create(_new(user_id, schedule, placed.stored_at, context))
         if run.due_at < placed.stored_at or run.reason in _NOT_ITS_END:
             if any(_was_for(each, placed) for each in chain):
                 return None
-            run = start_next_collecting(user_id, schedule, [run, *chain], places=places)
+            run = start_next_collecting(user_id, schedule, [run, *chain], context=context)
     if not run.status.is_final:
-        queue_run(run, places=places)
+        queue_run(run, context=context)
     return run
 
 
@@ -46,30 +46,30 @@ def _was_for(run: Run, placed: Placed) -> bool:
 
 
 def start_next_collecting(
-    user_id: str, schedule: str, chain: Sequence[Run], *, places: Places
+    user_id: str, schedule: str, chain: Sequence[Run], *, context: RoutingContext
 ) -> Run:
     """Start one more run of a thread behind the newest of `chain`.
 
     It collects from now on, and takes what waits already. Returns it as it is stored: somebody else
     may have started it.
     """
-    run = _new(user_id, schedule, places.clock(), places)
+    run = _new(user_id, schedule, context.clock(), context)
     behind = max([run.key.sequence, *(each.key.sequence + 1 for each in chain)])
-    return places.runs.create(replace(run, key=replace(run.key, sequence=behind)))
+    return context.runs.create(replace(run, key=replace(run.key, sequence=behind)))
 
 
-def queue_run(run: Run, *, places: Places) -> None:
+def queue_run(run: Run, *, context: RoutingContext) -> None:
     """Give a run a message, visible once everything that it takes can be read."""
-    delay = max(run.due_at + places.hold - places.clock(), timedelta(0))
-    places.generate_queue.send([QueuedRun(run.key, delay=delay)])
+    delay = max(run.due_at + context.hold - context.clock(), timedelta(0))
+    context.generate_queue.send([QueuedRun(run.key, delay=delay)])
 
 
-def _new(user_id: str, schedule: str, at: datetime, places: Places) -> Run:
-    due_at = at + places.collapse
+def _new(user_id: str, schedule: str, at: datetime, context: RoutingContext) -> Run:
+    due_at = at + context.collapse
     return Run(
         key=RunKey(user_id, schedule, int(at.timestamp())),
         due_at=due_at,
-        check_at=due_at + places.hold + places.check_after,
+        check_at=due_at + context.hold + context.check_after,
     )
 
 

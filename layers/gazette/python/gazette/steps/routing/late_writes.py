@@ -9,7 +9,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.identity import NOWHERE, is_immediate
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_next_collecting
 from gazette.steps.routing.move import claimable, holding, schedule_and_runs
 from gazette.steps.runs import make_known
@@ -18,7 +18,7 @@ _CONFLICTS = 5
 _IN_TIME = timedelta(minutes=1)
 
 
-def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
+def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | None:
     """Stamp an event anew that lies behind a closed window and was not in its email (rule 14).
 
     For whoever has written it, or finds it written when the message comes again: whoever wrote it
@@ -27,27 +27,27 @@ def see_that_it_comes(placed: Placed, *, places: Places) -> Placed | None:
     Raises NotYet where its runs keep changing.
     """
     user_id, name = placed.event.user_id, placed.schedule
-    if name in NOWHERE or places.clock() - placed.stored_at <= places.write_bound:
+    if name in NOWHERE or context.clock() - placed.stored_at <= context.write_bound:
         return placed
     is_told = False
     for _ in range(_CONFLICTS):
-        schedule, chain = schedule_and_runs(user_id, name, places=places, since=placed.stored_at)
+        schedule, chain = schedule_and_runs(user_id, name, context=context, since=placed.stored_at)
         if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):
             return placed
         if not _is_passed_over(placed, chain, schedule):
-            if is_told or not _could_have_read(chain, schedule, places):
+            if is_told or not _could_have_read(chain, schedule, context):
                 return placed
-            is_told = _tell(chain, schedule, places)
+            is_told = _tell(chain, schedule, context)
             continue
         if is_immediate(name) and not claimable(chain):
-            start_next_collecting(user_id, name, chain, places=places)
+            start_next_collecting(user_id, name, chain, context=context)
             continue
-        moved = places.events.move(
-            placed, name, holding(user_id, name, schedule, chain, places=places)
+        moved = context.events.move(
+            placed, name, holding(user_id, name, schedule, chain, context=context)
         )
         if moved:
             return moved
-        found = places.events.get(user_id, placed.event.id)
+        found = context.events.get(user_id, placed.event.id)
         if not isinstance(found, Placed):
             return None
         placed = found
@@ -62,22 +62,24 @@ def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | N
     return quiet_until is not None and placed.stored_at <= quiet_until
 
 
-def _could_have_read(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
+def _could_have_read(
+    chain: Sequence[Run], schedule: Schedule | None, context: RoutingContext
+) -> bool:
     """Whether somebody may have read its window before it was there, and close it now."""
-    return _is_due(schedule, places) or bool(claimable(chain))
+    return _is_due(schedule, context) or bool(claimable(chain))
 
 
-def _tell(chain: Sequence[Run], schedule: Schedule | None, places: Places) -> bool:
+def _tell(chain: Sequence[Run], schedule: Schedule | None, context: RoutingContext) -> bool:
     """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
-    make_known(claimable(chain), runs=places.runs)
-    if schedule is None or not _is_due(schedule, places):
+    make_known(claimable(chain), runs=context.runs)
+    if schedule is None or not _is_due(schedule, context):
         return True
     touched = replace(schedule, revision=schedule.revision + 1)
-    return places.schedules.put(touched, replacing=schedule)
+    return context.schedules.put(touched, replacing=schedule)
 
 
-def _is_due(schedule: Schedule | None, places: Places) -> bool:
+def _is_due(schedule: Schedule | None, context: RoutingContext) -> bool:
     """Whether fan-out may be looking at it, by a clock that is ahead of this one."""
     if schedule is None:
         return False
-    return slot_of(schedule.next_due_at) <= places.clock() + _IN_TIME
+    return slot_of(schedule.next_due_at) <= context.clock() + _IN_TIME

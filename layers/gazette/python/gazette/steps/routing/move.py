@@ -11,9 +11,9 @@ from gazette.domain.identity import GIVEN_UP, NOWHERE, is_immediate, latest_run
 from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.lifetime import needed_until
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import is_known
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import collecting, queue_run, start_next_collecting
 from gazette.steps.runs import apply, make_known
 
@@ -25,7 +25,9 @@ transaction, which takes a hundred.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
-def move(placed: Placed, target: str, *, wanted: Cadence | None, places: Places) -> Placed | None:
+def move(
+    placed: Placed, target: str, *, wanted: Recurrence | None, context: RoutingContext
+) -> Placed | None:
     """Move it unless it went out, or may have: then it stays with that run.
 
     However late it is written, no run that it leaves has it, and the next one where it goes does
@@ -34,14 +36,14 @@ def move(placed: Placed, target: str, *, wanted: Cadence | None, places: Places)
     """
     user_id, event_id = placed.event.user_id, placed.event.id
     for _ in range(_CONFLICTS):
-        leaving = _leaving(placed, places)
+        leaving = _leaving(placed, context)
         if leaving is None:
             return placed
-        arriving = _arriving(user_id, target, places)
-        moved = places.events.move(placed, target, leaving + arriving, wanted)
+        arriving = _arriving(user_id, target, context)
+        moved = context.events.move(placed, target, leaving + arriving, wanted)
         if moved:
             return moved
-        found = places.events.get(user_id, event_id)
+        found = context.events.get(user_id, event_id)
         if not isinstance(found, Placed):
             return None
         if found.schedule == target:
@@ -50,62 +52,62 @@ def move(placed: Placed, target: str, *, wanted: Cadence | None, places: Places)
     raise NotYet(f"Event {event_id} of {user_id} kept moving. The message will come again.")
 
 
-def take_back(placed: Placed, *, places: Places) -> None:
+def take_back(placed: Placed, *, context: RoutingContext) -> None:
     """Remove an event that is no longer wanted, unless it went out, or may have.
 
     Together with the epochs of the open runs: a worker that has read it fails at its claim.
     Raises NotYet where it keeps moving.
     """
     for _ in range(_CONFLICTS):
-        guard = _leaving(placed, places)
-        if guard is None or places.events.remove(placed, guard):
+        guard = _leaving(placed, context)
+        if guard is None or context.events.remove(placed, guard):
             return
-        found = places.events.get(placed.event.user_id, placed.event.id)
+        found = context.events.get(placed.event.user_id, placed.event.id)
         if not isinstance(found, Placed):
             return
         placed = found
     raise NotYet(f"Event {placed.event.id} kept moving. The message will come again.")
 
 
-def extend(placed: Placed, wanted: Cadence | None, *, places: Places) -> None:
+def extend(placed: Placed, wanted: Recurrence | None, *, context: RoutingContext) -> None:
     """Let it last as long as it needs to where it waits now (rule 21)."""
-    until = needed_until(wanted, places.clock())
+    until = needed_until(wanted, context.clock())
     if until and until > placed.lasts_until:
-        places.events.extend(placed, until)
+        context.events.extend(placed, until)
 
 
-def make_known_under(schedule: str, user_id: str, *, places: Places) -> None:
+def make_known_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:
     """Make a change of an event known to the runs of its schedule: they may have read it before."""
     if schedule not in NOWHERE:
-        make_known(places.runs.chain(latest_run(user_id, schedule)), runs=places.runs)
+        make_known(context.runs.chain(latest_run(user_id, schedule)), runs=context.runs)
 
 
-def _leaving(placed: Placed, places: Places) -> Guard | None:
+def _leaving(placed: Placed, context: RoutingContext) -> Guard | None:
     """What keeps every run from taking the event along; None where one has, or may have."""
     user_id, name = placed.event.user_id, placed.schedule
     if name == GIVEN_UP:
         return None
     if name in NOWHERE:
         return Guard()
-    schedule, chain = schedule_and_runs(user_id, name, places=places)
+    schedule, chain = schedule_and_runs(user_id, name, context=context)
     if is_immediate(name) and placed.stored_at > may_have_gone_until(chain):
-        chain = _with_one_to_claim(user_id, name, chain, places=places)
+        chain = _with_one_to_claim(user_id, name, chain, context=context)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
-    return holding(user_id, name, schedule, chain, places=places)
+    return holding(user_id, name, schedule, chain, context=context)
 
 
-def _arriving(user_id: str, name: str, places: Places) -> Guard:
+def _arriving(user_id: str, name: str, context: RoutingContext) -> Guard:
     """What keeps every run from closing a window over the event before it is there."""
     if name in NOWHERE:
         return Guard()
-    schedule, chain = schedule_and_runs(user_id, name, places=places)
+    schedule, chain = schedule_and_runs(user_id, name, context=context)
     if not is_immediate(name):
-        return holding(user_id, name, schedule, chain, places=places)
-    now = places.clock()
-    chain = _with_one_to_claim(user_id, name, chain, collecting_at=now, places=places)
+        return holding(user_id, name, schedule, chain, context=context)
+    now = context.clock()
+    chain = _with_one_to_claim(user_id, name, chain, collecting_at=now, context=context)
     until = max(run.due_at for run in claimable(chain))
-    return replace(holding(user_id, name, None, chain, places=places), not_after=until)
+    return replace(holding(user_id, name, None, chain, context=context), not_after=until)
 
 
 def _with_one_to_claim(
@@ -114,7 +116,7 @@ def _with_one_to_claim(
     chain: Sequence[Run],
     *,
     collecting_at: datetime | None = None,
-    places: Places,
+    context: RoutingContext,
 ) -> Sequence[Run]:
     """The runs of a thread once one waits for its claim, and still collects at an instant.
 
@@ -124,13 +126,13 @@ def _with_one_to_claim(
         waiting = claimable(chain)
         if waiting and (collecting_at is None or collecting(waiting, collecting_at)):
             return chain
-        start_next_collecting(user_id, name, chain, places=places)
-        chain = places.runs.chain(latest_run(user_id, name))
+        start_next_collecting(user_id, name, chain, context=context)
+        chain = context.runs.chain(latest_run(user_id, name))
     raise NotYet(f"The runs of {name} of {user_id} kept ending. The message will come again.")
 
 
 def schedule_and_runs(
-    user_id: str, name: str, *, places: Places, since: datetime | None = None
+    user_id: str, name: str, *, context: RoutingContext, since: datetime | None = None
 ) -> tuple[Schedule | None, Sequence[Run]]:
     """The row of a schedule, None where there is none, and its newest runs.
 
@@ -139,8 +141,8 @@ def schedule_and_runs(
     In this order: whoever starts a run moves the schedule on afterwards. So either the run is
     seen, or the schedule is found changed when it matters.
     """
-    schedule = None if is_immediate(name) else places.schedules.get(user_id, name)
-    return schedule, places.runs.chain(latest_run(user_id, name), holding=since)
+    schedule = None if is_immediate(name) else context.schedules.get(user_id, name)
+    return schedule, context.runs.chain(latest_run(user_id, name), holding=since)
 
 
 def holding(
@@ -149,14 +151,14 @@ def holding(
     schedule: Schedule | None,
     chain: Sequence[Run],
     *,
-    places: Places,
+    context: RoutingContext,
 ) -> Guard:
     """What makes every claim fail whose window was read before, and every start of the next run.
 
     Of an immediate schedule `chain` has to have a run that may be claimed: one that is started
     later ends that first, or gives way to it (rule 16).
     """
-    chain = _with_few_open(chain, places)
+    chain = _with_few_open(chain, context)
     open_ = tuple(run for run in chain if not run.status.is_final)
     if is_immediate(name):
         return Guard(open_runs=open_)
@@ -168,7 +170,7 @@ def holding(
     )
 
 
-def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
+def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Run]:
     """The chain as it is once few of its runs are open, so that one transaction holds them all.
 
     Of more, the newest takes everything, as it would with its own delivery (rule 3). It is queued
@@ -180,9 +182,9 @@ def _with_few_open(chain: Sequence[Run], places: Places) -> Sequence[Run]:
     if len(unclaimed) <= _FEW:
         return chain
     newest, *older = unclaimed
-    queue_run(newest, places=places)
+    queue_run(newest, context=context)
     superseded = Cancel(Reason.SUPERSEDED)
-    done = [apply(run, superseded, runs=places.runs) for run in older]
+    done = [apply(run, superseded, runs=context.runs) for run in older]
     ended = {run.key: run for run in done if run.status is Status.CANCELLED}
     return [ended.get(run.key, run) for run in chain]
 

@@ -21,12 +21,12 @@ from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.late_writes import see_that_it_comes
 from gazette.steps.routing.move import extend, make_known_under, move, take_back
-from gazette.steps.routing.target import Standing, standings_of, target_of
+from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import ensure_schedule
 from gazette.steps.time_budget import require_time, unhurried
 
@@ -37,10 +37,10 @@ TO_ANSWER = timedelta(seconds=8)
 """What is kept of an invocation for which somebody waits: for one change more, and the answer."""
 
 
-def place(
+def route(
     events: Iterable[Event],
     *,
-    places: Places,
+    context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
 ) -> list[Outcome]:
     """Put each event in its place, whether it is new, known or amended. Safe to repeat.
@@ -48,25 +48,25 @@ def place(
     Profile and follows are read before and again after writing: what changed meanwhile has
     either seen the event, or is seen here (rule 15). `known` are follows, by (entity key, user
     id), that were just read. Raises NotYet where something keeps changing, and UnreadableRow where
-    some row of a reader cannot be read, once those of all others are in their places.
+    some row of a reader cannot be read, once those of all others are routed.
     """
     remaining = iter(events)
     outcomes: list[Outcome] = []
     unreadable: list[UnreadableRow] = []
     while some := list(islice(remaining, _AT_ONCE)):
         try:
-            outcomes += _place_some(some, known, places)
+            outcomes += _route_some(some, known, context)
         except UnreadableRow as row:
             unreadable.append(row)
-            _place_each(some, known, places)
+            _route_each(some, known, context)
     require_readable(unreadable)
     return outcomes
 
 
-def rearrange(
+def reroute(
     user_id: str,
     *,
-    places: Places,
+    context: RoutingContext,
     only_arrived: bool = False,
     time_left: TimeLeft = unhurried,
 ) -> None:
@@ -77,112 +77,114 @@ def rearrange(
     Raises NotYet where the choices keep changing, or `time_left` is too short for what remains.
     """
     for _ in range(_CONFLICTS):
-        found = list(_waiting_for(user_id, places, only_arrived=only_arrived))
+        found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
         waiting = list(readable(found))
-        standings = standings_of([placed.event for placed in waiting], places)
-        for placed, standing in zip(waiting, standings, strict=True):
+        all_inputs = routing_inputs([placed.event for placed in waiting], context)
+        for placed, inputs in zip(waiting, all_inputs, strict=True):
             require_time(time_left, least=TO_ANSWER)
-            target = target_of(placed.event, standing, places)
+            target = target_of(placed.event, inputs, context)
             if isinstance(target, Outcome):
-                take_back(placed, places=places)
+                take_back(placed, context=context)
             elif placed.schedule != target or is_immediate(target):
-                _settle(placed, target, standing, places)
+                _settle(placed, target, inputs, context)
             else:
-                extend(placed, standing.wants(target), places=places)
-        again = standings_of([placed.event for placed in waiting], places)
-        if all(map(Standing.decides_like, standings, again)):
+                extend(placed, inputs.recurrence_of(target), context=context)
+        again = routing_inputs([placed.event for placed in waiting], context)
+        if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(found)
             return
     raise NotYet(f"What {user_id} wants kept changing. The message will be delivered again.")
 
 
-def retract_event(user_id: str, event_id: str, *, places: Places, early: bool = True) -> Outcome:
+def retract_event(
+    user_id: str, event_id: str, *, context: RoutingContext, early: bool = True
+) -> Outcome:
     """Withdraw an event for good; it is in no email that has not been claimed (rule 11).
 
     `early`: also where it has not come yet, so that it is refused when it does. Nothing is kept
     of somebody who was erased.
     """
-    if early and isinstance(places.subscribers.get(user_id), Erased):
+    if early and isinstance(context.subscribers.get(user_id), Erased):
         return Outcome.ERASED
-    trace = places.events.retract(user_id, event_id, early=early)
+    trace = context.events.retract(user_id, event_id, early=early)
     if trace and trace.schedule:
-        make_known_under(trace.schedule, user_id, places=places)
+        make_known_under(trace.schedule, user_id, context=context)
     return Outcome.RETRACTED
 
 
-def _place_each(
-    events: Iterable[Event], known: Mapping[tuple[str, str], Follow], places: Places
+def _route_each(
+    events: Iterable[Event], known: Mapping[tuple[str, str], Follow], context: RoutingContext
 ) -> None:
     """One by one, because rows that are read together are not told apart."""
     for event in events:
         with suppress(UnreadableRow):
-            _place_some([event], known, places)
+            _route_some([event], known, context)
 
 
-def _place_some(
-    events: Sequence[Event], known: Mapping[tuple[str, str], Follow], places: Places
+def _route_some(
+    events: Sequence[Event], known: Mapping[tuple[str, str], Follow], context: RoutingContext
 ) -> list[Outcome]:
     outcomes = [Outcome.DUPLICATE] * len(events)
-    standings = standings_of(events, places, known)
+    all_inputs = routing_inputs(events, context, known)
     unsettled = list(range(len(events)))
     for _ in range(_CONFLICTS):
         for number in unsettled:
-            outcome = _place_one(events[number], standings[number], places)
+            outcome = _route_one(events[number], all_inputs[number], context)
             if outcome is not Outcome.DUPLICATE:
                 outcomes[number] = outcome
-        again = standings_of(events, places)
+        again = routing_inputs(events, context)
         unsettled = [
-            number for number in unsettled if not standings[number].decides_like(again[number])
+            number for number in unsettled if not all_inputs[number].decides_like(again[number])
         ]
         if not unsettled:
             return outcomes
-        standings = again
+        all_inputs = again
     raise NotYet("What readers want kept changing. The message will be delivered again.")
 
 
-def _place_one(event: Event, standing: Standing, places: Places) -> Outcome:
+def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Outcome:
     """Put one event where it belongs; one that says less than what is stored changes nothing."""
-    target = target_of(event, standing, places)
+    target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
-        found = places.events.get(event.user_id, event.id)
+        found = context.events.get(event.user_id, event.id)
         if isinstance(found, Placed) and (found.event == event or event.amends(found.event)):
-            take_back(found, places=places)
+            take_back(found, context=context)
         if target is Outcome.ERASED:
-            _forget_follows(event, standing, places)
+            _forget_follows(event, inputs, context)
         return target
-    wanted = standing.wants(target)
-    stored, found = places.events.store(event, target, wanted)
+    wanted = inputs.recurrence_of(target)
+    stored, found = context.events.store(event, target, wanted)
     for _ in range(_CONFLICTS):
         if not isinstance(found, Placed) or not event.amends(found.event):
             break
-        if places.events.amend(found, event):
-            make_known_under(found.schedule, event.user_id, places=places)
-            if there := see_that_it_comes(replace(found, event=event), places=places):
-                _settle(there, target, standing, places)
+        if context.events.amend(found, event):
+            make_known_under(found.schedule, event.user_id, context=context)
+            if there := see_that_it_comes(replace(found, event=event), context=context):
+                _settle(there, target, inputs, context)
             return Outcome.AMENDED
-        _, found = places.events.store(event, target, wanted)
+        _, found = context.events.store(event, target, wanted)
     if isinstance(found, Retracted):
         return Outcome.RETRACTED
     if found.event == event and event.amended_at and not stored:
-        make_known_under(found.schedule, event.user_id, places=places)
-    there = see_that_it_comes(found, places=places)
+        make_known_under(found.schedule, event.user_id, context=context)
+    there = see_that_it_comes(found, context=context)
     if there and there.event == event:
-        _settle(there, target, standing, places)
+        _settle(there, target, inputs, context)
     return Outcome.STORED if stored else Outcome.DUPLICATE
 
 
-def _forget_follows(event: Event, standing: Standing, places: Places) -> None:
+def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext) -> None:
     """Those through which it came, of somebody who was erased.
 
     The erasure finds follows by an index that may not have had them yet.
     """
-    if standing.reader:
-        until = forgotten_until(standing.reader)
+    if inputs.reader:
+        until = forgotten_until(inputs.reader)
         for entity in event.via:
-            forget_follow(entity, event.user_id, until, places=places)
+            forget_follow(entity, event.user_id, until, context=context)
 
 
-def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> None:
+def _settle(placed: Placed, target: str, inputs: RoutingInputs, context: RoutingContext) -> None:
     """Bring an event that is stored under `target`, and see that somebody sends it.
 
     The schedule comes before the event, and an immediate run with it, so that a crash never
@@ -191,35 +193,35 @@ def _settle(placed: Placed, target: str, standing: Standing, places: Places) -> 
     a profile has just come, none is there yet.
     """
     if (
-        isinstance(standing.reader, Subscriber)
+        isinstance(inputs.reader, Subscriber)
         and target in set(DIGESTS)
-        and (placed.schedule != target or target not in digests_in([standing.reader.chosen]))
+        and (placed.schedule != target or target not in digests_in([inputs.reader.chosen]))
     ):
-        ensure_schedule(standing.reader, Frequency(target), places=places)
+        ensure_schedule(inputs.reader, Frequency(target), context=context)
     there: Placed | None = placed
     if placed.schedule != target:
-        there = move(placed, target, wanted=standing.wants(target), places=places)
+        there = move(placed, target, wanted=inputs.recurrence_of(target), context=context)
     if there and is_immediate(there.schedule):
-        start_immediate(there, places=places)
+        start_immediate(there, context=context)
 
 
 def _waiting_for(
-    user_id: str, places: Places, *, only_arrived: bool
+    user_id: str, context: RoutingContext, *, only_arrived: bool
 ) -> Iterable[Placed | UnreadableRow]:
     """Everything of a reader that was not sent yet, as far as anybody knows, wherever it waits.
 
     Also under a digest that has no schedule yet: whoever was to make it may have died. And what
     may have gone out with one, which stays with its run, and may have to wait for the next.
     """
-    yield from places.events.placed(user_id, WAITING, after=BEGINNING)
+    yield from context.events.placed(user_id, WAITING, after=BEGINNING)
     if only_arrived:
         return
     at_once = {
         run.key.schedule
-        for run in readable(places.runs.of_user(user_id))
+        for run in readable(context.runs.of_user(user_id))
         if is_immediate(run.key.schedule)
     }
     for name in (*DIGESTS, *sorted(at_once)):
-        chain = places.runs.chain(latest_run(user_id, name))
+        chain = context.runs.chain(latest_run(user_id, name))
         until = may_have_gone_until(chain) if is_immediate(name) else sent_until(chain)
-        yield from places.events.placed(user_id, name, after=until)
+        yield from context.events.placed(user_id, name, after=until)

@@ -7,7 +7,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import settle_suppression
@@ -15,7 +15,7 @@ from gazette.steps.subscribers.unsubscribe import settle_suppression
 _CONFLICTS = 5
 
 
-def come_back(user_id: str, *, suppressions: Suppressions, places: Places) -> bool:
+def come_back(user_id: str, *, suppressions: Suppressions, context: RoutingContext) -> bool:
     """Send email to a reader again who had unsubscribed. Safe to repeat.
 
     False where there is nobody, or where the address must not be written to for any other reason:
@@ -24,29 +24,29 @@ def come_back(user_id: str, *, suppressions: Suppressions, places: Places) -> bo
     more after it, because fan-out may have been taking out what it saw of somebody who left.
     """
     for _ in range(_CONFLICTS):
-        reader = places.subscribers.get(user_id)
+        reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber):
             return False
         address = address_hash(reader.email)
         suppressions.lift(address, Cause.UNSUBSCRIBED)
         if suppressions.holds(address):
             return False
-        places.subscribers.mark_active(user_id, places.clock().date())
+        context.subscribers.mark_active(user_id, context.clock().date())
         back = replace(reader, status=SubscriberStatus.ACTIVE, revision=reader.revision + 1)
-        set_schedules(back, places=places)
-        is_back = places.subscribers.put(back, replacing=reader)
+        set_schedules(back, context=context)
+        is_back = context.subscribers.put(back, replacing=reader)
         if is_back:
-            set_schedules(back, places=places, wakes=True)
-        withdraw_if_left(user_id, places=places)
+            set_schedules(back, context=context, resumes=True)
+        withdraw_if_left(user_id, context=context)
         if is_back:
             now = settle_suppression(
-                user_id, address, subscribers=places.subscribers, suppressions=suppressions
+                user_id, address, subscribers=context.subscribers, suppressions=suppressions
             )
             return is_active(now) and not stop_if_suppressed(
                 now,
                 suppressions=suppressions,
-                subscribers=places.subscribers,
-                schedules=places.schedules,
-                runs=places.runs,
+                subscribers=context.subscribers,
+                schedules=context.schedules,
+                runs=context.runs,
             )
     raise NotYet(f"The profile of {user_id} kept changing.")

@@ -14,44 +14,44 @@ from gazette.domain.scheduling.calendar import (
     next_after_change,
     next_occurrence,
 )
-from gazette.domain.scheduling.recurrence import Cadence
+from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.subscribers.reschedule import give_up, stop_pending
 
 _CONFLICTS = 5
 
 
-def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, places: Places) -> None:
+def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: RoutingContext) -> None:
     """See that the subscriber has the schedule of `digest`, as the profile wants it.
 
     A profile that changes meanwhile may not have seen the schedule: it is then set once more.
     """
-    if places.schedules.get(subscriber.user_id, digest.value) is not None:
+    if context.schedules.get(subscriber.user_id, digest.value) is not None:
         return
     current: Schedule | None = None
     for _ in range(_CONFLICTS):
-        set_schedule(subscriber, digest, places=places, current=current)
-        latest = withdraw_if_left(subscriber.user_id, places=places)
+        set_schedule(subscriber, digest, context=context, current=current)
+        latest = withdraw_if_left(subscriber.user_id, context=context)
         if not is_active(latest) or latest.is_unchanged_since(subscriber):
             return
-        subscriber, current = latest, places.schedules.get(subscriber.user_id, digest.value)
+        subscriber, current = latest, context.schedules.get(subscriber.user_id, digest.value)
     raise NotYet(f"The profile of {subscriber.user_id} kept changing. The message will come again.")
 
 
-def withdraw_if_left(user_id: str, *, places: Places) -> Reader:
+def withdraw_if_left(user_id: str, *, context: RoutingContext) -> Reader:
     """Take the schedules of somebody who left, or was erased, out of the due index.
 
     For whoever wrote one: the reader may have left meanwhile, without having seen it. Returns
     what is known of the reader now.
     """
-    reader = places.subscribers.get(user_id)
+    reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and not is_active(reader):
-        reader = withdraw(user_id, subscribers=places.subscribers, schedules=places.schedules)
+        reader = withdraw(user_id, subscribers=context.subscribers, schedules=context.schedules)
     if isinstance(reader, Erased):
-        remove_schedules(user_id, reader.erased_at, places=places)
+        remove_schedules(user_id, reader.erased_at, context=context)
     return reader
 
 
@@ -76,89 +76,95 @@ def is_active(reader: Reader) -> TypeGuard[Subscriber]:
     return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
 
 
-def remove_schedules(user_id: str, until: datetime, *, places: Places) -> None:
+def remove_schedules(user_id: str, until: datetime, *, context: RoutingContext) -> None:
     """Leave no schedule that was wanted up to an instant; later ones are of somebody's return."""
     while [
         schedule
-        for schedule in places.schedules.of_user(user_id)
-        if schedule.changed_at <= until and not places.schedules.remove(schedule)
+        for schedule in context.schedules.of_user(user_id)
+        if schedule.changed_at <= until and not context.schedules.remove(schedule)
     ]:
         continue
 
 
 def set_schedules(
-    subscriber: Subscriber, *, places: Places, is_new: bool = False, wakes: bool = False
+    subscriber: Subscriber, *, context: RoutingContext, is_new: bool = False, resumes: bool = False
 ) -> None:
     """Those that the choices need, and those that are there; of somebody new, none are.
 
     One that only another version knows is left alone.
-    `wakes`: whoever lets the subscriber rest may be taking them out of the due index.
+    `resumes`: whoever lets the subscriber rest may be taking them out of the due index.
     """
     if not is_active(subscriber):
         return
-    there = [] if is_new else places.schedules.of_user(subscriber.user_id)
+    there = [] if is_new else context.schedules.of_user(subscriber.user_id)
     present = {Frequency(each.name): each for each in there if each.name in DIGESTS}
-    for digest in sorted(present.keys() | digests_in((subscriber.chosen, places.defaults))):
+    for digest in sorted(present.keys() | digests_in((subscriber.chosen, context.defaults))):
         current = present.get(digest)
-        set_schedule(subscriber, digest, places=places, current=current, is_new=is_new, wakes=wakes)
+        set_schedule(
+            subscriber, digest, context=context, current=current, is_new=is_new, resumes=resumes
+        )
 
 
 def set_schedule(
     subscriber: Subscriber,
     digest: Frequency,
     *,
-    places: Places,
+    context: RoutingContext,
     current: Schedule | None,
     is_new: bool = False,
-    wakes: bool = False,
+    resumes: bool = False,
 ) -> None:
     """Bring a schedule to the wanted days and hour; fan-out may move it at the same time.
 
     `current` is the schedule as it was read last, None where there was none. A new one goes on
     from the last run that there is: numbers are never used twice, not even by somebody who was
     erased and came back. `is_new`: nothing was known of the subscriber, so there is no run.
-    `wakes`: written also where nothing changes, so that nobody takes it out as they read it.
+    `resumes`: written also where nothing changes, so that nobody takes it out as they read it.
     A new occurrence takes a new number: fan-out may have started the run of the old one without
     having advanced. Raises NotYet where it keeps changing.
     """
-    wanted = subscriber.cadence(digest)
+    wanted = subscriber.recurrence(digest)
 
     for _ in range(_CONFLICTS):
         if current is None:
-            changed = _new(subscriber, digest, places=places, is_new=is_new)
+            changed = _new(subscriber, digest, context=context, is_new=is_new)
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            changed = _moved(current, wanted, subscriber.changed_at, places=places)
-            if wakes:
+            changed = _moved(current, wanted, subscriber.changed_at, context=context)
+            if resumes:
                 changed = replace(changed, revision=current.revision + 1)
             if changed == current:
                 return
-        if places.schedules.put(changed, replacing=current):
+        if context.schedules.put(changed, replacing=current):
             return
-        current = places.schedules.get(subscriber.user_id, digest.value)
+        current = context.schedules.get(subscriber.user_id, digest.value)
     raise NotYet(
         f"The schedule of {subscriber.user_id} kept changing. The message will be delivered again."
     )
 
 
-def _new(subscriber: Subscriber, digest: Frequency, *, places: Places, is_new: bool) -> Schedule:
+def _new(
+    subscriber: Subscriber, digest: Frequency, *, context: RoutingContext, is_new: bool
+) -> Schedule:
     """Due in a slot after the open one, which fan-out may have read already."""
-    wanted = subscriber.cadence(digest)
-    chain = [] if is_new else places.runs.chain(latest_run(subscriber.user_id, digest.value))
+    wanted = subscriber.recurrence(digest)
+    chain = [] if is_new else context.runs.chain(latest_run(subscriber.user_id, digest.value))
     return Schedule(
         user_id=subscriber.user_id,
         name=digest.value,
         wanted=wanted,
-        next_due_at=next_occurrence(wanted, after=last_instant_of_slot(places.clock())),
+        next_due_at=next_occurrence(wanted, after=last_instant_of_slot(context.clock())),
         sequence=chain[0].key.sequence + 1 if chain else 1,
         revision=1,
         changed_at=subscriber.changed_at,
-        active_until=subscriber.rests_at(places.sunset) if places.sunset else None,
+        active_until=subscriber.dormant_at(context.sunset) if context.sunset else None,
     )
 
 
-def _moved(current: Schedule, wanted: Cadence, changed_at: datetime, *, places: Places) -> Schedule:
+def _moved(
+    current: Schedule, wanted: Recurrence, changed_at: datetime, *, context: RoutingContext
+) -> Schedule:
     """`current` as it is wanted now; equal to it where there is nothing to change.
 
     What was due while it was out of the due index is not made up for. What is in it and overdue
@@ -170,7 +176,7 @@ def _moved(current: Schedule, wanted: Cadence, changed_at: datetime, *, places: 
     def change(given_up: Schedule) -> Schedule:
         next_due_at = next_after_change(
             wanted,
-            after=last_instant_of_slot(places.clock()),
+            after=last_instant_of_slot(context.clock()),
             last=given_up.last_due_at,
             pending=current.next_due_at if current.listed else None,
         )
@@ -184,8 +190,8 @@ def _moved(current: Schedule, wanted: Cadence, changed_at: datetime, *, places: 
             changed_at=changed_at,
         )
 
-    kept = current if current.wanted == wanted else stop_pending(current, places=places)
+    kept = current if current.wanted == wanted else stop_pending(current, context=context)
     changed = change(kept)
     if changed.sequence == current.sequence:
         return changed
-    return change(give_up(kept, places=places))
+    return change(give_up(kept, context=context))

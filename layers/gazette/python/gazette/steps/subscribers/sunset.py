@@ -9,7 +9,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
-from gazette.steps.context import Places
+from gazette.steps.context import RoutingContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 
 _CONFLICTS = 5
@@ -31,7 +31,7 @@ def active_until(
         reader = subscribers.get(user_id)
         if not is_active(reader):
             return why_not_sent(reader)
-        until = reader.rests_at(sunset) if sunset else clock() + _ASK_AGAIN
+        until = reader.dormant_at(sunset) if sunset else clock() + _ASK_AGAIN
         if clock() < until:
             return until
         if subscribers.set_dormant(reader):
@@ -39,7 +39,7 @@ def active_until(
     raise NotYet(f"The profile of {user_id} kept changing. The shard will come again.")
 
 
-def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
+def mark_active(user_id: str, at: datetime, *, context: RoutingContext) -> Outcome:
     """Remember the day of the latest sign of life, and end a rest. Safe to repeat, in any order.
 
     At most one write a day changes anything. Of a reader who may be resting, first the status,
@@ -47,49 +47,49 @@ def mark_active(user_id: str, at: datetime, *, places: Places) -> Outcome:
     again, and whoever lets them rest at the same time is found out at the end.
     """
     for _ in range(_CONFLICTS):
-        reader = places.subscribers.get(user_id)
+        reader = context.subscribers.get(user_id)
         if isinstance(reader, Erased):
             return Outcome.ERASED
-        wakes = reader is not None and _may_rest(reader, at, places)
-        if reader is not None and wakes and not _wake(reader, places):
+        resumes = reader is not None and _may_be_dormant(reader, at, context)
+        if reader is not None and resumes and not _resume(reader, context):
             continue
         if reader is None or reader.active_on is None or reader.active_on < at.date():
-            places.subscribers.mark_active(user_id, at.date())
-        if not wakes:
+            context.subscribers.mark_active(user_id, at.date())
+        if not resumes:
             return Outcome.ACTIVE
     raise NotYet(f"The profile of {user_id} kept changing. The message will come again.")
 
 
-def _may_rest(reader: Subscriber, at: datetime, places: Places) -> bool:
+def _may_be_dormant(reader: Subscriber, at: datetime, context: RoutingContext) -> bool:
     """Whether a sign of life changes more than its day. A late one, from before, does not.
 
     Where nobody rests any more, any wakes whoever still does.
     """
-    sunset = places.sunset
-    if reader.has_left or (sunset and at < places.clock() - sunset):
+    sunset = context.sunset
+    if reader.has_left or (sunset and at < context.clock() - sunset):
         return False
-    is_overdue = sunset is not None and reader.rests_at(sunset) <= at
-    return reader.status is SubscriberStatus.DORMANT or is_overdue or _is_waking(reader, at)
+    is_overdue = sunset is not None and reader.dormant_at(sunset) <= at
+    return reader.status is SubscriberStatus.DORMANT or is_overdue or _is_resuming(reader, at)
 
 
-def _is_waking(reader: Subscriber, at: datetime) -> bool:
+def _is_resuming(reader: Subscriber, at: datetime) -> bool:
     """Whether a rest has ended and no day since was remembered: what ended it may have broken off.
 
     Also of a sign of life from before the rest ended, which its report brought late.
     """
-    if reader.awake_since is None:
+    if reader.resumed_at is None:
         return False
-    ended_on = min(reader.awake_since.date(), at.date())
+    ended_on = min(reader.resumed_at.date(), at.date())
     return reader.active_on is None or reader.active_on < ended_on
 
 
-def _wake(reader: Subscriber, places: Places) -> bool:
+def _resume(reader: Subscriber, context: RoutingContext) -> bool:
     """End the rest; False where the profile has changed meanwhile."""
-    awake = reader
+    resumed = reader
     if reader.status is SubscriberStatus.DORMANT:
-        awake = replace(reader.awake(places.clock()), revision=reader.revision + 1)
-        if not places.subscribers.put(awake, replacing=reader):
+        resumed = replace(reader.resumed(context.clock()), revision=reader.revision + 1)
+        if not context.subscribers.put(resumed, replacing=reader):
             return False
-    set_schedules(awake, places=places, wakes=True)
-    withdraw_if_left(reader.user_id, places=places)
+    set_schedules(resumed, context=context, resumes=True)
+    withdraw_if_left(reader.user_id, context=context)
     return True

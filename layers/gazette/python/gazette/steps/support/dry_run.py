@@ -14,7 +14,7 @@ from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Edition, Event, Mail, Placed, RunKey, Schedule
-from gazette.domain.ports.ledgers import Batches, Numbers, Runs
+from gazette.domain.ports.ledgers import Batches, Runs, RunSequences
 from gazette.domain.ports.outside import Clock, HeldCategories, Links, PaceGauge, QueuedRun
 from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -33,7 +33,7 @@ class Rehearsing:
     """What a rehearsal reads. Nothing of it is written."""
 
     runs: Runs
-    schedules: Numbers
+    schedules: RunSequences
     subscribers: Subscribers
     suppressions: Suppressions
     events: EventReader
@@ -167,9 +167,9 @@ def _is_behind(key: RunKey, found: Iterable[RunKey], last: RunKey) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """The port `Numbers`: reads what is stored, and spends none."""
+    """The port `RunSequences`: reads what is stored, and spends none."""
 
-    stored: Numbers
+    stored: RunSequences
 
     def get(self, user_id: str, name: str) -> Schedule | None:
         return self.stored.get(user_id, name)

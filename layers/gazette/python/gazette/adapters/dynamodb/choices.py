@@ -8,44 +8,48 @@ from typing import Any
 from gazette.adapters.dynamodb.days import read_days, write_days
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored
-from gazette.domain.subscribers.choices import Own, Preferences
+from gazette.domain.subscribers.choices import Preferences, ReaderChoices
 from gazette.domain.subscribers.frequency import Frequency, frequencies_as_stored
 from gazette.domain.subscribers.history import History
 
 
-def write_own(own: Own) -> str:
+def write_reader_choices(choices: ReaderChoices) -> str:
     """`{field: [[instant, value], …]}`, without the fields that were never chosen; empty: none."""
     written = {
         name: [[_write_instant(at), _WRITE.get(name, _same)(value)] for at, value in history]
         for name in _FIELDS
-        if (history := getattr(own, name))
+        if (history := getattr(choices, name))
     }
     return _json(written) if written else ""
 
 
-def read_own(text: str | None) -> Own:
-    """What `write_own` wrote."""
+def read_reader_choices(text: str | None) -> ReaderChoices:
+    """What `write_reader_choices` wrote."""
     histories: dict[str, Any] = {
         name: tuple((datetime.fromisoformat(at), _READ[name](value)) for at, value in history)
         for name, history in json.loads(text or "{}").items()
     }
-    return Own(**histories)
+    return ReaderChoices(**histories)
 
 
-def write_said(said: History[Preferences]) -> str:
+def write_service_choices(choices: History[Preferences]) -> str:
     """`[[instant, {category: frequency}, hour, minute, weekday, days, pause, zone], …]`."""
-    return _json([[_write_instant(at), *_said(each)] for at, each in said]) if said else ""
+    return (
+        _json([[_write_instant(at), *_write_preferences(each)] for at, each in choices])
+        if choices
+        else ""
+    )
 
 
-def read_said(text: str | None) -> History[Preferences]:
-    """What `write_said` wrote."""
+def read_service_choices(text: str | None) -> History[Preferences]:
+    """What `write_service_choices` wrote."""
     return tuple(
         (datetime.fromisoformat(at), _read_preferences(*values))
         for at, *values in json.loads(text or "[]")
     )
 
 
-def _said(each: Preferences) -> tuple[Any, ...]:
+def _write_preferences(each: Preferences) -> tuple[Any, ...]:
     times = each.times
     return (
         dict(each.frequencies),
@@ -92,7 +96,7 @@ _WRITE: dict[str, Any] = {
     "paused_until": date.isoformat,
 }
 _READ: dict[str, Any] = {
-    "cadence": partial(as_stored, Frequency),
+    "frequency": partial(as_stored, Frequency),
     "frequencies": frequencies_as_stored,
     "clock": _read_clock,
     "weekly_on": int,
