@@ -1,16 +1,16 @@
 """What must hold of everything that was stored and accepted, whoever did what in between."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import combinations
 
-from gazette.domain.delivery.run import Reason, Run, Status, is_given_up
+from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.model import Placed, RunKey
 from gazette.domain.scheduling.calendar import slot_of
 
+from proofs.invariants import accepted_too_often, excused, in_too_many_emails, missing
 from proofs.state.provider import NotingRuns, Taken
 from tests.world import World
 
@@ -58,15 +58,8 @@ def repeated(
             yield f"twice although nobody had given the first up: {what}"
         elif first.key == second.key and policy is not Policy.RESEND:
             yield f"one run twice under {policy}: {what}"
-    copies = Counter(event for email in taken for event in email.shown)
-    most = 1 if policy is Policy.ASSUME_SENT else 2
-    yield from (
-        f"{event} is in {number} emails" for event, number in copies.items() if number > most
-    )
-    emails = Counter(one.key for one in taken)
-    yield from (
-        f"{key} was accepted {number} times" for key, number in emails.items() if number > 2
-    )
+    yield from in_too_many_emails((event for email in taken for event in email.shown), policy)
+    yield from accepted_too_often((email.key for email in taken), policy)
 
 
 def repetitions(taken: Sequence[Taken]) -> int:
@@ -99,18 +92,10 @@ def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
     And those that were in two doubtful attempts, neither of which the provider had got.
     """
     shown = frozenset[str]().union(*(email.shown for email in taken))
-    assumed = [
-        run.window
-        for run in world.runs.rows.values()
-        if run.reason is Reason.ASSUMED and run.window
-    ]
     for (user_id, event_id), placed in world.events.rows.items():
         if not isinstance(placed, Placed) or {user_id, event_id} & stops.begun:
             continue
-        is_assumed = any(window.since < placed.stored_at <= window.until for window in assumed)
-        theirs = [run for run in world.runs.rows.values() if run.key.schedule == placed.schedule]
-        is_excused = is_assumed or is_given_up(placed.stored_at, theirs)
-        if event_id not in shown and not is_excused:
+        if event_id not in shown and not excused(placed, world.runs.rows.values()):
             yield f"lost: {event_id} of {placed.stored_at}"
 
 
@@ -119,10 +104,7 @@ def silent(world: World, stops: Stops) -> Iterable[str]:
 
     Only somebody who left has no next digest that takes over what was given up.
     """
-    for (user_id, name), schedule in world.schedules.rows.items():
-        for number in range(1, schedule.sequence):
-            if RunKey(user_id, name, number) not in world.runs.rows:
-                yield f"no run {number} of {name}"
+    yield from missing(world.schedules.rows.values(), world.runs.rows.values())
     for run in world.runs.rows.values():
         is_left = run.reason is Reason.CARRIED and run.key.user_id in stops.begun
         if not run.status.is_final and not is_left:

@@ -1,0 +1,169 @@
+"""What must hold of every run, event and email, whoever did what in between. Shared by the proofs.
+
+Each function tells what is broken, a line each; nothing where all is well.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
+
+from gazette.domain.delivery.run import Reason, Run, Status, is_given_up
+from gazette.domain.delivery.signals import Policy
+from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, is_immediate, latest_run
+from gazette.domain.model import Placed, Retracted, RunKey, Schedule
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.subscriber import Subscriber
+
+from tests.world import World
+
+MOST_COPIES: Mapping[Policy, int] = {
+    Policy.RESEND: 2,
+    Policy.CARRY_OVER: 2,
+    Policy.ASSUME_SENT: 1,
+}
+"""How many emails may have one event, whatever is lost."""
+
+_ENDS: Mapping[Status, Collection[Reason]] = {
+    Status.SENT: {Reason.ACCEPTED, Reason.EVIDENCE, Reason.ASSUMED},
+    Status.FAILED: {
+        Reason.REFUSED_FOR_GOOD,
+        Reason.ATTEMPTS_EXHAUSTED,
+        Reason.CARRIED_INTO,
+        Reason.GIVEN_UP,
+    },
+    Status.SKIPPED: {
+        Reason.EMPTY,
+        Reason.EXPIRED,
+        Reason.TOO_LATE,
+        Reason.CATEGORY_HELD,
+        Reason.SUPERSEDED,
+        Reason.UNSUBSCRIBED,
+        Reason.SUPPRESSED,  # who leaves: the address first, and then the status
+        Reason.DORMANT,
+        Reason.ERASED,
+        Reason.UNKNOWN_SUBSCRIBER,
+        Reason.DAILY_CAP,
+    },
+    Status.CANCELLED: {
+        Reason.BATCH_CANCELLED,
+        Reason.SUPERSEDED,
+        Reason.PREFERENCES_CHANGED,
+        Reason.UNSUBSCRIBED,
+        Reason.ERASED,
+    },
+    Status.UNKNOWN: {Reason.CARRIED},
+}
+"""How a run may end, and why."""
+
+
+def in_too_many_emails(shown: Iterable[Hashable], policy: Policy) -> Iterable[str]:
+    """G2: events, one for each email that one is in, that are in more than the policy allows."""
+    for event, number in Counter(shown).items():
+        if number > MOST_COPIES[policy]:
+            yield f"G2: {event} is in {number} emails"
+
+
+def accepted_too_often(keys: Iterable[RunKey], policy: Policy) -> Iterable[str]:
+    """G2: runs, one for each email that was accepted; only `resend` sends one twice."""
+    most = 2 if policy is Policy.RESEND else 1
+    for key, number in Counter(keys).items():
+        if number > most:
+            yield f"G2: {number} emails were accepted for {key}"
+
+
+def ended_badly(runs: Iterable[Run], policy: Policy) -> Iterable[str]:
+    """G3: runs that have not ended, or by a reason that no such run has."""
+    for run in runs:
+        if run.reason not in _ENDS.get(run.status, ()):
+            yield f"G3: {run.key} is {run.status} ({run.reason})"
+        if run.reason is Reason.ASSUMED and policy is not Policy.ASSUME_SENT:
+            yield f"G1: {run.key} was assumed to be sent"
+
+
+def unknown_for_ever(runs: Collection[Run]) -> Iterable[str]:
+    """G3: runs that stay unknown although a later one of their schedule was sent."""
+    for run in runs:
+        if run.status is Status.UNKNOWN:
+            for later in runs:
+                if later.status is Status.SENT and _follows(later, run):
+                    yield f"G3: {run.key} stays unknown although {later.key} was sent after it"
+
+
+def _follows(later: Run, run: Run) -> bool:
+    return replace(later.key, sequence=run.key.sequence) == run.key and (
+        later.key.sequence > run.key.sequence
+    )
+
+
+def missing(schedules: Iterable[Schedule], runs: Iterable[Run]) -> Iterable[str]:
+    """G3: numbers of a schedule that have no run."""
+    known = {run.key for run in runs}
+    for schedule in schedules:
+        for number in range(1, schedule.sequence):
+            if RunKey(schedule.user_id, schedule.name, number) not in known:
+                yield f"G3: {schedule.name} of {schedule.user_id} has no run {number}"
+
+
+def excused(placed: Placed, runs: Iterable[Run]) -> str:
+    """Why an event that is stored may be in no email: what a policy said. Empty where it said none.
+
+    `given up`: it was in two doubtful attempts; `assumed`: a window with it counts as sent.
+    """
+    theirs = [run for run in runs if run.key.schedule == placed.schedule]
+    if is_given_up(placed.stored_at, theirs):
+        return "given up"
+    is_assumed = any(
+        run.reason is Reason.ASSUMED and run.window and run.window.holds(placed.stored_at)
+        for run in theirs
+    )
+    return "assumed" if is_assumed else ""
+
+
+def why_unsent(world: World, user_id: str, event_id: str) -> str:
+    """What became of an event that is in no email; `LOST` where nothing says why.
+
+    `gone`: its row is, as where it was muted or erased.
+    """
+    placed = world.events.get(user_id, event_id)
+    runs = [*readable(world.runs.of_user(user_id))]
+    if isinstance(placed, Retracted):
+        return "retracted"
+    if placed is None:
+        return "expired" if _was_counted_as_expired(world, user_id, event_id, runs) else "gone"
+    if placed.schedule in {ASIDE, GIVEN_UP}:
+        return "set aside"
+    if why := excused(placed, runs):
+        return why
+    if any(_closed(run, placed) for run in runs):
+        return "LOST"
+    reader = world.subscribers.get(user_id)
+    if not isinstance(reader, Subscriber) or reader.has_left:
+        return "waits for a reader who left"
+    chain = world.runs.chain(latest_run(user_id, placed.schedule))
+    if is_immediate(placed.schedule) and chain and chain[0].status.is_final:
+        return f"waits, {chain[0].status} ({chain[0].reason})"
+    return "LOST"
+
+
+def _was_counted_as_expired(world: World, user_id: str, event_id: str, runs: Iterable[Run]) -> bool:
+    """Whether it waited in vain for as long as it must, was counted, and its run says so.
+
+    Where that was sent all the same, with what came later, its reason is another.
+    """
+    counted = any(
+        placed.event.id == event_id and placed.schedule == EXPIRED
+        for placed in readable(world.events.of_user(user_id))
+    )
+    return counted and any(
+        run.reason is Reason.EXPIRED or run.status is Status.SENT for run in runs
+    )
+
+
+def _closed(run: Run, placed: Placed) -> bool:
+    """Whether it closed the window in which the event lies."""
+    return (
+        run.status is Status.SENT
+        and run.key.schedule == placed.schedule
+        and run.window is not None
+        and placed.stored_at <= run.window.until
+    )
