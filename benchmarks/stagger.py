@@ -12,7 +12,7 @@ from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
-from infra.stages import Stage
+from infra.stage import Stage
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "stagger.svg"
 READERS = 100_000

@@ -16,7 +16,7 @@ from gazette.steps.occurrences.start import Departures, FanoutLimits
 from gazette.steps.subscribers.schedules import set_schedule
 
 from benchmarks.ledger import Ledger
-from infra.stages import Stage
+from infra.stage import Stage
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeSubscribers
 from tests.fakes import FakeRunQueue, FakeShardQueue

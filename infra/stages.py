@@ -1,156 +1,23 @@
-"""What differs between stages, as plain data read from cdk.json."""
+"""Reading a stage of cdk.json, and what is wrong with it."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields
 from email.errors import MessageError
 from email.headerregistry import Address
-from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, get_origin
 
-from gazette.settings import (
-    LONGEST_INVOCATION,
-    MAX_EMAILS_PER_SECOND,
-    invocation_of_one,
-    smtp_budget,
-)
+from gazette.settings import LONGEST_INVOCATION, MAX_EMAILS_PER_SECOND
 
-from infra.topology import GENERATE, RESEND, Step
+from infra.stage import Stage
+from infra.topology import GENERATE
 
 ROOT = Path(__file__).parents[1]
 
 
 class StageError(Exception):
     """A stage in cdk.json that cannot be deployed. The text names the field and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """Emails with a sender, a configuration set and perhaps a dedicated IP pool of their own."""
-
-    name: str
-    sender: str
-    pool: str
-
-    @property
-    def address(self) -> str:
-        """The address in `sender`, without the display name."""
-        return parseaddr(self.sender)[1]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """One installation. Durations are whole seconds.
-
-    `sender` is an address of a verified SES identity; `immediate_sender` is one for what goes out
-    at once (default: `sender`); `digest_pool` and `immediate_pool` are dedicated IP pools of SES by
-    which each of the two is sent (default: as the account sends);
-    `base_url` is where readers reach the preferences function (default: its own HTTP API, which
-    takes `requests_per_second`, and `requests_burst` at once, of all readers together);
-    `templates` is a folder, seen from that of cdk.json, whose files go before those of
-    `templates/`; `retain` keeps data when a stack is deleted; `default_frequencies` says by
-    category how often those readers hear of it who chose nothing (where it says nothing:
-    daily); `collapse` is how long an immediate email collects; `max_lateness` is how late a
-    digest may still go out; `sunset_days` is how long after the last
-    sign of life a reader is still written to (0: for ever);
-    `emails_per_second` is how fast email goes out, 0 for nine tenths of the account's SES quota;
-    `ramp_from` is how fast after a pause, 0 for no ramp, and it doubles at most each `ramp_every`;
-    `send_timeout` is how long SES may take for one email; an SMTP server has `smtp_reply_timeout`
-    from the end of the message to its answer, and `smtp_command_timeout` for each stage before;
-    `warmup_daily` is how many emails a new sending domain may send on `warmup_from`, a date of
-    UTC or empty, and the number doubles each day after;
-    `immediate_share` is how much of all that is for email at once, in per cent; the rest is for
-    digests, and neither uses the other's;
-    `unknown_policy` says what becomes of an email of which nobody knows whether it went out, once
-    SES has reported nothing for `evidence_grace`: `resend` (once more, as soon as reports are
-    known to come in, and for `longest_doubt` at most), `carry_over` (its events come again with the
-    next one) or `assume_sent`;
-    `soft_bounces` soft bounces of an address within `soft_bounce_days` suppress it, as a hard one
-    does at once;
-    `track_clicks` and `track_opens` let SES report clicks and opens, for which it leads links by a
-    server of its own and puts a picture into each email; a click is a sign of life, and with
-    `opens_are_life` an open too;
-    `reports_by_sns` lets SES report all of it by way of an SNS topic as well, beside EventBridge;
-    `category_hold` stops a category of which too many emails bounce or are complained of;
-    `ticks` lets the clock start digests and the sweep; `host_layers` builds for this machine
-    instead of Lambda's.
-    """
-
-    name: str
-    sender: str
-    list_id: str
-    base_url: str = ""
-    templates: str = ""
-    requests_per_second: int = 50
-    requests_burst: int = 100
-    bus: str = "gazette"
-    alarm_email: str = ""
-    immediate_sender: str = ""
-    digest_pool: str = ""
-    immediate_pool: str = ""
-    mail_provider: str = "ses"
-    smtp_host: str = ""
-    smtp_port: int = 465
-    smtp_security: str = "tls"
-    smtp_secret: str = ""
-    smtp_command_timeout: int = 20
-    smtp_reply_timeout: int = 600
-    retain: bool = True
-    ticks: bool = True
-    host_layers: bool = False
-    shards: int = 16
-    lookback_slots: int = 6
-    max_lateness: int = 21600
-    spread: int = 600
-    emails_per_second: int = 0
-    ramp_from: int = 10
-    ramp_every: int = 30
-    warmup_from: str = ""
-    warmup_daily: int = 200
-    immediate_share: int = 20
-    check_after: int = 3600
-    collapse: int = 20
-    settle_lag: int = 15
-    send_timeout: int = 10
-    commit_margin: int = 8
-    clock_skew: int = 5
-    evidence_grace: int = 900
-    longest_doubt: int = 21600
-    unknown_policy: str = "resend"
-    soft_bounces: int = 5
-    soft_bounce_days: int = 14
-    max_groups: int = 20
-    event_retention_days: int = 35
-    run_retention_days: int = 200
-    sunset_days: int = 45
-    concurrency: int = 20
-    track_clicks: bool = False
-    track_opens: bool = False
-    opens_are_life: bool = False
-    reports_by_sns: bool = False
-    category_hold: bool = True
-    default_frequencies: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def streams(self) -> tuple[Stream, Stream]:
-        """Digests, and what goes out at once."""
-        return (
-            Stream("digest", self.sender, self.digest_pool),
-            Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
-        )
-
-    def sized(self, step: Step) -> Step:
-        """The step as this stage needs it.
-
-        An SMTP server may take ten minutes for an email, so with one who sends gets a single
-        message at a time, and the time for it: none is given back because time ran out.
-        """
-        if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
-            return step
-        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
-        timeout = invocation_of_one(budget=budget, commit_margin=self.commit_margin)
-        return replace(step, batch_size=1, timeout=timeout)
 
 
 def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
@@ -167,7 +34,7 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         if setting not in types:
             raise StageError(
                 f"Stage {name!r} in cdk.json: there is no setting {setting!r}; "
-                "infra/stages.py lists them."
+                "docs/configuration.md lists them."
             )
         if type(value) is not (get_origin(types[setting]) or types[setting]):
             kind = getattr(types[setting], "__name__", types[setting])

@@ -10,7 +10,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from infra.stages import Stage
+from infra.stage import Stage
 
 _BRAKE_WATCHED = 60
 """Minutes: the brake tries again after up to thirty, and who tries comes up to fifteen later."""

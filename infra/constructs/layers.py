@@ -5,7 +5,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.assets.layers import HOST, LAMBDA, ROOT, core_code, dependencies_code, interpreter_for
-from infra.stages import Stage
+from infra.stage import Stage
 
 
 def build_layers(scope: Construct, stage: Stage) -> list[lambda_.ILayerVersion]:

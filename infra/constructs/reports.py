@@ -10,7 +10,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.stages import Stage, Stream
+from infra.stage import Stage, Stream
 
 _REPORTED = (
     ses.EmailSendingEvent.SEND,

@@ -15,7 +15,7 @@ from gazette.settings import Settings
 from infra.assets.layers import ROOT
 from infra.constructs.alarms import service_name
 from infra.constructs.queues import WatchedQueue, step_queue
-from infra.stages import Stage
+from infra.stage import Stage
 from infra.topology import VISIBILITY_FACTOR, Step
 
 

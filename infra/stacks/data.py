@@ -7,7 +7,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from infra.stages import Stage
+from infra.stage import Stage
 from infra.topology import TABLES, Table
 
 

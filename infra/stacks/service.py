@@ -43,7 +43,7 @@ from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.reports import name_of_set, report_emails
 from infra.constructs.step import StepConstruct
-from infra.stages import Stage, Stream
+from infra.stage import Stage, Stream
 from infra.topology import (
     FANOUT,
     FEEDBACK,

@@ -1,0 +1,325 @@
+"""The settings of a stage. docs/configuration.md is made from the text below each of them."""
+
+from dataclasses import dataclass, field, replace
+from email.utils import parseaddr
+
+from gazette.settings import invocation_of_one, smtp_budget
+
+from infra.topology import GENERATE, RESEND, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Emails with a sender, a configuration set and perhaps a dedicated IP pool of their own."""
+
+    name: str
+    sender: str
+    pool: str
+
+    @property
+    def address(self) -> str:
+        """The address in `sender`, without the display name."""
+        return parseaddr(self.sender)[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One installation.
+
+    The text below a setting begins with its unit in brackets, if it has one. Its second paragraph
+    says what happens when the value is wrong.
+    """
+
+    name: str
+
+    sender: str
+    """Who email comes from, such as `Shop <digest@shop.example>`; an identity verified in SES.
+
+    SES refuses what it has not verified: the circuit breaker opens."""
+
+    list_id: str
+    """Names your list to mail programs (RFC 2919), such as `digest.shop.example`.
+
+    Only letters, digits, dots and hyphens."""
+
+    alarm_email: str = ""
+    """Who gets the alarms, by an email subscription that they have to confirm.
+
+    Empty: alarms reach nobody, and synthesis warns."""
+
+    bus: str = "gazette"
+    """The event bus on which services put events.
+
+    A second stage of an account and region needs another name."""
+
+    templates: str = ""
+    """A folder beside cdk.json whose files replace those of `templates/`.
+
+    A missing folder, or a template that cannot be rendered, is refused."""
+
+    base_url: str = ""
+    """Where readers reach their links, if not at the stage's own HTTP API: your CloudFront.
+
+    Must begin with `https://`. If it leads elsewhere, links in emails are broken."""
+
+    requests_per_second: int = 50
+    """[requests a second] What the HTTP API takes from all readers together.
+
+    1 to 10,000. What is more is answered with 429."""
+
+    requests_burst: int = 100
+    """[requests] What the HTTP API takes at once.
+
+    1 to 5,000."""
+
+    mail_provider: str = "ses"
+    """`ses`, or `smtp` for any other provider.
+
+    With `smtp`, `smtp_host`, `emails_per_second` and another `unknown_policy` than `resend` are
+    required."""
+
+    immediate_sender: str = ""
+    """Who immediate emails come from. Empty: `sender`.
+
+    As `sender`."""
+
+    digest_pool: str = ""
+    """The dedicated IP pool of SES for digests. Empty: as the account sends.
+
+    SES refuses a pool that does not exist. Needs `ses`."""
+
+    immediate_pool: str = ""
+    """The dedicated IP pool of SES for immediate emails. Empty: as the account sends.
+
+    As `digest_pool`."""
+
+    track_clicks: bool = False
+    """SES routes links through its own server and reports clicks; a click counts as activity.
+
+    Needs `ses`."""
+
+    track_opens: bool = False
+    """SES adds a picture to each email and reports who fetched it.
+
+    Needs `ses`."""
+
+    opens_are_life: bool = False
+    """An open counts as activity of the reader.
+
+    Needs `track_opens`."""
+
+    reports_by_sns: bool = False
+    """SES sends its events through an SNS topic too, because EventBridge may lose one.
+
+    Needs `ses`."""
+
+    smtp_host: str = ""
+    """The SMTP server.
+
+    Required with `smtp`."""
+
+    smtp_port: int = 465
+    """The port of the SMTP server.
+
+    The worker cannot connect: email waits and is tried again."""
+
+    smtp_security: str = "tls"
+    """`tls` from the start, `starttls`, or `none`.
+
+    `none` together with `smtp_secret` is refused: the password would travel as plain text."""
+
+    smtp_secret: str = ""
+    """The name of a Secrets Manager secret with `{"username": …, "password": …}`. Empty: no login.
+
+    A wrong login stops all email: the circuit breaker opens."""
+
+    smtp_command_timeout: int = 20
+    """[seconds] How long each of nine stages of the SMTP exchange may take, to the message's end.
+
+    5 to 60, and an email may take no longer than an invocation (900 seconds)."""
+
+    smtp_reply_timeout: int = 600
+    """[seconds] How long the SMTP server may take to answer once it has the message.
+
+    60 to 720. Too short: more outcomes are unknown."""
+
+    send_timeout: int = 10
+    """[seconds] How long SES may take for one email.
+
+    3 to 60; with `commit_margin` at most the time-out of `generate`. Too short: more outcomes are
+    unknown."""
+
+    emails_per_second: int = 0
+    """[emails a second] The rate of all workers together. 0: nine tenths of the SES quota.
+
+    0 to 500: each email is a write of one DynamoDB row. Required with `smtp`."""
+
+    immediate_share: int = 20
+    """[per cent] The part of the rate, of the ramp and of each day that is for immediate emails.
+
+    1 to 99. Neither stream uses what the other leaves."""
+
+    ramp_from: int = 10
+    """[emails a second] The rate after a pause; it doubles while there is work. 0: no ramp.
+
+    0 to 10,000."""
+
+    ramp_every: int = 30
+    """[seconds] How long until the rate of the ramp doubles.
+
+    15 to 3,600."""
+
+    warmup_from: str = ""
+    """The first day of a new sending domain, such as `2026-11-21`, in UTC. Empty: no warm-up.
+
+    Anything but a date is refused."""
+
+    warmup_daily: int = 200
+    """[emails] How many may go out on the first day of the warm-up; doubled each day, for a month.
+
+    1 to 1,000,000. Too many: mailbox providers may refuse email of the new domain."""
+
+    default_frequencies: dict[str, str] = field(default_factory=dict)
+    """How often readers hear of a category when they have chosen nothing, such as
+    `{"comment": "weekly"}`. A category that is not named: `daily`.
+
+    Each must be `never`, `immediate`, `daily`, `weekly` or `custom`."""
+
+    collapse: int = 20
+    """[seconds] How long an immediate email collects what else happens on the same entity.
+
+    1 to 300. Longer: fewer emails, and later ones."""
+
+    max_groups: int = 20
+    """[groups] How many groups a digest shows; it counts the rest and links to the whole list.
+
+    1 or more."""
+
+    sunset_days: int = 45
+    """[days] How long after the last activity a reader still gets email. 0: for ever.
+
+    If services report no activity and it is not 0, every reader becomes dormant."""
+
+    spread: int = 600
+    """[seconds] The longest random delay of a digest, so that a slot's emails are not made at once.
+
+    0 to 900, the longest delay of SQS."""
+
+    max_lateness: int = 21600
+    """[seconds] How late a digest may still go out; after that its events go with the next one.
+
+    600 or more."""
+
+    shards: int = 16
+    """[shards] Parts of the readers that fan-out reads side by side. You may change it at any time.
+
+    1 to 256. Too few: one shard manages some 20,000 readers a slot, and fan-out is late
+    (alarm `shards-late`)."""
+
+    lookback_slots: int = 6
+    """[slots] How many earlier slots each tick reads again: the due index is eventually consistent.
+
+    1 to 144. Too few: fan-out can overlook a schedule that the index shows late."""
+
+    concurrency: int = 20
+    """[invocations] How many invocations of each function with a queue may run at once.
+
+    2 to 1,000. Too few: email goes out more slowly than `emails_per_second`."""
+
+    unknown_policy: str = "resend"
+    """What happens when nobody knows whether an email went out: `resend`, `carry_over` or
+    `assume_sent`.
+
+    You risk a duplicate (`resend`), a duplicate and a delay (`carry_over`) or a loss
+    (`assume_sent`). `smtp` refuses `resend`."""
+
+    evidence_grace: int = 900
+    """[seconds] How long to wait for a delivery event before `unknown_policy` decides.
+
+    60 to 86,400. Too short: more duplicates or losses. Too long: more delay."""
+
+    longest_doubt: int = 21600
+    """[seconds] How long `resend` waits for proof that delivery events arrive at all.
+
+    At least `evidence_grace`. After it the events go with the next digest."""
+
+    check_after: int = 3600
+    """[seconds] When the sweep looks for the first time at a run that should have been sent.
+
+    0 or more. Too short: useless messages. Too long: a lost message is found later."""
+
+    settle_lag: int = 15
+    """[seconds] The time between a window's end and now, in which writes become visible.
+
+    More than the longest write of an event (1.5 seconds) plus `clock_skew`, up to 300: otherwise an
+    event could be missed."""
+
+    clock_skew: int = 5
+    """[seconds] By how much the clocks of two functions may differ.
+
+    0 to 60."""
+
+    commit_margin: int = 8
+    """[seconds] The time kept for recording the outcome after the longest call of the provider.
+
+    5 or more. Too short: more outcomes are unknown."""
+
+    soft_bounces: int = 5
+    """[messages] How many messages may bounce softly before the address is suppressed.
+
+    1 to 100."""
+
+    soft_bounce_days: int = 14
+    """[days] The period in which soft bounces count.
+
+    1 to 365."""
+
+    category_hold: bool = True
+    """Holds a category when too many of its emails bounce or draw complaints.
+
+    `false`: nothing is counted, and SES may review your account for one bad category."""
+
+    event_retention_days: int = 35
+    """[days] How long an event waits at least; longer if its digest comes rarely or pauses.
+
+    35 or more."""
+
+    run_retention_days: int = 200
+    """[days] How long runs, and what became of their emails, are stored.
+
+    More than the longest life of an event, 196 days with the default retention."""
+
+    retain: bool = True
+    """Keeps tables and keys when their stack is deleted, and protects them from deletion.
+
+    `false`: deleting the stack deletes all data."""
+
+    ticks: bool = True
+    """The clock starts digests and the sweep.
+
+    `false`: no digest goes out by itself."""
+
+    host_layers: bool = False
+    """Builds the layers for this machine instead of Lambda's; for the embedded engine.
+
+    `true` on another platform than Lambda's: functions cannot import their libraries."""
+
+    @property
+    def streams(self) -> tuple[Stream, Stream]:
+        """Digests, and what goes out at once."""
+        return (
+            Stream("digest", self.sender, self.digest_pool),
+            Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
+        )
+
+    def sized(self, step: Step) -> Step:
+        """The step as this stage needs it.
+
+        An SMTP server may take ten minutes for an email, so with one who sends gets a single
+        message at a time, and the time for it: none is given back because time ran out.
+        """
+        if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
+            return step
+        budget = smtp_budget(command=self.smtp_command_timeout, reply=self.smtp_reply_timeout)
+        timeout = invocation_of_one(budget=budget, commit_margin=self.commit_margin)
+        return replace(step, batch_size=1, timeout=timeout)
