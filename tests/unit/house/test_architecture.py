@@ -17,7 +17,7 @@ STDLIB = "the standard library"
 LIBRARIES = "third-party libraries"
 TOPS = ("functions", "infra", "cli")
 
-_ROOT = ("runs", "time_budget", "context")
+_ROOT = ("conflicts", "runs", "time_budget", "context")
 _SHARED = ("subscribers", *_ROOT)
 _MIDDLE = ("routing", "occurrences", *_SHARED)
 

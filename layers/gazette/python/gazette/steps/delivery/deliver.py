@@ -23,6 +23,7 @@ from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.outside import TimeLeft
+from gazette.steps.conflicts import kept_changing
 from gazette.steps.delivery.category_hold import count_expired
 from gazette.steps.delivery.claim import make_claim
 from gazette.steps.delivery.edition import address
@@ -103,7 +104,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         if claimed:
             break
     else:
-        raise NotYet(f"Run {run_id(key)} kept changing while it was being prepared.")
+        raise kept_changing(f"Run {run_id(key)}")
     if _is_suppressed(claimed, prepared, by):
         unsent = apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
         skipped = apply(unsent, Skip(Reason.SUPPRESSED), runs=by.runs)

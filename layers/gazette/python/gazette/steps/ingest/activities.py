@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from gazette.domain.commands import ChangeFollow, RetractActivity
-from gazette.domain.errors import NotYet
 from gazette.domain.model import Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import FollowersQueue
@@ -11,6 +10,7 @@ from gazette.domain.ports.stores import Activities
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.subscriber import Erased
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.followers import bring_to, set_out
 from gazette.steps.routing.follows import forget_follow, forgotten_until, remember_follow
@@ -18,8 +18,6 @@ from gazette.steps.routing.route import reroute
 
 LATE_FOLLOW = timedelta(days=1)
 """How far back a follow that comes late is shown what happened before it came."""
-
-_CONFLICTS = 5
 
 
 def create_activity(
@@ -34,7 +32,7 @@ def create_activity(
     Also when it was there already, until the walk over its followers has ended: a crash between
     the row and its followers must not lose them.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         is_new, stored = activities.create(activity)
         if isinstance(stored, Retracted) or stored.retracted:
             outcome = Outcome.RETRACTED
@@ -55,7 +53,7 @@ def create_activity(
             again=_outdated_sides(activity, stored),
         )
         return outcome
-    raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
+    raise kept_changing(f"Activity {activity.id}")
 
 
 def _outdated_sides(said: Activity, stored: Activity | Retracted) -> tuple[str, ...]:

@@ -3,18 +3,16 @@
 from dataclasses import replace
 
 from gazette.domain.commands import ChoosePreferences
-from gazette.domain.errors import NotYet
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import TimeLeft
 from gazette.domain.subscribers.choices import NO_CHOICES
 from gazette.domain.subscribers.subscriber import Early, Erased, Subscriber
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.profiles import is_still, latest_of, reroute_waiting
 from gazette.steps.subscribers.schedules import set_schedules
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.time_budget import unhurried
-
-_CONFLICTS = 5
 
 
 def choose_preferences(
@@ -25,7 +23,7 @@ def choose_preferences(
     As `change_subscriber`, and a sign of life. Without a profile it waits for one. Raises NotYet
     where the profile keeps changing, or `time_left` is too short for what waits.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         current = context.subscribers.get(command.user_id)
         erased_at = current.erased_at if current else None
         if isinstance(current, Erased) or (erased_at and command.at <= erased_at):
@@ -43,7 +41,7 @@ def choose_preferences(
         if is_still(merged, context):
             mark_active(command.user_id, command.at, context=context)
             return Outcome.CHANGED
-    raise NotYet(f"The profile of {command.user_id} kept changing. The message will come again.")
+    raise kept_changing(f"The profile of {command.user_id}")
 
 
 def _keep_early(command: ChoosePreferences, context: RoutingContext) -> bool:

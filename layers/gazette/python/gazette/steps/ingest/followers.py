@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from gazette.domain.errors import NotYet, UnreadableRow
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Retracted
 from gazette.domain.ports.outside import (
     MESSAGES_A_CALL,
@@ -14,6 +14,7 @@ from gazette.domain.ports.outside import (
 from gazette.domain.ports.stores import Activities, Follows
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.route import retract_event, route
 from gazette.steps.time_budget import require_time
@@ -23,8 +24,6 @@ PAGE = 100
 
 PAGES_A_WALK = 1000
 """Pages that one message queues before it hands over to another."""
-
-_CONFLICTS = 5
 
 
 def set_out(
@@ -98,7 +97,7 @@ def bring_to(
     """
     known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
     users = [user for user in map(_user_of, followers) if user != activity.actor.id]
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         if activity.retracted:
             _retract(activity, users, context)
         else:
@@ -111,7 +110,7 @@ def bring_to(
         ):
             return
         activity, known = latest, {}
-    raise NotYet(f"Activity {activity.id} kept changing. The message will be delivered again.")
+    raise kept_changing(f"Activity {activity.id}")
 
 
 def _retract(activity: Activity, users: Sequence[str], context: RoutingContext) -> None:

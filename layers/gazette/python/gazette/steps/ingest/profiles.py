@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 from datetime import date, datetime
 
-from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import TimeLeft
@@ -21,13 +20,12 @@ from gazette.domain.subscribers.subscriber import (
     Subscriber,
     SubscriberStatus,
 )
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.route import reroute
 from gazette.steps.subscribers.schedules import set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.time_budget import unhurried
-
-_CONFLICTS = 5
 
 
 def change_subscriber(
@@ -38,7 +36,7 @@ def change_subscriber(
     A crash between them is mended by the redelivery. Whoever changes the profile meanwhile, or
     leaves, is looked for once more at the end: what must not be visited is not in the due index.
     """
-    for number in range(_CONFLICTS):
+    for number in ATTEMPTS:
         current: Reader | Early = context.subscribers.get(given.user_id)
         if current is None and number:  # a choice that came first is what stood in the way
             current = context.subscribers.early(given.user_id)
@@ -65,7 +63,7 @@ def change_subscriber(
         if is_still(merged, context):
             outdated = merged.changed_at > given.changed_at
             return Outcome.OUTDATED if outdated else Outcome.CHANGED
-    raise NotYet(f"The profile of {given.user_id} kept changing. The message will come again.")
+    raise kept_changing(f"The profile of {given.user_id}")
 
 
 def is_still(merged: Subscriber, context: RoutingContext) -> bool:

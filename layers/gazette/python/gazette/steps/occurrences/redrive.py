@@ -6,16 +6,14 @@ from datetime import timedelta
 
 from gazette.domain.delivery.restart import Restart, Restarted
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
-from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash, is_immediate, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.outside import Clock, QueuedRun, RunQueue
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.occurrences.next_run import start_behind
-
-_CONFLICTS = 5
 
 _COLLECTED = timedelta(minutes=1)
 """So long what goes out at once has for what is stored in the same second."""
@@ -48,7 +46,7 @@ def restart(failed: Run, *, by: Restarting) -> Restarted:
     meanwhile has a run that is found. Whoever comes again finds it too, and does what a crash left
     undone. Raises NotYet where runs and schedule kept changing.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         schedule = _schedule(failed.key, by)
         chain = by.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
         if carrier := _carrier(failed, chain, by):
@@ -71,7 +69,7 @@ def restart(failed: Run, *, by: Restarting) -> Restarted:
         if started.is_open:
             _go_on(started, by)
             return Restarted(failed, Restart.STARTED, started)
-    raise _kept_changing(failed)
+    raise kept_changing(f"The schedule of run {run_id(failed.key)}")
 
 
 def _carrier(failed: Run, chain: Sequence[Run], by: Restarting) -> Run | None:
@@ -124,7 +122,7 @@ def _spend(run: Run, by: Restarting) -> None:
 
     One that fan-out has taken is that of the next occurrence, and is left to it.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         schedule = _schedule(run.key, by)
         if schedule is None or schedule.sequence > run.key.sequence:
             return
@@ -133,10 +131,4 @@ def _spend(run: Run, by: Restarting) -> None:
         spent = replace(schedule, sequence=run.key.sequence + 1, revision=schedule.revision + 1)
         if by.schedules.put(spent, replacing=schedule):
             return
-    raise _kept_changing(run)
-
-
-def _kept_changing(run: Run) -> NotYet:
-    return NotYet(
-        f"The schedule of run {run_id(run.key)} kept changing. The message will come again."
-    )
+    raise kept_changing(f"The schedule of run {run_id(run.key)}")

@@ -4,26 +4,24 @@ from dataclasses import replace
 from datetime import datetime
 
 from gazette.domain.commands import ChangeFollow
-from gazette.domain.errors import NotYet
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.history import remember
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
-
-_CONFLICTS = 5
 
 
 def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
     """The follow as it is stored now: mostly it is a new one, so that is tried first."""
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         changes = current.changes if current else ()
         follow = Follow(entity, user_id, remember(changes, command.at, command.state))
         if follow == current or context.follows.put(follow, replacing=current):
             return follow
         current = context.follows.get(entity, user_id)
-    raise NotYet(f"What {user_id} follows kept changing. The message will be delivered again.")
+    raise kept_changing(f"The follow of {entity} by {user_id}")
 
 
 def forgotten_until(reader: Subscriber | Erased) -> datetime | None:

@@ -5,16 +5,15 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.errors import NotYet
 from gazette.domain.identity import NOWHERE, is_immediate
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_next_collecting
 from gazette.steps.routing.move import claimable, holding, schedule_and_runs
 from gazette.steps.runs import make_known
 
-_CONFLICTS = 5
 _IN_TIME = timedelta(minutes=1)
 
 
@@ -30,7 +29,7 @@ def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | No
     if name in NOWHERE or context.clock() - placed.stored_at <= context.write_bound:
         return placed
     is_told = False
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         schedule, chain = schedule_and_runs(user_id, name, context=context, since=placed.stored_at)
         if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):
             return placed
@@ -51,7 +50,7 @@ def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | No
         if not isinstance(found, Placed):
             return None
         placed = found
-    raise NotYet(f"The runs of event {placed.event.id} kept changing. The message will come again.")
+    raise kept_changing(f"The schedule or some run of event {placed.event.id}")
 
 
 def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | None) -> bool:

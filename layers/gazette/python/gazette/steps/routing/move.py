@@ -6,18 +6,16 @@ from datetime import datetime
 
 from gazette.domain.delivery.run import Reason, Run, Status, may_have_gone_until
 from gazette.domain.delivery.signals import Cancel
-from gazette.domain.errors import NotYet
 from gazette.domain.identity import GIVEN_UP, NOWHERE, is_immediate, latest_run
 from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import is_known
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import collecting, queue_run, start_next_collecting
 from gazette.steps.runs import apply, make_known
-
-_CONFLICTS = 5
 
 _FEW = 10
 """Runs nobody has claimed that stay open on each side of a move: each is an item of its
@@ -35,7 +33,7 @@ def move(
     now; None where it is no more. Raises NotYet where it keeps moving.
     """
     user_id, event_id = placed.event.user_id, placed.event.id
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         leaving = _leaving(placed, context)
         if leaving is None:
             return placed
@@ -49,7 +47,7 @@ def move(
         if found.schedule == target:
             return found
         placed = found
-    raise NotYet(f"Event {event_id} of {user_id} kept moving. The message will come again.")
+    raise kept_changing(f"Event {event_id} of {user_id}")
 
 
 def take_back(placed: Placed, *, context: RoutingContext) -> None:
@@ -58,7 +56,7 @@ def take_back(placed: Placed, *, context: RoutingContext) -> None:
     Together with the epochs of the open runs: a worker that has read it fails at its claim.
     Raises NotYet where it keeps moving.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         guard = _leaving(placed, context)
         if guard is None or context.events.remove(placed, guard):
             return
@@ -66,7 +64,7 @@ def take_back(placed: Placed, *, context: RoutingContext) -> None:
         if not isinstance(found, Placed):
             return
         placed = found
-    raise NotYet(f"Event {placed.event.id} kept moving. The message will come again.")
+    raise kept_changing(f"Event {placed.event.id} of {placed.event.user_id}")
 
 
 def extend(placed: Placed, wanted: Recurrence | None, *, context: RoutingContext) -> None:
@@ -122,13 +120,13 @@ def _with_one_to_claim(
 
     Where none does, one is started. Raises NotYet where each ended at once.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         waiting = claimable(chain)
         if waiting and (collecting_at is None or collecting(waiting, collecting_at)):
             return chain
         start_next_collecting(user_id, name, chain, context=context)
         chain = context.runs.chain(latest_run(user_id, name))
-    raise NotYet(f"The runs of {name} of {user_id} kept ending. The message will come again.")
+    raise kept_changing(f"The list of runs of schedule {name} of {user_id}")
 
 
 def schedule_and_runs(

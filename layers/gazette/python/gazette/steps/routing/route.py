@@ -12,7 +12,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from gazette.domain.delivery.run import BEGINNING, may_have_gone_until, sent_until
-from gazette.domain.errors import NotYet, UnreadableRow
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import WAITING, is_immediate, latest_run
 from gazette.domain.model import Event, Placed, Retracted
 from gazette.domain.outcome import Outcome
@@ -21,6 +21,7 @@ from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediate
@@ -30,7 +31,6 @@ from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_o
 from gazette.steps.subscribers.schedules import ensure_schedule
 from gazette.steps.time_budget import require_time, unhurried
 
-_CONFLICTS = 5
 _AT_ONCE = 100
 
 TO_ANSWER = timedelta(seconds=8)
@@ -76,7 +76,7 @@ def reroute(
     `only_arrived`: nothing was known of the reader before, so nothing is under a schedule yet.
     Raises NotYet where the choices keep changing, or `time_left` is too short for what remains.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
         waiting = list(readable(found))
         all_inputs = routing_inputs([placed.event for placed in waiting], context)
@@ -93,7 +93,7 @@ def reroute(
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(found)
             return
-    raise NotYet(f"What {user_id} wants kept changing. The message will be delivered again.")
+    raise kept_changing(f"What {user_id} chose or follows")
 
 
 def retract_event(
@@ -127,7 +127,7 @@ def _route_some(
     outcomes = [Outcome.DUPLICATE] * len(events)
     all_inputs = routing_inputs(events, context, known)
     unsettled = list(range(len(events)))
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         for number in unsettled:
             outcome = _route_one(events[number], all_inputs[number], context)
             if outcome is not Outcome.DUPLICATE:
@@ -139,7 +139,7 @@ def _route_some(
         if not unsettled:
             return outcomes
         all_inputs = again
-    raise NotYet("What readers want kept changing. The message will be delivered again.")
+    raise kept_changing("What some reader chose or follows")
 
 
 def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Outcome:
@@ -154,7 +154,7 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
         return target
     wanted = inputs.recurrence_of(target)
     stored, found = context.events.store(event, target, wanted)
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         if not isinstance(found, Placed) or not event.amends(found.event):
             break
         if context.events.amend(found, event):

@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 
-from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import settle_suppression
-
-_CONFLICTS = 5
 
 
 def come_back(user_id: str, *, suppressions: Suppressions, context: RoutingContext) -> bool:
@@ -23,7 +21,7 @@ def come_back(user_id: str, *, suppressions: Suppressions, context: RoutingConte
     the status says so, because nothing would bring them there after a crash; and are written once
     more after it, because fan-out may have been taking out what it saw of somebody who left.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber):
             return False
@@ -49,4 +47,4 @@ def come_back(user_id: str, *, suppressions: Suppressions, context: RoutingConte
                 schedules=context.schedules,
                 runs=context.runs,
             )
-    raise NotYet(f"The profile of {user_id} kept changing.")
+    raise kept_changing(f"The profile of {user_id}")

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
 
-from gazette.domain.errors import NotYet
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Schedule
 from gazette.domain.ports.ledgers import Schedules
@@ -18,10 +17,9 @@ from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.subscribers.reschedule import give_up, stop_pending
-
-_CONFLICTS = 5
 
 
 def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: RoutingContext) -> None:
@@ -32,13 +30,13 @@ def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: Routi
     if context.schedules.get(subscriber.user_id, digest.value) is not None:
         return
     current: Schedule | None = None
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         set_schedule(subscriber, digest, context=context, current=current)
         latest = withdraw_if_left(subscriber.user_id, context=context)
         if not is_active(latest) or latest.is_unchanged_since(subscriber):
             return
         subscriber, current = latest, context.schedules.get(subscriber.user_id, digest.value)
-    raise NotYet(f"The profile of {subscriber.user_id} kept changing. The message will come again.")
+    raise kept_changing(f"The profile of {subscriber.user_id}")
 
 
 def withdraw_if_left(user_id: str, *, context: RoutingContext) -> Reader:
@@ -125,7 +123,7 @@ def set_schedule(
     """
     wanted = subscriber.recurrence(digest)
 
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         if current is None:
             changed = _new(subscriber, digest, context=context, is_new=is_new)
         elif current.changed_at > subscriber.changed_at:
@@ -139,9 +137,7 @@ def set_schedule(
         if context.schedules.put(changed, replacing=current):
             return
         current = context.schedules.get(subscriber.user_id, digest.value)
-    raise NotYet(
-        f"The schedule of {subscriber.user_id} kept changing. The message will be delivered again."
-    )
+    raise kept_changing(f"The schedule {digest} of {subscriber.user_id}")
 
 
 def _new(

@@ -4,15 +4,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Reason, why_not_sent
-from gazette.domain.errors import NotYet
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
-
-_CONFLICTS = 5
 
 _ASK_AGAIN = timedelta(days=45)
 """How long a reader counts as active where nobody ever rests."""
@@ -27,7 +25,7 @@ def active_until(
     somebody who is not visited out of the due index: so also of who left while a crash kept them
     in it, which is why all are asked for now and then.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
         if not is_active(reader):
             return why_not_sent(reader)
@@ -36,7 +34,7 @@ def active_until(
             return until
         if subscribers.set_dormant(reader):
             return Reason.DORMANT
-    raise NotYet(f"The profile of {user_id} kept changing. The shard will come again.")
+    raise kept_changing(f"The profile of {user_id}")
 
 
 def mark_active(user_id: str, at: datetime, *, context: RoutingContext) -> Outcome:
@@ -46,7 +44,7 @@ def mark_active(user_id: str, at: datetime, *, context: RoutingContext) -> Outco
     then the schedules, and the day at last: so what broke off goes on when the message comes
     again, and whoever lets them rest at the same time is found out at the end.
     """
-    for _ in range(_CONFLICTS):
+    for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if isinstance(reader, Erased):
             return Outcome.ERASED
@@ -57,7 +55,7 @@ def mark_active(user_id: str, at: datetime, *, context: RoutingContext) -> Outco
             context.subscribers.mark_active(user_id, at.date())
         if not resumes:
             return Outcome.ACTIVE
-    raise NotYet(f"The profile of {user_id} kept changing. The message will come again.")
+    raise kept_changing(f"The profile of {user_id}")
 
 
 def _may_be_dormant(reader: Subscriber, at: datetime, context: RoutingContext) -> bool:
