@@ -42,7 +42,7 @@ def look(service: Service, slot: datetime) -> tuple[list[Stored], BatchView]:
     settings = FanoutSettings.from_env(service.settings("fanout"))
     retention = timedelta(days=settings.run_retention_days)
     view = view_batch(
-        DynamoBatches(settings.batches_table, retention=retention, clock=now).get(slot),
+        DynamoBatches(settings.control_table, retention=retention, clock=now).get(slot),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=retention),
         shards=range(settings.shards),

@@ -132,7 +132,7 @@ class Service:
 
     def turn_back(self, slot: datetime) -> None:
         """Let every shard take `slot` for the last one that it is done with, whatever it did."""
-        table = self.settings("fanout")["GAZETTE_BATCHES_TABLE"]
+        table = self.settings("fanout")["GAZETTE_CONTROL_TABLE"]
         found = self.tables.query(
             TableName=table,
             KeyConditionExpression="kind = :kind",

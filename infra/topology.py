@@ -93,7 +93,7 @@ ACTIVITIES = Table(
     indexes=(Index(name="occurred", sort_key="occurred_at", holds=("home",)),),
     ttl="expires_at",
 )
-BATCHES = Table(name="batches", partition_key="kind", sort_key="id", ttl="expires_at")
+CONTROL = Table(name="control", partition_key="kind", sort_key="id", ttl="expires_at")
 SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
 BOUNCES = Table(name="bounces", partition_key="address_hash", ttl="expires_at")
 ENGAGEMENT = Table(name="engagement", partition_key="slot", sort_key="run", ttl="expires_at")
@@ -108,7 +108,7 @@ TABLES = (
     ACTIVITIES,
     EVENTS,
     RUNS,
-    BATCHES,
+    CONTROL,
     PACE,
     ENGAGEMENT,
     CATEGORY_STATS,
@@ -131,7 +131,7 @@ INGEST = Step(
             ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
         ),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("batches", ("UpdateItem",)),
+        ("control", ("UpdateItem",)),
         ("suppressions", ("GetItem", "PutItem")),
     ),
 )
@@ -149,7 +149,7 @@ FOLLOWERS = Step(
         ("activities", ("GetItem", "UpdateItem")),
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("batches", ("UpdateItem",)),
+        ("control", ("UpdateItem",)),
     ),
 )
 FANOUT = Step(
@@ -164,7 +164,7 @@ FANOUT = Step(
         ("schedules", ("Query", "PutItem", "UpdateItem")),
         ("events", ("Query",)),
         ("runs", ("Query", "PutItem")),
-        ("batches", ("Query", "UpdateItem", "DeleteItem")),
+        ("control", ("Query", "UpdateItem", "DeleteItem")),
         ("pace", ("UpdateItem",)),
     ),
 )
@@ -172,7 +172,7 @@ _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ("suppressions", ("GetItem",)),
     ("events", ("Query", "UpdateItem")),
-    ("batches", ("GetItem", "Query")),
+    ("control", ("GetItem", "Query")),
     ("pace", ("UpdateItem",)),
 )
 GENERATE = Step(
@@ -195,7 +195,7 @@ RESEND = Step(
     max_receives=20,  # each attempt is one, and so is each time that a worker dies meanwhile
     may_recurse=True,
     tables=(
-        *((table, (*may, "UpdateItem") if table == "batches" else may) for table, may in _SENDING),
+        *((table, (*may, "UpdateItem") if table == "control" else may) for table, may in _SENDING),
         ("subscribers", ("GetItem",)),
         ("schedules", ("GetItem", "PutItem")),  # a redrive of what failed takes a number
     ),
@@ -208,7 +208,7 @@ FEEDBACK = Step(
     max_receives=3,  # so that what fails is seen to have failed before its grace is over
     tables=(
         ("runs", ("GetItem", "Query", "PutItem")),
-        ("batches", ("UpdateItem",)),
+        ("control", ("UpdateItem",)),
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("Query", "UpdateItem")),
         ("suppressions", ("PutItem",)),
@@ -225,7 +225,7 @@ SWEEP = Step(
     batch_size=1,
     tables=(
         ("runs", ("Query", "BatchGetItem", "PutItem")),
-        ("batches", ("GetItem", "Query")),
+        ("control", ("GetItem", "Query")),
     ),
 )
 PREFERENCES = Step(
@@ -239,7 +239,7 @@ PREFERENCES = Step(
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
         ("events", ("GetItem", "Query", "UpdateItem", "DeleteItem")),
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("batches", ("UpdateItem",)),
+        ("control", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),
         ("suppressions", ("GetItem", "PutItem", "DeleteItem")),
     ),

@@ -5,9 +5,9 @@ from typing import Any
 import boto3
 from gazette.adapters.dynamodb.tables import (
     ActivityRow,
-    BatchRow,
     BounceRow,
     CategoryStatsRow,
+    ControlRow,
     EngagementRow,
     EventRow,
     FollowRow,
@@ -25,7 +25,7 @@ NAMES = {
     ActivityRow: "activities",
     EventRow: "events",
     RunRow: "runs",
-    BatchRow: "batches",
+    ControlRow: "control",
     SuppressionRow: "suppressions",
     BounceRow: "bounces",
     PaceRow: "pace",

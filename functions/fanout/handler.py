@@ -10,7 +10,7 @@ from gazette.bootstrap.fanout import build_fan_out, build_tick
 from gazette.bootstrap.parts.quota import build as build_learn_quota
 from gazette.domain.errors import Unavailable
 from gazette.observability import TimeLeft, count, each_message, logger, observed
-from gazette.run_metrics import report_skipped, report_unreadable
+from gazette.run_metrics import record_skipped, record_unreadable_rows
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -39,10 +39,10 @@ def _learn_quota() -> None:
 def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:
     done = build_fan_out()(record.body, time_left)
     count("due", done.due)
-    report_skipped("empty", done.quiet)
-    report_skipped("too_late", done.late)
-    report_skipped("dormant", done.dormant)
+    record_skipped("empty", done.quiet)
+    record_skipped("too_late", done.late)
+    record_skipped("dormant", done.dormant)
     if done.cancelled:
         count("run_cancelled", done.cancelled)
-    report_unreadable(done.unreadable)
+    record_unreadable_rows(done.unreadable)
     logger().info("shard fanned out", shard=record.body, **asdict(done))

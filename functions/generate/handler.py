@@ -7,16 +7,16 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
 from gazette.bootstrap.parts.templates import renderer
 from gazette.observability import TimeLeft, each_message, observed
-from gazette.run_metrics import report_delivery, report_fragments
+from gazette.run_metrics import record_delivery, record_fragments
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of up to ten runs; each ends, goes on by another message, or comes again."""
     with observed(context):
         answer = each_message(event, context, _generate)
-        report_fragments(renderer().take_count())
+        record_fragments(renderer().take_count())
         return answer
 
 
 def _generate(record: SQSRecord, time_left: TimeLeft) -> None:
-    report_delivery(build()(record.body, time_left), record.message_id)
+    record_delivery(build()(record.body, time_left), record.message_id)

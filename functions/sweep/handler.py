@@ -10,7 +10,7 @@ from gazette.bootstrap.sweep import build_begin, build_oldest_due_age, build_swe
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.observability import TimeLeft, count, each_message, logger, measure_seconds, observed
-from gazette.run_metrics import report_unreadable
+from gazette.run_metrics import record_unreadable_rows
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -35,6 +35,6 @@ def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
             logger().warning("doubt decided", correlation_id=run_id(key), decision=what)
     for name, number in swept.items():
         count(f"swept_{name}", number)
-    report_unreadable(unreadable)
+    record_unreadable_rows(unreadable)
     measure_seconds("oldest_due_age", build_oldest_due_age()(record.body))
     logger().info("partition swept", partition=record.body, swept=swept)

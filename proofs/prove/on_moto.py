@@ -29,14 +29,14 @@ from gazette.adapters.aws.queues import (
     decode_run_key,
     decode_shard,
 )
-from gazette.adapters.aws.report_backlog import DynamoEvidenceLog
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -120,7 +120,7 @@ class _Account:
             "activities": DynamoActivities("activities", retention=_RETENTION, clock=clock),
             "suppressions": DynamoSuppressions("suppressions", clock=clock),
             "runs": DynamoRuns("runs", retention=_RUN_RETENTION),
-            "evidence_log": DynamoEvidenceLog("batches"),
+            "evidence_log": DynamoEvidenceLog("control"),
             "quarantine": SqsQuarantine(sqs, urls["quarantine"]),
             "generate_queue": SqsRunQueue(sqs, urls["generate"]),
             "resend_queue": SqsRunQueue(sqs, urls["resend"]),
@@ -136,7 +136,7 @@ class _Account:
         self._more: dict[str, Any] = {
             "events": _Events(clock),
             "shelf": DynamoEventShelf("events", clock=clock),
-            "batches": DynamoBatches("batches", retention=_RUN_RETENTION, clock=clock),
+            "batches": DynamoBatches("control", retention=_RUN_RETENTION, clock=clock),
         }
 
     def _now(self) -> datetime:

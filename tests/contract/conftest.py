@@ -10,12 +10,12 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.bounces import DynamoBounces
-from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
-from gazette.adapters.dynamodb.control.pace import DynamoPacer, DynamoQuota
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.pacing.pace import DynamoPacer, DynamoQuota
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -137,7 +137,7 @@ def runs(engine: str) -> Runs:
 def batches(engine: str, clock: SettableClock) -> Batches:
     if engine != "moto":
         return FakeBatches(clock)
-    return DynamoBatches("batches", retention=RUN_RETENTION, clock=clock)
+    return DynamoBatches("control", retention=RUN_RETENTION, clock=clock)
 
 
 @pytest.fixture

@@ -218,7 +218,7 @@ def tick_when_due(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> 
     found = DynamoSchedules("schedules", shards=1).get(user_id, schedule)
     assert found is not None
     batches = DynamoBatches(
-        "batches", retention=timedelta(days=200), clock=lambda: datetime.now(UTC)
+        "control", retention=timedelta(days=200), clock=lambda: datetime.now(UTC)
     )
     batches.save_checkpoint(0, slot_of(found.next_due_at) - SLOT)
     return {"time": found.next_due_at.isoformat()}

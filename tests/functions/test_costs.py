@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.bootstrap import fanout
 from gazette.bootstrap.parts.clock import now

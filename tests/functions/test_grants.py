@@ -11,7 +11,7 @@ import pytest
 from botocore.client import BaseClient
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -244,7 +244,7 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
         return real(renderer, digest, subscriber, links, schedule)
 
     cloud.warm_up(step)  # which looks for an experiment in the table of the batches
-    meanwhile("batches", "GetItem", lambda: touch(RunKey(user_id, DAILY, 1)))
+    meanwhile("control", "GetItem", lambda: touch(RunKey(user_id, DAILY, 1)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JinjaRenderer, "render", choking)
         cloud.work(step, message.replace('"sequence": 1', '"sequence": 3'))
@@ -255,7 +255,7 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
 
 def a_digest_without_held_categories(cloud: Cloud, step: str, user_id: str) -> None:
     """One event is put off, the other goes out."""
-    holds = DynamoCategoryHolds("batches")
+    holds = DynamoCategoryHolds("control")
     cloud.say("subscriber.changed", profile(user_id))
     like = event(2, user_id=user_id) | {"category": "like"}
     cloud.say("event.created", event(1, user_id=user_id), like)
@@ -359,7 +359,7 @@ def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
 def a_slot_in_which_something_was_left_behind(cloud: Cloud) -> None:
     """And is there no more: its row goes."""
     slot = slot_of(now() - timedelta(days=3))
-    batches = DynamoBatches("batches", retention=timedelta(days=180), clock=now)
+    batches = DynamoBatches("control", retention=timedelta(days=180), clock=now)
     with cloud.meter.acting("somebody else"):
         batches.leave_behind(0, slot)
     at = slot.isoformat()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers

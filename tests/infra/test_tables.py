@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from gazette.adapters.dynamodb.tables import (
     ActivityRow,
-    BatchRow,
     BounceRow,
     CategoryStatsRow,
+    ControlRow,
     EngagementRow,
     EventRow,
     FollowRow,
@@ -30,7 +30,7 @@ _MODELS: dict[str, type[Model]] = {
     "Activities": ActivityRow,
     "Events": EventRow,
     "Runs": RunRow,
-    "Batches": BatchRow,
+    "Control": ControlRow,
     "Suppressions": SuppressionRow,
     "Bounces": BounceRow,
     "Pace": PaceRow,
@@ -88,7 +88,7 @@ def test_what_happened_expires_and_people_do_not(prod: Synthesis) -> None:
     } == dict.fromkeys(
         (
             "Activities",
-            "Batches",
+            "Control",
             "Bounces",
             "Engagement",
             "Events",

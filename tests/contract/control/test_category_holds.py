@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.cached import KEPT_FOR
+from gazette.adapters.cached import CACHED_FOR
 from gazette.adapters.dynamodb.control.category_holds import (
     CachedHeldCategories,
     DynamoCategoryHolds,
@@ -20,7 +20,7 @@ LIKE = category_hold("like", "wrong template", NOW + timedelta(hours=1), by_hand
 
 @pytest.fixture
 def holds(engine: str) -> CategoryHolds:
-    return FakeCategoryHolds() if engine != "moto" else DynamoCategoryHolds("batches")
+    return FakeCategoryHolds() if engine != "moto" else DynamoCategoryHolds("control")
 
 
 def test_at_first_none_is_on_hold(holds: CategoryHolds) -> None:
@@ -55,18 +55,18 @@ def test_it_is_released_once_and_may_be_held_again(holds: CategoryHolds) -> None
 def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
     holds: CategoryHolds, clock: SettableClock, answers: list[str], engine: str
 ) -> None:
-    kept = CachedHeldCategories(holds, clock=clock)
-    assert not kept.names()
+    cached = CachedHeldCategories(holds, clock=clock)
+    assert not cached.names()
     holds.add(COMMENT)
-    assert not kept.names()
-    clock.now += KEPT_FOR + timedelta(seconds=1)
-    assert kept.names() == {"comment"}
+    assert not cached.names()
+    clock.now += CACHED_FOR + timedelta(seconds=1)
+    assert cached.names() == {"comment"}
     if engine == "moto":
         answers += ["lost before", "lost before", "lost before"]
-        clock.now += KEPT_FOR + timedelta(seconds=1)
-        assert kept.names() == {"comment"}
+        clock.now += CACHED_FOR + timedelta(seconds=1)
+        assert cached.names() == {"comment"}
         answers.clear()
-        assert kept.names() == {"comment"}
+        assert cached.names() == {"comment"}
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.cached import KEPT_FOR
-from gazette.adapters.dynamodb.control.experiments import DynamoExperiments, KeptExperiment
-from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.adapters.cached import CACHED_FOR
+from gazette.adapters.dynamodb.control.experiments import CachedExperiment, DynamoExperiments
+from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.experiment import Course, experiment
 from gazette.domain.ports.outside import Experiments
@@ -20,7 +20,7 @@ RANKING = experiment("ranking", {1: 1, 3: 1}, NOW + timedelta(days=1))
 
 @pytest.fixture
 def experiments(engine: str) -> Experiments:
-    return FakeExperiments() if engine != "moto" else DynamoExperiments("batches")
+    return FakeExperiments() if engine != "moto" else DynamoExperiments("control")
 
 
 def test_at_first_none_runs(experiments: Experiments) -> None:
@@ -66,18 +66,18 @@ def test_one_that_is_started_again_has_one_course(experiments: Experiments) -> N
 def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
     experiments: Experiments, clock: SettableClock, answers: list[str], engine: str
 ) -> None:
-    kept = KeptExperiment(experiments, clock=clock)
-    assert kept.running() is None
+    cached = CachedExperiment(experiments, clock=clock)
+    assert cached.running() is None
     experiments.start(SUBJECT)
-    assert kept.running() is None
-    clock.now += KEPT_FOR + timedelta(seconds=1)
-    assert kept.running() == SUBJECT
+    assert cached.running() is None
+    clock.now += CACHED_FOR + timedelta(seconds=1)
+    assert cached.running() == SUBJECT
     if engine == "moto":
         answers += ["lost before"]
-        clock.now += KEPT_FOR + timedelta(seconds=1)
-        assert kept.running() == SUBJECT
+        clock.now += CACHED_FOR + timedelta(seconds=1)
+        assert cached.running() == SUBJECT
         assert answers == []
-        assert kept.running() == SUBJECT
+        assert cached.running() == SUBJECT
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
@@ -88,7 +88,7 @@ def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
 def test_a_row_that_somebody_broke_by_hand_stops_nobody(
     experiments: Experiments, clock: SettableClock, weights: str
 ) -> None:
-    BatchRow("experiment", "email", slot=NOW, name="subject", weights=weights).save()
+    ControlRow("experiment", "email", slot=NOW, name="subject", weights=weights).save()
     with pytest.raises(Unavailable, match="not valid"):
         experiments.running()
-    assert KeptExperiment(experiments, clock=clock).running() is None
+    assert CachedExperiment(experiments, clock=clock).running() is None

@@ -13,17 +13,17 @@ import boto3
 import pytest
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.bounces import DynamoBounces
 from gazette.adapters.dynamodb.control.category_holds import (
     CachedHeldCategories,
     DynamoCategoryHolds,
 )
-from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
-from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer, DynamoQuota
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer, DynamoQuota
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -139,7 +139,7 @@ def bounces() -> DynamoBounces:
 
 
 def batches() -> DynamoBatches:
-    return DynamoBatches("batches", retention=RUN_RETENTION, clock=CLOCK)
+    return DynamoBatches("control", retention=RUN_RETENTION, clock=CLOCK)
 
 
 def engagements() -> DynamoEngagements:
@@ -166,7 +166,7 @@ def store_batches() -> None:
     batches().announce(SHARDS)
     batches().save_checkpoint(1, slot_of(NOW))
     batches().leave_behind(1, slot_of(NOW))
-    DynamoCategoryHolds("batches").add(category_hold("like", "bounces", NOW))
+    DynamoCategoryHolds("control").add(category_hold("like", "bounces", NOW))
 
 
 STORE: dict[str, Callable[[], object]] = {
@@ -176,7 +176,7 @@ STORE: dict[str, Callable[[], object]] = {
     "activities": lambda: activities().create(an_activity()),
     "events": lambda: dynamo_events(CLOCK).store(an_event(), DAILY),
     "runs": lambda: runs().create(replace(a_run(), status=Status.RETRYING, check_at=NOW)),
-    "batches": store_batches,
+    "control": store_batches,
     "pace": lambda: DynamoQuota("pace", name=ROWS.digest).set_quota(
         Quota(rate=14, daily=50_000, left=40_000), NOW
     ),
@@ -303,7 +303,7 @@ def see_batches() -> None:
     assert batches().announced() == {SHARDS: slot}
     assert batches().checkpoints() == {1: slot}
     assert list(batches().left_behind()) == [(1, slot)]
-    assert list(CachedHeldCategories(DynamoCategoryHolds("batches"), clock=CLOCK).names()) == [
+    assert list(CachedHeldCategories(DynamoCategoryHolds("control"), clock=CLOCK).names()) == [
         "like"
     ]
 
@@ -349,7 +349,7 @@ SEE: dict[str, Callable[[], None]] = {
     "activities": see_activity,
     "events": see_event,
     "runs": see_run,
-    "batches": see_batches,
+    "control": see_batches,
     "pace": see_pace,
     "engagement": see_engagement,
     "category_stats": see_category_stats,
@@ -377,7 +377,7 @@ SPOILT: dict[str, tuple[Callable[[Item], None], ...]] = {
     "activities": (spoil("body", S='{"category": 1}'), spoil("occurred_at", S="now")),
     "events": (spoil("body", S="not JSON"), spoil("body"), spoil("expires_at")),
     "runs": (spoil("due_at"), spoil("deadline", S="soon"), spoil("attempt", BOOL=True)),  # type: ignore[arg-type]
-    "batches": (spoil("started_at", S="then"), spoil("slot")),
+    "control": (spoil("started_at", S="then"), spoil("slot")),
     "pace": (spoil("day", S="someday"),),
     "engagement": (spoil("delivered_at", S="then"), spoil("due_in")),
     "category_stats": (spoil("sent", S="many"),),
@@ -452,7 +452,7 @@ def miss_batches() -> None:
     batches().announced()
     batches().left_behind()
     raises(lambda: batches().get(slot_of(NOW)))
-    assert list(CachedHeldCategories(DynamoCategoryHolds("batches"), clock=CLOCK).names()) == [
+    assert list(CachedHeldCategories(DynamoCategoryHolds("control"), clock=CLOCK).names()) == [
         "like"
     ]
 
@@ -487,7 +487,7 @@ MISS: dict[str, Callable[[], None]] = {
     "activities": miss_activity,
     "events": miss_event,
     "runs": miss_run,
-    "batches": miss_batches,
+    "control": miss_batches,
     "pace": miss_pace,
     "engagement": miss_engagement,
     "category_stats": miss_category_stats,

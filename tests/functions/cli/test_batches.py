@@ -29,11 +29,11 @@ READS = {
     ("schedules", "Query"),
     ("runs", "Query"),
     ("runs", "GetItem"),
-    ("batches", "Query"),
-    ("batches", "GetItem"),
+    ("control", "Query"),
+    ("control", "GetItem"),
     ("pace", "GetItem"),
 }
-WRITES = {("batches", "UpdateItem"), ("runs", "PutItem")}
+WRITES = {("control", "UpdateItem"), ("runs", "PutItem")}
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.domain.feedback.reputation import (
     SPAN,
     CategoryCounts,
@@ -31,11 +31,11 @@ def stage(cloud: Cloud) -> Cloud:
 
 
 def held() -> list[CategoryHold]:
-    return list(DynamoCategoryHolds("batches").active())
+    return list(DynamoCategoryHolds("control").active())
 
 
 def test_what_is_on_hold_is_told_with_why_and_since_when(stage: Cloud) -> None:
-    holds = DynamoCategoryHolds("batches")
+    holds = DynamoCategoryHolds("control")
     holds.add(category_hold("like", "a\tb", NOW, by_hand=True))
     holds.add(category_hold("comment", WHY, NOW))
     shown = run(stage, "status")
@@ -64,8 +64,8 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
     assert "is already held: nothing was changed" in again.stdout
     assert held() == [hold]
     assert stage.meter.actions["support"] == {
-        ("batches", "UpdateItem"),
-        ("batches", "Query"),
+        ("control", "UpdateItem"),
+        ("control", "Query"),
         ("pace", "GetItem"),
     }
 
@@ -80,8 +80,8 @@ def test_none_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -
 def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
     category_stats, now = DynamoCategoryStats("category_stats"), datetime.now(UTC)
     category_stats.add("comment", Mark.SENT, now)
-    DynamoCategoryHolds("batches").add(category_hold("comment", WHY, NOW))
-    DynamoCategoryHolds("batches").add(category_hold("like", WHY, NOW))
+    DynamoCategoryHolds("control").add(category_hold("comment", WHY, NOW))
+    DynamoCategoryHolds("control").add(category_hold("like", WHY, NOW))
     done = run(stage, "resume", "--category", "comment")
     assert done.stdout == (
         "category comment of stage prod is sent again; its bounces and complaints are reset\n"
@@ -94,8 +94,8 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
         "category comment of stage prod was not held\n",
     )
     assert stage.meter.actions["support"] == {
-        ("batches", "Query"),
-        ("batches", "DeleteItem"),
+        ("control", "Query"),
+        ("control", "DeleteItem"),
         ("category_stats", "Query"),
         ("category_stats", "BatchWriteItem"),
     }

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.domain.delivery.circuit_breaker import Brake
 from gazette.domain.delivery.pace import PacePlan
 from gazette.settings import FanoutSettings, GenerateSettings
@@ -56,7 +56,7 @@ def test_status_shows_each_stream_and_its_rate(
         "immediate\tsending",
         "immediate rate\tat most 100 emails a second; 0 today (UTC)",
     ]
-    assert stage.meter.actions["support"] == {("pace", "GetItem"), ("batches", "Query")}
+    assert stage.meter.actions["support"] == {("pace", "GetItem"), ("control", "Query")}
 
 
 def test_status_of_a_stopped_stream_says_why_since_when_and_the_next_try(stage: Cloud) -> None:
@@ -110,7 +110,7 @@ def test_stop_holds_all_email_until_it_is_resumed(stage: Cloud) -> None:
     assert stage.meter.actions["support"] == {
         ("pace", "GetItem"),
         ("pace", "UpdateItem"),
-        ("batches", "Query"),
+        ("control", "Query"),
     }
 
 

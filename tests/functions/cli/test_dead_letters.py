@@ -12,7 +12,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from gazette.adapters.aws.queues import SqsFailedRuns, decode_run_key, encode_run_key
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -42,8 +42,8 @@ READS = {
     ("subscribers", "GetItem"),
     ("suppressions", "GetItem"),
     ("events", "Query"),
-    ("batches", "GetItem"),
-    ("batches", "Query"),
+    ("control", "GetItem"),
+    ("control", "Query"),
     ("pace", "GetItem"),
 }
 SHARD = {"shard": 3, "since": "2026-11-22T06:10:00+00:00", "until": "2026-11-22T06:20:00+00:00"}

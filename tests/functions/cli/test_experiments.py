@@ -48,7 +48,7 @@ def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: C
     assert run(stage, "stop").exit_code == 0
     assert "no experiment runs" in run(stage, "show").stdout
     assert stage.meter.actions["engineer"] == {
-        ("batches", action) for action in ("GetItem", "Query", "PutItem", "DeleteItem")
+        ("control", action) for action in ("GetItem", "Query", "PutItem", "DeleteItem")
     }
 
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_run_is_said_and_nothing_is_changed(
     assert refused.exit_code == 2
     assert said in refused.stderr
     assert "Traceback" not in refused.stderr
-    assert ("batches", "PutItem") not in stage.meter.actions["engineer"]
+    assert ("control", "PutItem") not in stage.meter.actions["engineer"]
 
 
 @pytest.mark.usefixtures("later")

@@ -31,7 +31,7 @@ READS = {
     ("events", "Query"),
     ("follows", "Query"),
     ("follows", "BatchGetItem"),
-    ("batches", "Query"),
+    ("control", "Query"),
 }
 
 

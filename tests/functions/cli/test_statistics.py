@@ -10,8 +10,8 @@ from typing import Protocol
 
 import boto3
 import pytest
-from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.feedback.engagement import EngagementEvent
@@ -30,7 +30,7 @@ from tests.functions.deployed import deploy
 
 RETENTION = timedelta(days=180)
 SLOT_ID = "2026-11-22T07:00Z"
-READS = {("engagement", "Query"), ("runs", "Query"), ("batches", "Query")}
+READS = {("engagement", "Query"), ("runs", "Query"), ("control", "Query")}
 SUBJECTS = experiment("subjects", {1: 1, 2: 1}, NOW)
 
 
@@ -145,7 +145,7 @@ def test_a_digest_of_which_nothing_was_reported_is_told(stage: Cloud, put: Put) 
 def test_an_experiment_compares_readers_and_says_what_it_shows(
     stage: Cloud, put: Put, tmp_path: Path
 ) -> None:
-    DynamoExperiments("batches").start(SUBJECTS)
+    DynamoExperiments("control").start(SUBJECTS)
     for number in range(30):
         reader = f"reader{number}"
         clicks = variant_of(reader, SUBJECTS).variation == 2 and number % 4
@@ -167,7 +167,7 @@ def test_an_experiment_compares_readers_and_says_what_it_shows(
 
 
 def test_an_experiment_that_was_stopped_can_still_be_told(stage: Cloud, put: Put) -> None:
-    experiments = DynamoExperiments("batches")
+    experiments = DynamoExperiments("control")
     experiments.start(SUBJECTS)
     experiments.stop(NOW + timedelta(minutes=5))
     put("ann", "delivered")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from gazette.adapters.dynamodb.client import bind
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
 from gazette.bootstrap import feedback
 from gazette.domain.errors import Unavailable
@@ -46,7 +46,7 @@ def already(counts: CategoryCounts) -> None:
 
 
 def held() -> list[CategoryHold]:
-    return list(DynamoCategoryHolds("batches").active())
+    return list(DynamoCategoryHolds("control").active())
 
 
 def test_an_email_counts_once_whatever_is_reported_of_it_how_often(sent: Cloud) -> None:
@@ -102,7 +102,7 @@ def due_with_likes(cloud: Cloud, comments: int, likes: int) -> str:
     for number in range(comments + likes):
         category = "comment" if number < comments else "like"
         cloud.say("event.created", event(number) | {"category": category})
-    DynamoCategoryHolds("batches").add(category_hold("like", "complaints", datetime.now(UTC)))
+    DynamoCategoryHolds("control").add(category_hold("like", "complaints", datetime.now(UTC)))
     (message,) = fan_out(cloud)
     cloud.warm_up("generate")
     return message
@@ -116,7 +116,7 @@ def test_what_is_on_hold_waits_for_its_release(
     assert mail["Content"]["Simple"]["Subject"]["Data"] == "1 new comment from User 0"
     assert '"put_off":2' in logs.getvalue()
     assert '"events_put_off":[2.0]' in capsys.readouterr().out
-    assert DynamoCategoryHolds("batches").release("like")
+    assert DynamoCategoryHolds("control").release("like")
     (run,) = cloud.rows("runs")
     likes = [row for row in cloud.rows("events") if '"like"' in row["body"]]
     assert len(likes) == 2
@@ -179,7 +179,7 @@ def test_a_hold_costs_a_write_unit_also_where_there_is_one(sent: Cloud) -> None:
     already(CategoryCounts(100, complained=9))
     sent.meter.clear()
     sent.work("feedback", complaint())
-    assert sent.meter.write_units["batches"] == 1
+    assert sent.meter.write_units["control"] == 1
     sent.meter.clear()
     sent.work("feedback", bounce())
-    assert sent.meter.write_units["batches"] == 1
+    assert sent.meter.write_units["control"] == 1

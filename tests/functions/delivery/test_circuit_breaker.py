@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.bootstrap import generate
 from gazette.bootstrap.parts import sending
 from gazette.domain.delivery.circuit_breaker import Brake

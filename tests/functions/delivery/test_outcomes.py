@@ -12,7 +12,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
-from gazette.adapters.aws.report_backlog import DynamoEvidenceLog
+from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
@@ -160,7 +160,7 @@ def test_reports_that_name_no_run_end_there(cloud: Cloud) -> None:
     cloud.work(
         "feedback", report(run="canary"), report(run="gone-daily-7"), json.dumps(about_the_account)
     )
-    assert DynamoEvidenceLog("batches").latest()
+    assert DynamoEvidenceLog("control").latest()
 
 
 def test_what_is_no_report_is_given_back_alone(cloud: Cloud) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ReadTimeoutError
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.bootstrap.parts.clock import now
@@ -347,7 +347,7 @@ def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
         "subscribers": 1,
         "suppressions": 1 + 1,
         "schedules": 2,
-        "batches": 1,
+        "control": 1,
     }
     ann.meter.clear()
     press(ann, "start")

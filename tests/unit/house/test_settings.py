@@ -104,7 +104,7 @@ def test_a_variable_is_named_after_its_field() -> None:
     assert build(FanoutSettings).to_env()["GAZETTE_SPREAD"] == "540"
     assert set(build(FeedbackSettings).to_env()) == {
         "GAZETTE_RUNS_TABLE",
-        "GAZETTE_BATCHES_TABLE",
+        "GAZETTE_CONTROL_TABLE",
         "GAZETTE_SUBSCRIBERS_TABLE",
         "GAZETTE_SCHEDULES_TABLE",
         "GAZETTE_SUPPRESSIONS_TABLE",

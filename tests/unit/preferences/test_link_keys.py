@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.aws.link_keys import ASKED_EVERY, KEPT_FOR, KeptKeys
+from gazette.adapters.aws.link_keys import ASKED_EVERY, CACHED_FOR, CachedKeys
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
 from gazette.domain.identity import run_id
@@ -30,7 +30,7 @@ class Installation:
     """A process that has read `secret`."""
 
     secret: FakeSecret
-    kept: KeptKeys
+    cached: CachedKeys
     clock: SettableClock
 
     def wait(self, time: timedelta) -> None:
@@ -38,13 +38,13 @@ class Installation:
 
     @property
     def reader(self) -> LinkReader:
-        return LinkReader(keys=self.kept.known, newer_keys=self.kept.newer)
+        return LinkReader(keys=self.cached.known, newer_keys=self.cached.newer)
 
 
 @pytest.fixture
 def process(clock: SettableClock) -> Installation:
     secret = FakeSecret(OLD)
-    return Installation(secret, KeptKeys(FakeKeyStore(secret), clock=clock), clock)
+    return Installation(secret, CachedKeys(FakeKeyStore(secret), clock=clock), clock)
 
 
 def leave(keys: LinkKeys) -> str:
@@ -128,16 +128,16 @@ def test_what_names_no_key_costs_no_look(process: Installation) -> None:
 
 def test_a_new_key_signs_within_minutes(process: Installation) -> None:
     process.secret.keys = NEW
-    process.wait(KEPT_FOR)
-    assert process.kept.known() == OLD
+    process.wait(CACHED_FOR)
+    assert process.cached.known() == OLD
     process.wait(SECOND)
-    assert process.kept.known() == NEW
+    assert process.cached.known() == NEW
     assert process.secret.reads == 2
 
 
 def test_a_retired_key_is_refused_within_minutes(process: Installation) -> None:
     process.secret.keys = NEW.without("k1")
-    process.wait(KEPT_FOR + SECOND)
+    process.wait(CACHED_FOR + SECOND)
     with pytest.raises(InvalidToken):
         process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE)
 
@@ -148,25 +148,25 @@ def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
     """And it is asked again each minute, not for each email."""
     process.secret.keys = NEW
     process.secret.refusal = Unavailable("no answer")
-    process.wait(KEPT_FOR + SECOND)
+    process.wait(CACHED_FOR + SECOND)
     for _ in range(59):
-        assert process.kept.known() == OLD
+        assert process.cached.known() == OLD
         process.wait(SECOND)
     assert process.secret.reads == 2
     process.secret.refusal = None
     process.wait(SECOND)
-    assert process.kept.known() == NEW
+    assert process.cached.known() == NEW
 
 
 def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Installation) -> None:
     """Loud enough for an alarm, and yet the links of most emails are made."""
     process.secret.refusal = InvalidKeys("it is no JSON")
-    process.wait(KEPT_FOR)
+    process.wait(CACHED_FOR)
     complaints = 0
     for _ in range(120):
         process.wait(SECOND)
         try:
-            assert process.kept.known() == OLD
+            assert process.cached.known() == OLD
         except InvalidKeys:
             complaints += 1
     assert complaints == 2
@@ -175,7 +175,7 @@ def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Insta
 def test_the_first_look_must_succeed(clock: SettableClock) -> None:
     store = FakeKeyStore(FakeSecret(OLD, refusal=Unavailable("no answer")))
     with pytest.raises(Unavailable):
-        KeptKeys(store, clock=clock)
+        CachedKeys(store, clock=clock)
 
 
 def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:
@@ -185,7 +185,7 @@ def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:
 
 @pytest.mark.parametrize("name", ["unsubscribe", "preferences", "email", "updates"])
 def test_each_link_leads_below_the_base_url(process: Installation, name: str) -> None:
-    link = link_of(process.kept.known, name)
+    link = link_of(process.cached.known, name)
     assert link.startswith(f"https://mail.example.com/{name}/k1.")
     assert link.count("/") == 4
 
@@ -203,7 +203,7 @@ def test_each_link_names_the_run_for_its_own_purpose_alone(
     process: Installation, name: str, purpose: Purpose
 ) -> None:
     odd = RunKey("a/b c-1", "now5f1c", 17)
-    token = link_of(process.kept.known, name, odd).rpartition("/")[2]
+    token = link_of(process.cached.known, name, odd).rpartition("/")[2]
     assert process.reader.run(token, purpose) == odd
     for other in set(Purpose) - {purpose}:
         with pytest.raises(InvalidToken):

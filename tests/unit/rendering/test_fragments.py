@@ -96,7 +96,7 @@ def test_what_reads_otherwise_is_made_anew(
 def test_only_so_much_is_remembered(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fragments, "KEPT_BYTES", 10_000)
+    monkeypatch.setattr(fragments, "CACHED_BYTES", 10_000)
     email(renderer)
     email(renderer, excerpt="Hello")
     email(renderer)
@@ -106,7 +106,7 @@ def test_only_so_much_is_remembered(
 def test_what_was_asked_for_last_is_forgotten_last(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fragments, "KEPT_BYTES", 50_000)
+    monkeypatch.setattr(fragments, "CACHED_BYTES", 50_000)
     for number in range(20):
         email(renderer, excerpt=f"{number}")
         email(renderer, excerpt="Hello")
@@ -126,4 +126,4 @@ def test_the_longest_groups_take_no_more_memory_than_others(renderer: JinjaRende
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert held < 1.5 * fragments.KEPT_BYTES
+    assert held < 1.5 * fragments.CACHED_BYTES

@@ -15,7 +15,7 @@ from gazette.observability import count, logger, measure_milliseconds, measure_s
 from gazette.steps.delivery.types import Delivery
 
 
-def report_unreadable(rows: Sequence[str]) -> None:
+def record_unreadable_rows(rows: Sequence[str]) -> None:
     """`unreadable_rows`, and a line for each: its table, its key, and what is wrong with it."""
     if rows:
         count("unreadable_rows", len(rows))
@@ -23,7 +23,7 @@ def report_unreadable(rows: Sequence[str]) -> None:
         logger().warning("row cannot be read", row=row)
 
 
-def report_fragments(shared: CacheCount) -> None:
+def record_fragments(shared: CacheCount) -> None:
     """Of the groups in emails: `fragments_found` were made for another reader before, and
     `fragments_made` were not. The first by their sum is the hit rate.
     """
@@ -33,7 +33,7 @@ def report_fragments(shared: CacheCount) -> None:
         count("fragments_made", shared.made)
 
 
-def report_rendering(took: timedelta) -> None:
+def record_rendering(took: timedelta) -> None:
     """`render_time`: how long it took to make an email, in milliseconds."""
     measure_milliseconds("render_time", took)
 
@@ -44,14 +44,14 @@ def record_category_held(hold: CategoryHold) -> None:
     logger().warning("category held", category=hold.category, why=hold.why)
 
 
-def report_skipped(reason: str, number: int = 1) -> None:
+def record_skipped(reason: str, number: int = 1) -> None:
     """Runs that ended without an email: `run_skipped`, and the same again by the reason."""
     if number:
         count("run_skipped", number)
         count(f"skipped_{reason}", number)
 
 
-def report_delivery(done: Delivery | None, message_id: str) -> None:
+def record_delivery(done: Delivery | None, message_id: str) -> None:
     """One line and one counter; None where the message names no run.
 
     Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
@@ -64,7 +64,7 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
         return
     run = done.run
     if run.status is Status.SKIPPED and is_known(run.reason):
-        report_skipped(run.reason)
+        record_skipped(run.reason)
     else:
         count(f"run_{run.status}" if run.status.is_final else "run_put_off")
     if done.accepted_at and batch_of(run):
@@ -95,10 +95,10 @@ def report_delivery(done: Delivery | None, message_id: str) -> None:
     )
 
 
-def report_resent(done: Delivery | Restarted | None, message_id: str) -> None:
+def record_resend(done: Delivery | Restarted | None, message_id: str) -> None:
     """As a delivery; or, of a run that failed and was redriven, which run it goes with."""
     if not isinstance(done, Restarted):
-        report_delivery(done, message_id)
+        record_delivery(done, message_id)
         return
     count(f"redriven_{done.restart}")
     logger().info(

@@ -10,11 +10,11 @@ from gazette.domain.ports.outside import Clock
 
 ValueT = TypeVar("ValueT")
 
-KEPT_FOR = timedelta(minutes=1)
+CACHED_FOR = timedelta(minutes=1)
 """How long a worker goes by what it has read: so long after a change some do as before."""
 
 
-class Kept(Generic[ValueT]):
+class Cached(Generic[ValueT]):
     """What a worker knows, as soon as it begins. None fails for want of an answer.
 
     `read` may raise Unavailable or UnreadableRow; `unknown` is what holds until it answers for the
@@ -29,7 +29,7 @@ class Kept(Generic[ValueT]):
 
     def known(self) -> ValueT:
         """As it was a minute ago at most; older where the table does not answer."""
-        if self._clock() - self._asked_at > KEPT_FOR:
+        if self._clock() - self._asked_at > CACHED_FOR:
             self._look()
         return self._known
 

@@ -72,7 +72,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
 
 def _batches(settings: FanoutSettings) -> DynamoBatches:
     return DynamoBatches(
-        settings.batches_table, retention=timedelta(days=settings.run_retention_days), clock=now
+        settings.control_table, retention=timedelta(days=settings.run_retention_days), clock=now
     )
 
 

@@ -8,12 +8,12 @@ from functools import cache
 import boto3
 
 from gazette.adapters.aws.queues import SqsQuarantine
-from gazette.adapters.aws.report_backlog import DynamoEvidenceLog
-from gazette.adapters.dynamodb.control.bounces import DynamoBounces
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
-from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
+from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -53,7 +53,7 @@ def build() -> Callable[[str], Taken | None]:
     retention = timedelta(days=settings.run_retention_days)
     runs = DynamoRuns(settings.runs_table, retention=retention)
     engagements = DynamoEngagements(settings.engagement_table, retention=retention)
-    evidence_log = DynamoEvidenceLog(settings.batches_table)
+    evidence_log = DynamoEvidenceLog(settings.control_table)
     quarantine = SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url)
     said_on = bus(settings.bus, source="gazette.feedback")
     signs = {
@@ -90,7 +90,7 @@ def _watching(settings: FeedbackSettings) -> CategoryStatsContext | None:
         return None
     return CategoryStatsContext(
         category_stats=DynamoCategoryStats(settings.category_stats_table),
-        holds=DynamoCategoryHolds(settings.batches_table),
+        holds=DynamoCategoryHolds(settings.control_table),
         tell=record_category_held,
         clock=now,
     )

@@ -7,7 +7,7 @@ import boto3
 
 from gazette.adapters.aws.queues import SqsFollowersQueue, SqsQuarantine
 from gazette.adapters.contract import decode
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.outcome import Outcome

@@ -7,9 +7,9 @@ from functools import cache, partial
 
 import boto3
 
-from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets

@@ -43,7 +43,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Restarted | None]:
     def restarting() -> Restarting:
         """It moves schedules to the shards of its own setting, and says so first."""
         retention = timedelta(days=settings.run_retention_days)
-        DynamoBatches(settings.batches_table, retention=retention, clock=now).announce(
+        DynamoBatches(settings.control_table, retention=retention, clock=now).announce(
             settings.shards
         )
         return Restarting(

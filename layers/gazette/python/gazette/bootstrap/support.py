@@ -9,16 +9,16 @@ from functools import partial
 
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.bounces import DynamoBounces
 from gazette.adapters.dynamodb.control.category_holds import (
     CachedHeldCategories,
     DynamoCategoryHolds,
 )
-from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
-from gazette.adapters.dynamodb.control.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -70,7 +70,7 @@ class BatchDesk:
 def build_batches(settings: FanoutSettings) -> BatchDesk:
     """What the commands on batches need, from the settings of fan-out."""
     retention = timedelta(days=settings.run_retention_days)
-    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
+    batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     runs = DynamoRuns(settings.runs_table, retention=retention)
     view = partial(
         view_batch,
@@ -110,7 +110,7 @@ class BrakeDesk:
 def build_brake(settings: SendingSettings) -> BrakeDesk:
     """What the commands on the brake need, from the settings of generate."""
     levers = pacers(settings)
-    holds = DynamoCategoryHolds(settings.batches_table)
+    holds = DynamoCategoryHolds(settings.control_table)
 
     def look() -> Streams[PaceReading]:
         at = now()
@@ -143,7 +143,7 @@ def build_release(settings: FeedbackSettings) -> Callable[[str], bool]:
     is not on hold it stays.
     """
     category_stats = DynamoCategoryStats(settings.category_stats_table)
-    holds = DynamoCategoryHolds(settings.batches_table)
+    holds = DynamoCategoryHolds(settings.control_table)
 
     def release(category: str) -> bool:
         if category not in {hold.category for hold in holds.active()}:
@@ -165,7 +165,7 @@ class ExperimentDesk:
 
 def build_experiments(settings: SendingSettings) -> ExperimentDesk:
     """What the commands on experiments need, from the settings of generate."""
-    experiments = DynamoExperiments(settings.batches_table)
+    experiments = DynamoExperiments(settings.control_table)
 
     def start(name: str, weights: Mapping[int, int]) -> Experiment:
         running = experiments.running()
@@ -200,7 +200,7 @@ def build_report(settings: FeedbackSettings, *, at_once: int) -> ReportDesk:
         read=lambda slots, name, each: report(
             slots, engagements=engagements, experiment=name, each=each
         ),
-        courses=DynamoExperiments(settings.batches_table).courses,
+        courses=DynamoExperiments(settings.control_table).courses,
         digests_sent=lambda slot: sum(
             each.status is Status.SENT for each in readable(runs.of_batch(slot))
         ),
@@ -268,9 +268,9 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=CachedHeldCategories(
-            DynamoCategoryHolds(settings.batches_table), clock=now
+            DynamoCategoryHolds(settings.control_table), clock=now
         ),
-        batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
+        batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         gauges=pacers(settings),
         clock=now,
         limits=delivery_limits(settings),
@@ -312,7 +312,7 @@ def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Expl
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=CachedHeldCategories(
-            DynamoCategoryHolds(settings.batches_table), clock=now
+            DynamoCategoryHolds(settings.control_table), clock=now
         ),
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),

@@ -7,9 +7,10 @@ from functools import cache
 
 import boto3
 
+from gazette.adapters.aws.evidence_backlog import SqsEvidenceBacklog
 from gazette.adapters.aws.queues import SqsRunQueue, SqsShardQueue, SqsSweepQueue, decode_partition
-from gazette.adapters.aws.report_backlog import DynamoEvidenceLog, SqsEvidenceBacklog
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
@@ -33,7 +34,7 @@ def build_begin() -> Callable[[datetime], int]:
     sweep_queue = SqsSweepQueue(sqs, settings.sweep_queue_url)
     shard_queue = SqsShardQueue(sqs, settings.shard_queue_url)
     batches = DynamoBatches(
-        settings.batches_table, retention=timedelta(days=settings.run_retention_days), clock=now
+        settings.control_table, retention=timedelta(days=settings.run_retention_days), clock=now
     )
 
     def run(time: datetime) -> int:
@@ -59,7 +60,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
         runs=_runs(settings),
         generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
         resend_queue=SqsRunQueue(sqs, settings.resend_queue_url),
-        evidence_log=DynamoEvidenceLog(settings.batches_table),
+        evidence_log=DynamoEvidenceLog(settings.control_table),
         backlog=SqsEvidenceBacklog(
             sqs,
             boto3.client("cloudwatch"),

@@ -30,7 +30,7 @@ class FanoutSettings(Settings):
     schedules_table: str
     events_table: str
     runs_table: str
-    batches_table: str
+    control_table: str
     shard_queue_url: str
     generate_queue_url: str
     shards: int
@@ -120,7 +120,7 @@ class SendingSettings(PacingSettings):
     suppressions_table: str
     events_table: str
     runs_table: str
-    batches_table: str
+    control_table: str
     links_secret: str
     base_url: str
     mail_provider: str

@@ -16,7 +16,7 @@ class FeedbackSettings(Settings):
     """
 
     runs_table: str
-    batches_table: str
+    control_table: str
     subscribers_table: str
     schedules_table: str
     suppressions_table: str
@@ -50,7 +50,7 @@ class SweepSettings(Settings):
     """
 
     runs_table: str
-    batches_table: str
+    control_table: str
     generate_queue_url: str
     resend_queue_url: str
     shard_queue_url: str

@@ -34,7 +34,7 @@ class RoutingSettings(Settings):
     follows_table: str
     events_table: str
     runs_table: str
-    batches_table: str
+    control_table: str
     generate_queue_url: str
     shards: int
     default_frequencies: str

@@ -15,7 +15,7 @@ from gazette.domain.ports.outside import Clock, KeyStore
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
-KEPT_FOR = timedelta(minutes=5)
+CACHED_FOR = timedelta(minutes=5)
 """How old what is known of the keys may be: so long a new one may not sign, a retired one do."""
 
 ASKED_EVERY = timedelta(minutes=1)
@@ -68,7 +68,7 @@ class SecretKeyStore:
         return True
 
 
-class KeptKeys:
+class CachedKeys:
     """What a process knows of the keys. The first look must succeed."""
 
     def __init__(self, store: KeyStore, *, clock: Clock) -> None:
@@ -79,7 +79,7 @@ class KeptKeys:
 
     def known(self) -> LinkKeys:
         """As they were five minutes ago at most; older where Secrets Manager does not answer."""
-        if self._clock() - self._read_at > KEPT_FOR:
+        if self._clock() - self._read_at > CACHED_FOR:
             return self.newer()
         return self._keys
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
+from gazette.adapters.dynamodb.attributes import read_date, read_days, write_date, write_days
 from gazette.adapters.dynamodb.client import (
     bind,
     decoded,
@@ -14,7 +15,6 @@ from gazette.adapters.dynamodb.client import (
     translated,
     written,
 )
-from gazette.adapters.dynamodb.days import read_date, read_days, write_date, write_days
 from gazette.adapters.dynamodb.tables import ScheduleRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of

@@ -6,15 +6,18 @@ from datetime import date, datetime
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.choices import (
+from gazette.adapters.dynamodb.attributes import (
+    read_choices,
+    read_date,
+    read_days,
     read_reader_choices,
     read_service_choices,
+    write_choices,
+    write_days,
     write_reader_choices,
     write_service_choices,
 )
 from gazette.adapters.dynamodb.client import bind, decoded, translated, written
-from gazette.adapters.dynamodb.days import read_date, read_days, write_days
-from gazette.adapters.dynamodb.histories import read_choices, write_choices
 from gazette.adapters.dynamodb.tables import SubscriberRow
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored

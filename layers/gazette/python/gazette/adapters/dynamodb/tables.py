@@ -27,7 +27,7 @@ class SubscriberRow(Row):
 
     A row without `email` has no profile: signs of life and choices that came before it, or what
     is left after erasure. `choices` is JSON: [[instant, {category: frequency}], …]; so are
-    `service_choices` and `reader_choices`, see choices.py, which most rows do not have.
+    `service_choices` and `reader_choices`, see attributes.py, which most rows do not have.
     """
 
     class Meta:
@@ -275,8 +275,8 @@ class RunRow(Row):
     batch_index = BatchIndex()
 
 
-class BatchRow(Row):
-    """Table `batches`. Of kind `batch`: one row a slot, `id` its name.
+class ControlRow(Row):
+    """Table `control`. Of kind `batch`: one row a slot, `id` its name.
 
     Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
     Of kind `behind`: one row for each slot of a shard in which something could not be read.

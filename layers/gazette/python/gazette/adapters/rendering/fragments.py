@@ -12,7 +12,7 @@ from gazette.adapters.rendering.lines import line_of
 from gazette.adapters.rendering.view_models import Shown
 from gazette.domain.ports.outside import CacheCount
 
-KEPT_BYTES = 12_000_000
+CACHED_BYTES = 12_000_000
 """Of memory, by their texts: some 6,000 groups as they usually are, 180 of the longest."""
 
 
@@ -55,7 +55,7 @@ class Fragments:
         self._new += 1
         fragment = self._kept[key] = self._make(*key)
         self._bytes += _bytes_of(fragment)
-        while self._bytes > KEPT_BYTES:
+        while self._bytes > CACHED_BYTES:
             _, forgotten = self._kept.popitem(last=False)
             self._bytes -= _bytes_of(forgotten)
         return fragment

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import date, timedelta
 
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.streams import Streams, divided
 from gazette.settings import PacingSettings

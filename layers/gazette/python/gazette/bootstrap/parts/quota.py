@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import cache, partial
 
-from gazette.adapters.dynamodb.control.pace import ROWS, DynamoQuota
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoQuota
 from gazette.adapters.mail.ses import SesAccount, ses_client
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.pace import Quota

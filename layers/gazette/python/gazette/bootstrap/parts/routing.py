@@ -58,7 +58,7 @@ def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingConte
 def announce(settings: RoutingSettings) -> None:
     """Let fan-out hear of each shard before the first schedule is written to it."""
     retention = timedelta(days=settings.run_retention_days)
-    batches = DynamoBatches(settings.batches_table, retention=retention, clock=now)
+    batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     batches.announce(settings.shards)
 
 

@@ -14,10 +14,10 @@ from gazette.adapters.dynamodb.control.category_holds import (
     CachedHeldCategories,
     DynamoCategoryHolds,
 )
-from gazette.adapters.dynamodb.control.experiments import DynamoExperiments, KeptExperiment
-from gazette.adapters.dynamodb.control.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.control.experiments import CachedExperiment, DynamoExperiments
 from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
 from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
@@ -33,7 +33,7 @@ from gazette.bootstrap.parts.secrets import link_keys
 from gazette.bootstrap.parts.templates import renderer
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.ports.outside import Mailer
-from gazette.run_metrics import report_rendering
+from gazette.run_metrics import record_rendering
 from gazette.settings import SendingSettings
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.pacing import Lane, Pacing
@@ -50,16 +50,16 @@ def delivering(settings: SendingSettings) -> Delivering:
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=CachedHeldCategories(
-            DynamoCategoryHolds(settings.batches_table), clock=now
+            DynamoCategoryHolds(settings.control_table), clock=now
         ),
-        batches=DynamoBatches(settings.batches_table, retention=retention, clock=now),
+        batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         desk=Desk(
             renderer=TimedRenderer(
                 renderer=renderer().tracking_clicks() if settings.track_clicks else renderer(),
                 stopwatch=stopwatch,
-                tell=report_rendering,
+                tell=record_rendering,
             ),
-            experiment=KeptExperiment(DynamoExperiments(settings.batches_table), clock=now),
+            experiment=CachedExperiment(DynamoExperiments(settings.control_table), clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,
         ),

@@ -1,1 +1,1 @@
-"""DynamoDB: rows that all workers share, and counters."""
+"""The table `control`: one module for each kind of row in it."""

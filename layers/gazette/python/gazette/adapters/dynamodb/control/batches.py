@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pynamodb.expressions.update import Action
 
 from gazette.adapters.dynamodb.client import bind, decoded, translated, written
-from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.batch import Batch
 from gazette.domain.ports.outside import Clock
 from gazette.domain.scheduling.calendar import slot_id, slot_of
@@ -18,43 +18,45 @@ _BEHIND = "behind"
 
 
 class DynamoBatches:
-    """The port `Batches` on the table `batches`. Batches are kept as long as their runs."""
+    """The port `Batches` on the table `control`. Batches are kept as long as their runs."""
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
-        bind(BatchRow, table_name)
+        bind(ControlRow, table_name)
         self._retention = retention
         self._clock = clock
 
     def begin(self, slot: datetime) -> Batch:
         """One UpdateItem."""
-        return self._remember(slot, BatchRow.started_at.set(BatchRow.started_at | self._clock()))
+        return self._remember(
+            slot, ControlRow.started_at.set(ControlRow.started_at | self._clock())
+        )
 
     def cancel(self, slot: datetime) -> Batch:
         """One UpdateItem."""
         return self._remember(
-            slot, BatchRow.cancelled_at.set(BatchRow.cancelled_at | self._clock())
+            slot, ControlRow.cancelled_at.set(ControlRow.cancelled_at | self._clock())
         )
 
     def get(self, slot: datetime) -> Batch:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                row = BatchRow.get(_BATCH, slot_id(slot), consistent_read=True)
-            except BatchRow.DoesNotExist:
+                row = ControlRow.get(_BATCH, slot_id(slot), consistent_read=True)
+            except ControlRow.DoesNotExist:
                 return Batch(slot)
         return decoded(row, _batch)
 
     def latest(self, number: int) -> Sequence[Batch]:
         """One Query."""
         with translated():
-            rows = list(BatchRow.query(_BATCH, scan_index_forward=False, limit=number))
+            rows = list(ControlRow.query(_BATCH, scan_index_forward=False, limit=number))
         return [decoded(row, _batch) for row in rows]
 
     def announce(self, shards: int) -> None:
         """One UpdateItem."""
-        opened = BatchRow.slot.set(BatchRow.slot | slot_of(self._clock()))
+        opened = ControlRow.slot.set(ControlRow.slot | slot_of(self._clock()))
         with translated():
-            BatchRow(_ANNOUNCED, f"{shards:03d}").update(actions=[opened])
+            ControlRow(_ANNOUNCED, f"{shards:03d}").update(actions=[opened])
 
     def announced(self) -> Mapping[int, datetime]:
         """One strongly consistent Query."""
@@ -67,41 +69,41 @@ class DynamoBatches:
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
         """One conditional UpdateItem."""
         written(
-            BatchRow(_CHECKPOINT, f"{shard:03d}").update,
-            actions=[BatchRow.slot.set(slot)],
-            condition=BatchRow.slot.does_not_exist() | (BatchRow.slot < slot),
+            ControlRow(_CHECKPOINT, f"{shard:03d}").update,
+            actions=[ControlRow.slot.set(slot)],
+            condition=ControlRow.slot.does_not_exist() | (ControlRow.slot < slot),
         )
 
     def leave_behind(self, shard: int, slot: datetime) -> None:
         """One UpdateItem."""
         with translated():
-            BatchRow(_BEHIND, _behind(shard, slot)).update(actions=[BatchRow.slot.set(slot)])
+            ControlRow(_BEHIND, _behind(shard, slot)).update(actions=[ControlRow.slot.set(slot)])
 
     def left_behind(self) -> Collection[tuple[int, datetime]]:
         """One strongly consistent Query."""
         with translated():
-            rows = list(BatchRow.query(_BEHIND, consistent_read=True))
+            rows = list(ControlRow.query(_BEHIND, consistent_read=True))
         return [(int(row.id.partition("#")[0]), row.slot) for row in rows if row.slot]
 
     def catch_up(self, shard: int, slot: datetime) -> None:
         """One DeleteItem."""
         with translated():
-            BatchRow(_BEHIND, _behind(shard, slot)).delete()
+            ControlRow(_BEHIND, _behind(shard, slot)).delete()
 
     def _slots(self, kind: str) -> Mapping[int, datetime]:
         """Without those that cannot be read: their shards are gone through from the beginning."""
         with translated():
-            rows = list(BatchRow.query(kind, consistent_read=True))
+            rows = list(ControlRow.query(kind, consistent_read=True))
         return {int(row.id): row.slot for row in rows if row.id.isdigit() and row.slot}
 
     def _remember(self, slot: datetime, action: Action) -> Batch:
-        row = BatchRow(_BATCH, slot_id(slot))
+        row = ControlRow(_BATCH, slot_id(slot))
         with translated():
             row.update(
                 actions=[
                     action,
-                    BatchRow.slot.set(slot),
-                    BatchRow.expires_at.set(self._clock() + self._retention),
+                    ControlRow.slot.set(slot),
+                    ControlRow.expires_at.set(self._clock() + self._retention),
                 ]
             )
         return decoded(row, _batch)
@@ -111,5 +113,5 @@ def _behind(shard: int, slot: datetime) -> str:
     return f"{shard:03d}#{slot_id(slot)}"
 
 
-def _batch(row: BatchRow) -> Batch:
+def _batch(row: ControlRow) -> Batch:
     return Batch(row.slot, row.started_at, row.cancelled_at)

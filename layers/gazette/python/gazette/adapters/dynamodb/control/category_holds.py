@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from gazette.adapters.cached import Kept
+from gazette.adapters.cached import Cached
 from gazette.adapters.dynamodb.client import bind, translated, written
-from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.ports.ledgers import CategoryHolds
@@ -14,33 +14,33 @@ _KIND = "hold"
 
 
 class DynamoCategoryHolds:
-    """The port `CategoryHolds`: rows of the table `batches`."""
+    """The port `CategoryHolds`: rows of the table `control`."""
 
     def __init__(self, table_name: str) -> None:
-        bind(BatchRow, table_name)
+        bind(ControlRow, table_name)
 
     def active(self) -> Sequence[CategoryHold]:
         """One strongly consistent Query. Whatever else a row says, its category is on hold."""
         with translated():
-            return [_hold(row) for row in BatchRow.query(_KIND, consistent_read=True)]
+            return [_hold(row) for row in ControlRow.query(_KIND, consistent_read=True)]
 
     def add(self, hold: CategoryHold) -> bool:
         """One conditional UpdateItem."""
-        actions = [BatchRow.slot.set(hold.since), BatchRow.why.set(hold.why)]
+        actions = [ControlRow.slot.set(hold.since), ControlRow.why.set(hold.why)]
         if hold.by_hand:
-            actions.append(BatchRow.by_hand.set(True))
+            actions.append(ControlRow.by_hand.set(True))
         return written(
-            BatchRow(_KIND, hold.category).update,
+            ControlRow(_KIND, hold.category).update,
             actions=actions,
-            condition=BatchRow.slot.does_not_exist(),
+            condition=ControlRow.slot.does_not_exist(),
         )
 
     def release(self, category: str) -> bool:
         """One conditional DeleteItem."""
-        return written(BatchRow(_KIND, category).delete, BatchRow.slot.exists())
+        return written(ControlRow(_KIND, category).delete, ControlRow.slot.exists())
 
 
-def _hold(row: BatchRow) -> CategoryHold:
+def _hold(row: ControlRow) -> CategoryHold:
     return CategoryHold(
         category=row.id, why=row.why or "", since=row.slot or BEGINNING, by_hand=bool(row.by_hand)
     )
@@ -50,7 +50,7 @@ class CachedHeldCategories:
     """The port `HeldCategories`: what a worker knows of them."""
 
     def __init__(self, holds: CategoryHolds, *, clock: Clock) -> None:
-        self._kept: Kept[frozenset[str]] = Kept(
+        self._cached: Cached[frozenset[str]] = Cached(
             lambda: frozenset(hold.category for hold in holds.active()),
             unknown=frozenset(),
             clock=clock,
@@ -58,4 +58,4 @@ class CachedHeldCategories:
 
     def names(self) -> Collection[str]:
         """As it was a minute ago at most; older where the table does not answer."""
-        return self._kept.known()
+        return self._cached.known()

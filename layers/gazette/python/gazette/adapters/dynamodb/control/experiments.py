@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from gazette.adapters.cached import Kept
+from gazette.adapters.cached import Cached
 from gazette.adapters.dynamodb.client import bind, decoded, translated
-from gazette.adapters.dynamodb.tables import BatchRow
+from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.experiment import Course, Experiment, experiment
 from gazette.domain.ports.outside import Clock, Experiments
@@ -16,22 +16,22 @@ _COURSE = "course"
 
 
 class DynamoExperiments:
-    """The port `Experiments`: a row of the table `batches`."""
+    """The port `Experiments`: a row of the table `control`."""
 
     def __init__(self, table_name: str) -> None:
-        bind(BatchRow, table_name)
+        bind(ControlRow, table_name)
 
     def running(self) -> Experiment | None:
         """One strongly consistent GetItem."""
         with translated():
             try:
-                row = BatchRow.get(*_KEY, consistent_read=True)
-            except BatchRow.DoesNotExist:
+                row = ControlRow.get(*_KEY, consistent_read=True)
+            except ControlRow.DoesNotExist:
                 return None
         try:
             return decoded(row, _experiment)
         except UnreadableRow as err:
-            raise Unavailable(f"The experiment in the table `batches` is not valid: {err}") from err
+            raise Unavailable(f"The experiment in the table `control` is not valid: {err}") from err
 
     def start(self, wanted: Experiment) -> None:
         """One Query and two PutItem, one more where another ran: none runs without a course."""
@@ -39,8 +39,8 @@ class DynamoExperiments:
         before = known.get(wanted.name, Course(wanted.since, None))
         self._end(known, wanted.since, but=wanted.name)
         with translated():
-            BatchRow(_COURSE, wanted.name, slot=min(before.since, wanted.since)).save()
-            BatchRow(
+            ControlRow(_COURSE, wanted.name, slot=min(before.since, wanted.since)).save()
+            ControlRow(
                 *_KEY,
                 slot=wanted.since,
                 name=wanted.name,
@@ -50,13 +50,13 @@ class DynamoExperiments:
     def stop(self, at: datetime) -> None:
         """One Query, one PutItem where one ran, and one DeleteItem, which comes first."""
         with translated():
-            BatchRow(*_KEY).delete()
+            ControlRow(*_KEY).delete()
         self._end(self.courses(), at)
 
     def courses(self) -> Mapping[str, Course]:
         """One strongly consistent Query."""
         with translated():
-            rows = list(BatchRow.query(_COURSE, consistent_read=True))
+            rows = list(ControlRow.query(_COURSE, consistent_read=True))
         return {row.id: decoded(row, _course) for row in rows}
 
     @staticmethod
@@ -64,25 +64,27 @@ class DynamoExperiments:
         for name, course in courses.items():
             if course.until is None and name != but:
                 with translated():
-                    BatchRow(_COURSE, name, slot=course.since, until=at).save()
+                    ControlRow(_COURSE, name, slot=course.since, until=at).save()
 
 
-def _experiment(row: BatchRow) -> Experiment:
+def _experiment(row: ControlRow) -> Experiment:
     given = json.loads(row.weights or "{}")
     weights = {int(variation): int(weight) for variation, weight in given.items()}
     return experiment(row.name or "", weights, row.slot)
 
 
-def _course(row: BatchRow) -> Course:
+def _course(row: ControlRow) -> Course:
     return Course(row.slot, row.until)
 
 
-class KeptExperiment:
+class CachedExperiment:
     """The port `RunningExperiment`: what a worker knows of it."""
 
     def __init__(self, experiments: Experiments, *, clock: Clock) -> None:
-        self._kept: Kept[Experiment | None] = Kept(experiments.running, unknown=None, clock=clock)
+        self._cached: Cached[Experiment | None] = Cached(
+            experiments.running, unknown=None, clock=clock
+        )
 
     def running(self) -> Experiment | None:
         """As it was a minute ago at most; older where the table does not answer."""
-        return self._kept.known()
+        return self._cached.known()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from gazette.adapters.dynamodb.client import update_or_current
-from gazette.adapters.dynamodb.control.pace import DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import DynamoPacer
 from gazette.domain.delivery.pace import NoTurn, PacePlan, Quota, Turn
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.outside import Pacer
@@ -420,7 +420,7 @@ def test_a_row_that_never_stands_still_is_said_in_words(
     worker = paced.worker(TEN)
     turn(paced.worker(TEN))
     monkeypatch.setattr(
-        "gazette.adapters.dynamodb.control.pace.update_or_current", lambda *_: (False, None)
+        "gazette.adapters.dynamodb.pacing.pace.update_or_current", lambda *_: (False, None)
     )
     assert isinstance(worker, DynamoPacer)
     with pytest.raises(Unavailable, match="kept changing"):
@@ -439,12 +439,12 @@ def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_turn_of_it
 
     def overtaken(*asked: Any) -> Any:
         monkeypatch.setattr(
-            "gazette.adapters.dynamodb.control.pace.update_or_current", update_or_current
+            "gazette.adapters.dynamodb.pacing.pace.update_or_current", update_or_current
         )
         found.append(turn(other, now))
         return update_or_current(*asked)
 
-    monkeypatch.setattr("gazette.adapters.dynamodb.control.pace.update_or_current", overtaken)
+    monkeypatch.setattr("gazette.adapters.dynamodb.pacing.pace.update_or_current", overtaken)
     found.append(turn(one, now))
     assert [later - earlier >= SECOND / 10 for earlier, later in pairwise(found)] == [True] * 3
     assert one.read(now).taken == 4

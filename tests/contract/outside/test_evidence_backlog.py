@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import boto3
 import pytest
-from gazette.adapters.aws.report_backlog import DynamoEvidenceLog, SqsEvidenceBacklog
+from gazette.adapters.aws.evidence_backlog import SqsEvidenceBacklog
+from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
 from gazette.domain.errors import Unavailable
@@ -22,7 +23,7 @@ GRACE = 15 * MINUTE
 
 @pytest.fixture
 def evidence_log(engine: str) -> EvidenceLog:
-    return FakeEvidenceLog() if engine != "moto" else DynamoEvidenceLog("batches")
+    return FakeEvidenceLog() if engine != "moto" else DynamoEvidenceLog("control")
 
 
 def test_before_the_first_report_there_is_none(evidence_log: EvidenceLog) -> None:
@@ -38,14 +39,14 @@ def test_the_latest_counts_in_whatever_order_they_come(evidence_log: EvidenceLog
 def test_other_processes_take_nothing_back(engine: str, evidence_log: EvidenceLog) -> None:
     evidence_log.note(NOW + 5 * MINUTE)
     if engine == "moto":
-        DynamoEvidenceLog("batches").note(NOW)
+        DynamoEvidenceLog("control").note(NOW)
     assert evidence_log.latest() == NOW + 5 * MINUTE
 
 
 def test_a_busy_process_writes_twice_a_minute(engine: str, answers: list[str]) -> None:
     if engine != "moto":
         return
-    log = DynamoEvidenceLog("batches")
+    log = DynamoEvidenceLog("control")
     answers.extend([""] * 100)
     for second in range(60):
         log.note(NOW + timedelta(seconds=second))

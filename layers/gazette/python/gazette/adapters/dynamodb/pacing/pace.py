@@ -16,7 +16,7 @@ from gazette.adapters.dynamodb.client import (
     translated,
     update_or_current,
 )
-from gazette.adapters.dynamodb.control.circuit_breaker import (
+from gazette.adapters.dynamodb.pacing.circuit_breaker import (
     brake_in,
     changes_to,
     is_not_by_hand,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.dynamodb.control.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts, Mark
 from gazette.domain.ports.ledgers import CategoryStats

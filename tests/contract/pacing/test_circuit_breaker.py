@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 import pytest
 from gazette.adapters.dynamodb.client import update_or_current
-from gazette.adapters.dynamodb.control.pace import DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import DynamoPacer
 from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
 from gazette.domain.delivery.pace import NoTurn, PacePlan, Quota, Turn
 from gazette.domain.errors import Unavailable
@@ -271,7 +271,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         done.append(answer[0])
         return answer
 
-    monkeypatch.setattr("gazette.adapters.dynamodb.control.pace.update_or_current", noted)
+    monkeypatch.setattr("gazette.adapters.dynamodb.pacing.pace.update_or_current", noted)
     return done
 
 
@@ -319,12 +319,12 @@ def test_who_takes_a_turn_while_another_pulls_has_none(
 
     def overtaken(*given: Any) -> Any:
         monkeypatch.setattr(
-            "gazette.adapters.dynamodb.control.pace.update_or_current", update_or_current
+            "gazette.adapters.dynamodb.pacing.pace.update_or_current", update_or_current
         )
         other.pull("paused", NOW)
         return update_or_current(*given)
 
-    monkeypatch.setattr("gazette.adapters.dynamodb.control.pace.update_or_current", overtaken)
+    monkeypatch.setattr("gazette.adapters.dynamodb.pacing.pace.update_or_current", overtaken)
     assert ask(one) is NoTurn.BRAKED
 
 
@@ -339,12 +339,12 @@ def test_of_two_that_would_try_one_does(paced: Paced, monkeypatch: pytest.Monkey
 
     def overtaken(*given: Any) -> Any:
         monkeypatch.setattr(
-            "gazette.adapters.dynamodb.control.pace.update_or_current", update_or_current
+            "gazette.adapters.dynamodb.pacing.pace.update_or_current", update_or_current
         )
         found.append(is_probe(other, later))
         return update_or_current(*given)
 
-    monkeypatch.setattr("gazette.adapters.dynamodb.control.pace.update_or_current", overtaken)
+    monkeypatch.setattr("gazette.adapters.dynamodb.pacing.pace.update_or_current", overtaken)
     assert ask(one, later) is NoTurn.BRAKED
     assert found == [True]
 
@@ -372,7 +372,7 @@ def test_a_brake_that_never_stands_still_is_said_in_words(
     worker = paced.worker(TEN)
     assert isinstance(worker, DynamoPacer)
     monkeypatch.setattr(
-        "gazette.adapters.dynamodb.control.pace.update_or_current", lambda *_: (False, None)
+        "gazette.adapters.dynamodb.pacing.pace.update_or_current", lambda *_: (False, None)
     )
     with pytest.raises(Unavailable, match="kept changing"):
         worker.pull("paused", NOW)

@@ -1,12 +1,10 @@
 """Whether the provider's own reports come in: what has come, and what still waits."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gazette.adapters.dynamodb.client import bind, decoded, translated, written
-from gazette.adapters.dynamodb.tables import BatchRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.outside import Clock
 
@@ -14,40 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_sqs import SQSClient
 
-_KEY = ("evidence", "email")
-_COARSE = timedelta(seconds=30)
 _MINUTE = timedelta(minutes=1)
-
-
-class DynamoEvidenceLog:
-    """The port `EvidenceLog`: one row of the table `batches`.
-
-    A process writes only what is half a minute newer than what it wrote last.
-    """
-
-    def __init__(self, table_name: str) -> None:
-        bind(BatchRow, table_name)
-        self._noted: datetime | None = None
-
-    def note(self, sent_at: datetime) -> None:
-        """One conditional UpdateItem, or none."""
-        if self._noted and sent_at < self._noted + _COARSE:
-            return
-        written(
-            BatchRow(*_KEY).update,
-            actions=[BatchRow.slot.set(sent_at)],
-            condition=BatchRow.slot.does_not_exist() | (BatchRow.slot < sent_at),
-        )
-        self._noted = sent_at
-
-    def latest(self) -> datetime | None:
-        """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = BatchRow.get(*_KEY, consistent_read=True)
-            except BatchRow.DoesNotExist:
-                return None
-        return decoded(row, lambda read: read.slot)
 
 
 class SqsEvidenceBacklog:

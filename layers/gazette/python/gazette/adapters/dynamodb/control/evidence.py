@@ -1,0 +1,40 @@
+"""Up to when the provider's delivery events have come in: one row, which feedback advances."""
+
+from datetime import datetime, timedelta
+
+from gazette.adapters.dynamodb.client import bind, decoded, translated, written
+from gazette.adapters.dynamodb.tables import ControlRow
+
+_KEY = ("evidence", "email")
+_COARSE = timedelta(seconds=30)
+
+
+class DynamoEvidenceLog:
+    """The port `EvidenceLog`: one row of the table `control`.
+
+    A process writes only what is half a minute newer than what it wrote last.
+    """
+
+    def __init__(self, table_name: str) -> None:
+        bind(ControlRow, table_name)
+        self._noted: datetime | None = None
+
+    def note(self, sent_at: datetime) -> None:
+        """One conditional UpdateItem, or none."""
+        if self._noted and sent_at < self._noted + _COARSE:
+            return
+        written(
+            ControlRow(*_KEY).update,
+            actions=[ControlRow.slot.set(sent_at)],
+            condition=ControlRow.slot.does_not_exist() | (ControlRow.slot < sent_at),
+        )
+        self._noted = sent_at
+
+    def latest(self) -> datetime | None:
+        """One strongly consistent GetItem."""
+        with translated():
+            try:
+                row = ControlRow.get(*_KEY, consistent_read=True)
+            except ControlRow.DoesNotExist:
+                return None
+        return decoded(row, lambda read: read.slot)
