@@ -1,5 +1,6 @@
 """Alarms that watch no queue: what a function counts is what they look at."""
 
+import re
 from pathlib import Path
 
 import gazette
@@ -10,6 +11,7 @@ from infra.constructs.alarms import COUNTED, SHARES, Counted, Share
 from tests.infra.synthesis import Properties, Synthesis
 from tests.unit.house.test_metrics_page import documented
 
+ROOT = Path(__file__).parents[2]
 _REPORTING = Path(gazette.__file__).parent / "run_metrics.py"
 
 
@@ -132,3 +134,12 @@ def test_one_in_twenty_refused_by_policy_fires_it_and_a_few_do_not(prod: Synthes
     assert alarm["TreatMissingData"] == "notBreaching"
     for where in ("SPF", "DKIM", "DMARC", "block lists", "gazette-prod-feedback"):
         assert where in alarm["AlarmDescription"]
+
+
+def test_the_runbook_has_a_section_for_every_alarm(prod: Synthesis) -> None:
+    """Several alarms may share one: then its heading names them all."""
+    told = (ROOT / "docs" / "runbook.md").read_text()
+    headings = re.findall(r"^## (.+)$", told, re.MULTILINE)
+    explained = {name for heading in headings for name in heading.split(", ")}
+    alarms = prod.service.of_type("AWS::CloudWatch::Alarm").values()
+    assert {alarm["AlarmName"].removeprefix("gazette-prod-") for alarm in alarms} <= explained

@@ -10,6 +10,7 @@ import typer
 from cli.main import app
 
 ROOT = Path(__file__).parents[3]
+TOPS = (ROOT, ROOT / "layers/gazette/python/gazette")
 FOLDERS = ("demo", "docs", "proofs", "templates", "tests")
 PAGES = sorted(
     {*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))}
@@ -80,6 +81,14 @@ def wrong_targets(told: str) -> list[str]:
     return sorted(set(re.findall(r"(?<![\w-])make ([a-z]+)\b", code)) - known)
 
 
+def lost_paths(told: str) -> list[str]:
+    """Modules that code on a page names, and that there are not."""
+    named = set(
+        re.findall(r"`(?!build/)((?:[\w-]+/)+[\w-]+\.(?:py|md|json|in))(?::[\w.]+)?`", told)
+    )
+    return sorted(path for path in named if not any((top / path).exists() for top in TOPS))
+
+
 def test_every_link_leads_to_a_file_and_a_heading() -> None:
     assert [(name(page), link) for page in PAGES for link in broken(page)] == []
 
@@ -88,6 +97,11 @@ def test_every_command_exists() -> None:
     told = {name(page): page.read_text() for page in PAGES}
     assert {page: wrong_commands(text) for page, text in told.items() if wrong_commands(text)} == {}
     assert {page: wrong_targets(text) for page, text in told.items() if wrong_targets(text)} == {}
+
+
+def test_every_file_that_a_page_names_exists() -> None:
+    told = {name(page): lost_paths(page.read_text()) for page in PAGES}
+    assert {page: paths for page, paths in told.items() if paths} == {}
 
 
 def test_a_broken_link_and_a_wrong_command_are_found(tmp_path: Path) -> None:
@@ -99,6 +113,7 @@ def test_a_broken_link_and_a_wrong_command_are_found(tmp_path: Path) -> None:
         "gazette nothing",
     ]
     assert wrong_targets("`make nothing`") == ["nothing"]
+    assert lost_paths("`steps/nothing.py` `steps/routing/route.py`") == ["steps/nothing.py"]
 
 
 def test_the_readme_is_short() -> None:
