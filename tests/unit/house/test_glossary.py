@@ -11,8 +11,16 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "glossary.md"
 CODE = ("benchmarks", "cli", "demo", "functions", "infra", "layers/gazette", "proofs", "tests")
 GONE: dict[str, str] = {
+    "cadence": "recurrence, or frequency",
+    "category brake": "category hold",
+    "centre": "preference page",
     "desks": "the functions themselves",
+    "placing": "routing",
+    "rearrange": "reroute",
+    "rests at": "dormant at",
     "sets aside": "excludes",
+    "standings": "targets",
+    "wish": "effective frequency",
 }
 """What is no longer said, and what is said instead. Words of one name are joined by a space."""
 
