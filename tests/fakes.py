@@ -11,7 +11,7 @@ from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.feedback.experiment import Course, Experiment
-from gazette.domain.links.keys import LinkKeys
+from gazette.domain.links import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.ports.outside import FollowerPage, Links, QueuedRun, Said, Shard, Walk
 from gazette.domain.subscribers.subscriber import Subscriber

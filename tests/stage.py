@@ -12,7 +12,7 @@ from typing import Any
 
 import boto3
 from gazette.adapters.web.links import SignedLinks
-from gazette.domain.links.keys import read_keys
+from gazette.domain.links import read_keys
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Links
 from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence

@@ -5,8 +5,8 @@ from datetime import UTC
 from pathlib import Path
 
 from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.fragments import line_of
 from gazette.adapters.rendering.language import SOURCE, Languages
-from gazette.adapters.rendering.lines import line_of
 from gazette.adapters.rendering.view_models import show
 from gazette.domain.commands import Command, CreateActivity, CreateEvents
 from gazette.domain.delivery.compose import Group, compose

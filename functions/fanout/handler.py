@@ -6,8 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from gazette.bootstrap.fanout import build_fan_out, build_tick
-from gazette.bootstrap.parts.quota import build as build_learn_quota
+from gazette.bootstrap.fanout import build_fan_out, build_learn_quota, build_tick
 from gazette.domain.errors import Unavailable
 from gazette.observability import TimeLeft, count, each_message, logger, observed
 from gazette.run_metrics import record_skipped, record_unreadable_rows

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from gazette.adapters.rendering.environment import VARIATIONS
-from gazette.adapters.rendering.variations import FILE
+from gazette.adapters.rendering.environment import VARIATION_FILE, VARIATIONS
 
 from infra.assets.inline import TemplateError
 
@@ -34,7 +33,7 @@ def _check_name(file: Path, name: Path, source: Path) -> None:
                 f"such as {_CATEGORIES}/review/line.txt."
             )
         return
-    is_known = (source / name).is_file() or name == Path(FILE)
+    is_known = (source / name).is_file() or name == Path(VARIATION_FILE)
     if not is_known and not (top in _FREE and len(name.parts) > 1):
         known = ", ".join(sorted(each.name for each in (source / name).parent.glob("*")))
         raise TemplateError(

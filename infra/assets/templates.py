@@ -11,9 +11,8 @@ from babel.messages.catalog import Catalog, Message, TranslationError
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from gazette.adapters.rendering.brand import BrandError, read_brand
-from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.environment import VariationError, environment, read_rankings
 from gazette.adapters.rendering.language import CATALOGUE
-from gazette.adapters.rendering.variations import VariationError, read_rankings
 from jinja2 import TemplateSyntaxError
 
 from infra.assets.inline import TemplateError, inline, inline_part

@@ -17,6 +17,7 @@ from aws_lambda_powertools.utilities import parameters
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
+from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.web.links import SignedLinks
@@ -30,8 +31,7 @@ from gazette.bootstrap import (
     resend,
     sweep,
 )
-from gazette.bootstrap.parts import quota, sending
-from gazette.bootstrap.parts.secrets import link_keys
+from gazette.bootstrap.parts import sending
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.observability import logger
@@ -87,7 +87,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] 
 _BUILDS: dict[str, tuple[Any, ...]] = {
     "ingest": (ingest.build,),
     "followers": (followers.build,),
-    "fanout": (fanout.build_tick, fanout.build_fan_out, quota.build),
+    "fanout": (fanout.build_tick, fanout.build_fan_out, fanout.build_learn_quota),
     "generate": (generate.build,),
     "resend": (resend.build,),
     "feedback": (feedback.build,),
@@ -191,8 +191,8 @@ class Cloud:
 
     def preferences_path(self, user_id: str = "ann") -> str:
         """The path of the link to the preference page in an email."""
-        keys = link_keys(os.environ["GAZETTE_LINKS_SECRET"]).known
-        links = SignedLinks(base_url="https://example.com", keys=keys)
+        keys = SecretKeyStore(os.environ["GAZETTE_LINKS_SECRET"])
+        links = SignedLinks(base_url="https://example.com", keys=keys.read)
         return str(urlsplit(links.links(RunKey(user_id, DAILY, 1)).preferences).path)
 
     def work_off_bus(self) -> int:
@@ -308,7 +308,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the functions that wait for what others wrote read their clocks an hour later."""
-    for joined in (fanout, generate, quota, resend, sending, sweep):
+    for joined in (fanout, generate, resend, sending, sweep):
         monkeypatch.setattr(joined, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 

@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from gazette.bootstrap.parts.limits import delivery_limits
-from gazette.bootstrap.parts.sending import smtp_times
+from gazette.bootstrap.parts.sending import delivery_limits, smtp_times
 from gazette.domain.delivery.pace import NoTurn, PacePlan, Turn
 from gazette.domain.delivery.streams import Streams
 from gazette.settings import GenerateSettings, ResendSettings, SendingSettings

@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 
 import pytest
-from gazette.domain.links.keys import read_keys
+from gazette.domain.links import read_keys
 
 from infra.topology import STEPS, Step
 from tests.infra.synthesis import Grant, Synthesis

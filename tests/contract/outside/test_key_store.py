@@ -6,7 +6,7 @@ import boto3
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.domain.errors import InvalidKeys, Unavailable
-from gazette.domain.links.keys import LinkKeys
+from gazette.domain.links import LinkKeys
 from gazette.domain.ports.outside import KeyStore
 from moto import mock_aws
 

@@ -9,8 +9,7 @@ from botocore.exceptions import ClientError
 from gazette.adapters.aws import link_keys
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.bootstrap import preferences
-from gazette.domain.links.keys import LinkKeys
-from gazette.domain.links.tokens import Purpose, sign
+from gazette.domain.links import LinkKeys, Purpose, sign
 from gazette.settings import PreferencesSettings
 from typer.testing import CliRunner, Result
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import boto3
 import pytest
 from botocore.config import Config
-from gazette.bootstrap.parts import bus
+from gazette.adapters.aws.bus import events_client
 
 from infra.topology import FEEDBACK, PREFERENCES
 
@@ -16,7 +16,7 @@ def test_a_bus_that_does_not_answer_leaves_time_for_the_reports_of_other_emails(
     """An invocation that runs out of time gives all of its messages back, those done with them."""
     made: dict[str, Config] = {}
     monkeypatch.setattr(boto3, "client", lambda name, *, config: made.__setitem__(name, config))
-    bus.bus("gazette", source="test")
+    events_client()
     config = vars(made["events"])
     attempts = config["retries"]["total_max_attempts"]
     longest = timedelta(seconds=(config["connect_timeout"] + config["read_timeout"]) * attempts)

@@ -11,8 +11,7 @@ from gazette.adapters.aws.link_keys import ASKED_EVERY, CACHED_FOR, CachedKeys
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
 from gazette.domain.identity import run_id
-from gazette.domain.links.keys import LinkKeys, read_keys
-from gazette.domain.links.tokens import Purpose, sign
+from gazette.domain.links import LinkKeys, Purpose, read_keys, sign
 from gazette.domain.model import RunKey
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import pytest
 from gazette.domain.errors import InvalidToken, UnknownKey
-from gazette.domain.links.keys import LinkKeys
-from gazette.domain.links.tokens import Purpose, sign, verify
+from gazette.domain.links import LinkKeys, Purpose, sign, verify
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -13,7 +13,7 @@ from gazette.adapters.rendering.view_models import one_line
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.identity import immediate_schedule
-from gazette.domain.links.urls import LONGEST, is_web_link
+from gazette.domain.links import LONGEST_URL, is_web_link
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -242,7 +242,7 @@ def test_ten_megabytes_are_cut(renderer: JinjaRenderer, field: str, schedule: st
         "https://example.com/<script>",
         "https://exämple.com/",
         "",
-        "https://example.com/" + "u" * LONGEST,
+        "https://example.com/" + "u" * LONGEST_URL,
     ],
 )
 def test_a_link_that_leads_elsewhere_than_to_the_web_is_never_sent(

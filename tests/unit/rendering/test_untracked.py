@@ -1,13 +1,13 @@
 """Where clicks are tracked, SES leaves the reader's own links as they are."""
 
+from contextlib import nullcontext
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
 import lxml.html
 import pytest
-from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer
-from gazette.adapters.rendering.untracked import without_tracking
+from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer, without_tracking
 from gazette.domain.delivery.compose import compose
 from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Entity
@@ -41,7 +41,10 @@ def links(html: str) -> list[Any]:
 def test_every_link_of_the_readers_own_is_marked_and_no_other(
     built_templates: Path, schedule: str
 ) -> None:
-    html = rendered(JinjaRenderer(built_templates).tracking_clicks(), schedule)
+    html = rendered(
+        JinjaRenderer(built_templates).for_sending(tracks_clicks=True, measured=nullcontext),
+        schedule,
+    )
     own = [link for link in links(html) if link.get("href").partition("#")[0] in astuple(LINKS)]
     marked = [link for link in links(html) if "ses:no-track" in link.attrib]
     assert [link.get("href") for link in marked] == [link.get("href") for link in own]
@@ -54,7 +57,10 @@ def test_but_for_the_mark_the_html_is_byte_for_byte_that_of_no_tracking(
     built_templates: Path, schedule: str
 ) -> None:
     plain = rendered(JinjaRenderer(built_templates), schedule)
-    tracked = rendered(JinjaRenderer(built_templates).tracking_clicks(), schedule)
+    tracked = rendered(
+        JinjaRenderer(built_templates).for_sending(tracks_clicks=True, measured=nullcontext),
+        schedule,
+    )
     assert MARK not in plain
     assert plain != tracked
     assert tracked.replace(MARK, "") == plain
@@ -62,7 +68,7 @@ def test_but_for_the_mark_the_html_is_byte_for_byte_that_of_no_tracking(
 
 def test_groups_of_tracked_emails_are_counted_with_all_others(built_templates: Path) -> None:
     renderer = JinjaRenderer(built_templates)
-    rendered(renderer.tracking_clicks(), DAILY)
+    rendered(renderer.for_sending(tracks_clicks=True, measured=nullcontext), DAILY)
     rendered(renderer, DAILY)
     count = renderer.take_count()
     assert (count.made, count.found) == (20, 20)
@@ -75,7 +81,7 @@ def test_the_mark_counts_for_the_longest_html(built_templates: Path) -> None:
         for number in range(300)
     ]
     digest = compose(events, max_groups=300)
-    renderer = JinjaRenderer(built_templates).tracking_clicks()
+    renderer = JinjaRenderer(built_templates).for_sending(tracks_clicks=True, measured=nullcontext)
     html = renderer.render(digest, a_subscriber(), LINKS, DAILY).html
     assert 80_000 < len(html.encode()) <= LONGEST_HTML
 

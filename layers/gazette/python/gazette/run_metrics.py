@@ -1,7 +1,9 @@
 """What is said of a run, in the log and in metrics: docs/metrics.md has them all."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
+from time import perf_counter
 
 from gazette.domain.delivery.batch import batch_of
 from gazette.domain.delivery.restart import Restarted
@@ -33,9 +35,12 @@ def record_fragments(shared: CacheCount) -> None:
         count("fragments_made", shared.made)
 
 
-def record_rendering(took: timedelta) -> None:
-    """`render_time`: how long it took to make an email, in milliseconds."""
-    measure_milliseconds("render_time", took)
+@contextmanager
+def measured_rendering() -> Iterator[None]:
+    """`render_time`: how long it took to make an email, in milliseconds; not where it failed."""
+    began = perf_counter()
+    yield
+    measure_milliseconds("render_time", timedelta(seconds=perf_counter() - began))
 
 
 def record_category_held(hold: CategoryHold) -> None:

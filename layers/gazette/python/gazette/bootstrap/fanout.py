@@ -3,20 +3,25 @@
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 
 import boto3
 
 from gazette.adapters.aws.queues import SqsRunQueue, SqsShardQueue, decode_shard
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoQuota
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.mail.ses import SesAccount, ses_client
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.pace import Quota
+from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import FanoutSettings
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
+from gazette.steps.fanout.quota import learn_quota
 from gazette.steps.occurrences.start import Departures, FanoutLimits
 
 
@@ -83,4 +88,29 @@ def _limits(settings: FanoutSettings) -> FanoutLimits:
         spread=timedelta(seconds=settings.spread),
         check_after=timedelta(seconds=settings.check_after),
         sunset=timedelta(days=settings.sunset_days) or None,
+    )
+
+
+_TIMEOUT = timedelta(seconds=5)
+
+
+@cache
+def build_learn_quota() -> Callable[[], Quota | None]:
+    """What it is; None: the provider is not SES.
+
+    Once a tick, and not in each worker: SES takes such questions once a second. Built once per
+    process.
+    """
+    settings = FanoutSettings.from_env()
+    if settings.mail_provider != "ses":
+        return lambda: None
+    return partial(
+        learn_quota,
+        account=SesAccount(ses_client(_TIMEOUT)),
+        quota_stores=Streams(
+            digest=DynamoQuota(settings.pace_table, name=ROWS.digest),
+            immediate=DynamoQuota(settings.pace_table, name=ROWS.immediate),
+        ),
+        shares=divided(settings.immediate_share),
+        clock=now,
     )

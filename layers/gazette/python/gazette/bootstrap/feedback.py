@@ -7,6 +7,7 @@ from functools import cache
 
 import boto3
 
+from gazette.adapters.aws.bus import EventBridgeBus, events_client
 from gazette.adapters.aws.queues import SqsQuarantine
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
@@ -18,7 +19,6 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses_events import decode_delivery_event
-from gazette.bootstrap.parts.bus import bus
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Run
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
@@ -55,7 +55,7 @@ def build() -> Callable[[str], Taken | None]:
     engagements = DynamoEngagements(settings.engagement_table, retention=retention)
     evidence_log = DynamoEvidenceLog(settings.control_table)
     quarantine = SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url)
-    said_on = bus(settings.bus, source="gazette.feedback")
+    said_on = EventBridgeBus(events_client(), settings.bus, source="gazette.feedback")
     signs = {
         DeliveryEventType.CLICKED: settings.track_clicks,
         DeliveryEventType.OPENED: settings.opens_are_life,

@@ -7,6 +7,8 @@ from functools import cache, partial
 
 import boto3
 
+from gazette.adapters.aws.bus import EventBridgeBus, events_client
+from gazette.adapters.aws.link_keys import CachedKeys, SecretKeyStore
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -14,13 +16,11 @@ from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.web.links import LinkReader, SignedLinks
-from gazette.bootstrap.parts.bus import bus
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.preference_page import PreferencePage
 from gazette.bootstrap.parts.routing import announce, routing_context
-from gazette.bootstrap.parts.secrets import link_keys
 from gazette.bootstrap.parts.templates import renderer, templates
-from gazette.domain.links.tokens import Purpose
+from gazette.domain.links import Purpose
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Pages
 from gazette.settings import PreferencesSettings
@@ -51,7 +51,7 @@ class Preferences:
 def build() -> Preferences:
     """Built once per process."""
     settings = PreferencesSettings.from_env()
-    keys = link_keys(settings.links_secret)
+    keys = CachedKeys(SecretKeyStore(settings.links_secret), clock=now)
     links = LinkReader(keys=keys.known, newer_keys=keys.newer)
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
@@ -106,6 +106,6 @@ def build() -> Preferences:
             suppressions=suppressions,
             announce=cache(partial(announce, settings)),
             note_left_by=note_left,
-            bus=bus(settings.bus, source="gazette.preferences"),
+            bus=EventBridgeBus(events_client(), settings.bus, source="gazette.preferences"),
         ),
     )

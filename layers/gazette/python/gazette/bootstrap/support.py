@@ -24,15 +24,14 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.limits import delivery_limits
-from gazette.bootstrap.parts.pacing import pacers
+from gazette.bootstrap.parts.sending import delivery_limits, pacers
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.explanation import Explanation
 from gazette.domain.feedback.experiment import Course, Experiment, experiment
 from gazette.domain.feedback.reputation import CategoryHold, category_hold
-from gazette.domain.links.keys import LinkKeys
+from gazette.domain.links import LinkKeys
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.stored import readable

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import boto3
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.commands import ChoosePreferences, MarkActive
@@ -23,10 +25,23 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
+_CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
+"""A reader waits for a page, or other delivery events of the same invocation wait.
+
+By default botocore waits a minute for each answer, longer than feedback may take for ten of them.
+https://docs.aws.amazon.com/botocore/latest/reference/config.html
+"""
+
 _ENTRIES_A_CALL = 10
 _ATTEMPTS = 3
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def events_client() -> "EventBridgeClient":
+    """A client that answers or fails within seconds."""
+    client: EventBridgeClient = boto3.client("events", config=_CONFIG)
+    return client
 
 
 class EventBridgeBus:

@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.errors import InvalidKeys, Unavailable
-from gazette.domain.links.keys import LinkKeys, read_keys
+from gazette.domain.links import LinkKeys, read_keys
 from gazette.domain.ports.outside import Clock, KeyStore
 
 if TYPE_CHECKING:

@@ -5,8 +5,10 @@ pairs (pydantic refuses them as no text), U+FFFE and U+FFFF.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
+import re
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -14,13 +16,47 @@ from pydantic import (
     AwareDatetime,
     BeforeValidator,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     StringConstraints,
     WithJsonSchema,
 )
+from pydantic_core import CoreSchema, core_schema
 
-from gazette.adapters.contract.shape import Shape
 from gazette.domain.identity import USER_ID
 from gazette.domain.subscribers.frequency import Frequency
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Text that fits `pattern` from end to end; `wanted` says so to a person.
+
+    Patterns are such that Python and ECMA-262 read alike: they go into the JSON Schema.
+    """
+
+    pattern: str
+    wanted: str
+    format: str | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Checked after the type and the length."""
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """What the schema of the type says, and the pattern."""
+        also = {"format": self.format} if self.format else {}
+        return {**handler(schema), **also, "pattern": f"^{self.pattern}$"}
+
+    def check(self, text: str) -> str:
+        """`text` itself. Raises ValueError."""
+        if not re.fullmatch(self.pattern, text):
+            raise ValueError(self.wanted)
+        return text
+
 
 _NEVER = r"\x7f-\x9f\u2028\u2029\ufffe\uffff"
 _LINE = rf"[^\x00-\x1f{_NEVER}]*"

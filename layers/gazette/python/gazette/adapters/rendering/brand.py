@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from gazette.domain.links.urls import is_web_link
+from gazette.domain.links import is_web_link
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LEAST_CONTRAST = 4.5

@@ -1,14 +1,13 @@
-"""One group as HTML and text, made once for all the readers who see the same of it."""
+"""One group of an email: its sentence, HTML and text, made once for all who see the same."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
 from sys import getsizeof
 
-from jinja2 import Environment
+from jinja2 import Environment, Template, TemplateNotFound
 
 from gazette.adapters.rendering.brand import Brand
 from gazette.adapters.rendering.language import Language
-from gazette.adapters.rendering.lines import line_of
 from gazette.adapters.rendering.view_models import Shown
 from gazette.domain.ports.outside import CacheCount
 
@@ -82,3 +81,24 @@ def _bytes_of(fragment: Fragment) -> int:
     shown = fragment.shown
     texts = (fragment.line, fragment.html, fragment.text, shown.title, shown.url, shown.excerpt)
     return sum(map(getsizeof, (*texts, *shown.people)))
+
+
+OTHER = "other"
+"""The folder for categories that have none of their own."""
+
+
+def line_of(shown: Shown, environment: Environment, language: Language) -> str:
+    """`3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
+    values = {**language.values(), "group": shown}
+    people = environment.get_template("parts/people.txt").render(values)
+    template = template_of(shown.category, "line.txt", environment)
+    said = template.render(**values, people=" ".join(people.split()))
+    return " ".join(said.split())
+
+
+def template_of(category: str, name: str, environment: Environment) -> Template:
+    """The file `name` of a category; of `other` where it has none of its own."""
+    try:
+        return environment.get_template(f"categories/{category}/{name}")
+    except TemplateNotFound:
+        return environment.get_template(f"categories/{OTHER}/{name}")

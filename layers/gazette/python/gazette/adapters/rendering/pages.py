@@ -1,10 +1,10 @@
 """The pages behind the readers' links, but for the preference page."""
 
-from gazette.adapters.rendering.lines import line_of
+from gazette.adapters.rendering.fragments import line_of
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import show
 from gazette.domain.delivery.compose import Digest
-from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.scheduling.recurrence import zone_of
 from gazette.domain.subscribers.subscriber import Subscriber
 
 

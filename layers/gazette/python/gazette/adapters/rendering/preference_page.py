@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import available_timezones
 
+from gazette.adapters.rendering.fragments import OTHER, template_of
 from gazette.adapters.rendering.language import Language
-from gazette.adapters.rendering.lines import OTHER, template_of
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import one_line
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE
-from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency
 from gazette.domain.subscribers.overview import Overview, Told

@@ -12,7 +12,7 @@ from unicodedata import category
 from gazette.adapters.rendering.language import FIRST_STRONG_ISOLATE, POP_ISOLATE, Language
 from gazette.domain.delivery.compose import Group
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.links.urls import is_web_link
+from gazette.domain.links import is_web_link
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
 """Characters. A title may be as long as the contract has it."""

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from gazette.domain.errors import InvalidToken, UnknownKey
 from gazette.domain.identity import parse_run_id, run_id
-from gazette.domain.links.keys import LinkKeys
-from gazette.domain.links.tokens import Purpose, sign, verify
+from gazette.domain.links import LinkKeys, Purpose, sign, verify
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Links
 

@@ -4,11 +4,13 @@ import json
 import random
 import secrets
 import time
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
 from functools import partial
 
 from aws_lambda_powertools.utilities.parameters import get_secret
 
+from gazette.adapters.aws.link_keys import CachedKeys, SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import (
     CachedHeldCategories,
@@ -18,31 +20,30 @@ from gazette.adapters.dynamodb.control.experiments import CachedExperiment, Dyna
 from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.adapters.mail.smtp import SmtpMailer
 from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
 from gazette.adapters.mail.streams import StreamedMailer
-from gazette.adapters.rendering.timed import TimedRenderer
 from gazette.adapters.web.links import SignedLinks
-from gazette.bootstrap.parts.clock import now, stopwatch
-from gazette.bootstrap.parts.limits import delivery_limits
-from gazette.bootstrap.parts.pacing import pacers
-from gazette.bootstrap.parts.secrets import link_keys
+from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.templates import renderer
-from gazette.domain.delivery.streams import Streams
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.outside import Mailer
-from gazette.run_metrics import record_rendering
-from gazette.settings import SendingSettings
+from gazette.run_metrics import measured_rendering
+from gazette.settings import PacingSettings, SendingSettings
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.pacing import Lane, Pacing
-from gazette.steps.delivery.types import Delivering
+from gazette.steps.delivery.types import Delivering, DeliveryLimits
 
 
 def delivering(settings: SendingSettings) -> Delivering:
     """Tables, desk and provider."""
     retention = timedelta(days=settings.run_retention_days)
+    keys = CachedKeys(SecretKeyStore(settings.links_secret), clock=now)
     turns = pacers(settings)
     return Delivering(
         runs=DynamoRuns(settings.runs_table, retention=retention),
@@ -54,18 +55,14 @@ def delivering(settings: SendingSettings) -> Delivering:
         ),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         desk=Desk(
-            renderer=TimedRenderer(
-                renderer=renderer().tracking_clicks() if settings.track_clicks else renderer(),
-                stopwatch=stopwatch,
-                tell=record_rendering,
+            renderer=renderer().for_sending(
+                tracks_clicks=bool(settings.track_clicks), measured=measured_rendering
             ),
             experiment=CachedExperiment(DynamoExperiments(settings.control_table), clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,
         ),
-        link_maker=SignedLinks(
-            base_url=settings.base_url, keys=link_keys(settings.links_secret).known
-        ),
+        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.known),
         mailer=_mailer(settings),
         pacing=Pacing(
             lanes=Streams(
@@ -120,3 +117,32 @@ def smtp_times(settings: SendingSettings) -> SmtpTimes:
     command = timedelta(seconds=settings.smtp_command_timeout)
     reply = timedelta(seconds=settings.smtp_reply_timeout)
     return SmtpTimes(connect=command, command=command, data=command, reply=reply)
+
+
+def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
+    """All settings are seconds."""
+    return DeliveryLimits(
+        settle_lag=timedelta(seconds=settings.settle_lag),
+        send_timeout=timedelta(seconds=settings.send_budget),
+        commit_margin=timedelta(seconds=settings.commit_margin),
+        clock_skew=timedelta(seconds=settings.clock_skew),
+        evidence_grace=timedelta(seconds=settings.evidence_grace),
+        max_lateness=timedelta(seconds=settings.max_lateness),
+    )
+
+
+def pacers(settings: PacingSettings) -> Streams[DynamoPacer]:
+    """The ports `Pacer`, `PaceGauge` and `BrakeLever`, of each stream."""
+    shares = divided(settings.immediate_share)
+    plan = PacePlan(
+        rate=settings.emails_per_second or None,
+        ramp_from=settings.ramp_from,
+        ramp_every=timedelta(seconds=settings.ramp_every),
+        warmup_from=date.fromisoformat(settings.warmup_from) if settings.warmup_from else None,
+        warmup_daily=settings.warmup_daily,
+    )
+    table = settings.pace_table
+    return Streams(
+        digest=DynamoPacer(table, replace(plan, share=shares.digest), name=ROWS.digest),
+        immediate=DynamoPacer(table, replace(plan, share=shares.immediate), name=ROWS.immediate),
+    )

@@ -16,7 +16,7 @@ from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.pace import NoTurn, PaceReading, Quota, Turn
 from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.feedback.experiment import Course, Experiment
-from gazette.domain.links.keys import LinkKeys
+from gazette.domain.links import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.subscribers.subscriber import Subscriber
 

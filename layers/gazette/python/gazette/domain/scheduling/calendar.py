@@ -4,8 +4,7 @@ from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.scheduling.recurrence import Days, Recurrence
-from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.scheduling.recurrence import Days, Recurrence, zone_of
 
 SLOT = timedelta(minutes=10)
 

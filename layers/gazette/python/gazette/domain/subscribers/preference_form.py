@@ -12,8 +12,7 @@ from datetime import date
 from enum import StrEnum
 
 from gazette.domain.scheduling.calendar import week_number
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days
-from gazette.domain.scheduling.zones import zone_of
+from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, zone_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from gazette.domain.errors import InvalidKeys, Overtaken
-from gazette.domain.links.keys import LinkKeys
+from gazette.domain.links import LinkKeys
 from gazette.domain.ports.outside import KeyStore
 
 

@@ -1,0 +1,157 @@
+"""Links for readers: the URLs that an email may show, and signed tokens. Pure.
+
+A token stands in for a login, so whoever holds the keys can act for any reader.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from gazette.domain.errors import InvalidKeys, InvalidToken, UnknownKey
+
+LONGEST_URL = 2000
+"""Characters. Longer ones are cut off or refused on their way to a browser."""
+
+_WEB = re.compile(r"https?://[A-Za-z0-9\[][!#-;=?-~]*")
+"""RFC 3986, absolute, http or https alone; neither quotes nor angle brackets nor spaces."""
+
+
+def is_web_link(url: str) -> bool:
+    """Whether a reader may be led there: never `javascript:` or `data:`, nothing that is cut."""
+    return len(url) <= LONGEST_URL and _WEB.fullmatch(url) is not None
+
+
+KEY_ID = re.compile(r"k[1-9][0-9]{0,5}")
+"""`k1`, `k2`, …: the highest number is the newest."""
+
+SHORTEST_KEY = 32
+"""Characters. A key that can be guessed lets anybody unsubscribe anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKeys:
+    """The keys by id, one at least. Never shown by repr."""
+
+    by_id: Mapping[str, bytes] = field(repr=False)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All ids, the oldest first."""
+        return tuple(sorted(self.by_id, key=_number))
+
+    @property
+    def newest(self) -> str:
+        """The id of the key that signs."""
+        return self.ids[-1]
+
+    def with_next(self, key: str) -> "LinkKeys":
+        """These, and `key` with the next number, which signs from now on.
+
+        Raises InvalidKeys where there is none that could be read again.
+        """
+        key_id = f"k{_number(self.newest) + 1}"
+        if not KEY_ID.fullmatch(key_id):
+            raise InvalidKeys(f"there is no number after {self.newest}")
+        return LinkKeys({**self.by_id, key_id: key.encode()})
+
+    def without(self, key_id: str) -> "LinkKeys":
+        """These but for one: what it signed is no longer accepted. Never the newest."""
+        if key_id == self.newest:
+            raise ValueError(f"{key_id} is the key that signs")
+        return LinkKeys({name: key for name, key in self.by_id.items() if name != key_id})
+
+    def to_json(self) -> str:
+        """As the secret holds them; `read_keys` reads it."""
+        return json.dumps({key_id: self.by_id[key_id].decode() for key_id in self.ids})
+
+
+def read_keys(content: str) -> LinkKeys:
+    """The keys in the content of a secret, such as `{"k1": "…"}`.
+
+    Raises InvalidKeys, which says what is wrong and never what the content is.
+    """
+    try:
+        found: Any = json.loads(content)
+    except ValueError:
+        raise InvalidKeys("it is no JSON") from None  # whose message would quote the content
+    if not isinstance(found, dict) or not found:
+        raise InvalidKeys("it is no JSON object with a key in it")
+    for key_id, key in found.items():
+        if not KEY_ID.fullmatch(key_id):
+            raise InvalidKeys("one of its names is not k1, k2, … up to k999999")
+        if not isinstance(key, str) or len(key) < SHORTEST_KEY:
+            raise InvalidKeys(f"{key_id} is no text of at least {SHORTEST_KEY} characters")
+    try:
+        return LinkKeys({key_id: key.encode() for key_id, key in found.items()})
+    except UnicodeError:
+        raise InvalidKeys("a key holds half a surrogate, which is no text") from None
+
+
+def _number(key_id: str) -> int:
+    return int(key_id[1:])
+
+
+_SIGNATURE_BYTES = 16
+
+
+class Purpose(StrEnum):
+    """What a link is for: a token of one never does for another.
+
+    Each names the run whose email holds it: so it is known which email a reader left by.
+    """
+
+    UNSUBSCRIBE = "unsubscribe"
+    PREFERENCES = "preferences"
+    RUN = "run"
+
+
+def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
+    """A token, `[A-Za-z0-9_.-]`, that proves this installation made a link for `payload`.
+
+    `<key id>.<payload>.<signature>`, by the newest key. HMAC-SHA-256 (RFC 2104), cut to 128 bits:
+    long enough that none can be guessed, short enough for a header.
+    """
+    return _token(payload, purpose, keys.newest, keys.by_id[keys.newest])
+
+
+def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
+    """The payload that `token` was signed for.
+
+    Raises UnknownKey where it names a key that is not among `keys`, and InvalidToken for any other
+    text that none of them signed for `purpose`.
+    """
+    key_id, _, signed = token.partition(".")
+    if not KEY_ID.fullmatch(key_id):
+        raise InvalidToken("This link names no key.")
+    if key_id not in keys.by_id:
+        raise UnknownKey("This link names a key that is not known.")
+    try:
+        payload = _decode(signed.partition(".")[0]).decode()
+    except (binascii.Error, UnicodeError) as err:
+        raise InvalidToken("This link is incomplete.") from err
+    genuine = _token(payload, purpose, key_id, keys.by_id[key_id])
+    if not hmac.compare_digest(token.encode(errors="replace"), genuine.encode()):
+        raise InvalidToken("This link was not made by this service, or was altered.")
+    return payload
+
+
+def _token(payload: str, purpose: Purpose, key_id: str, key: bytes) -> str:
+    message = f"{purpose}\n{payload}".encode()
+    signature = hmac.new(key, message, hashlib.sha256).digest()[:_SIGNATURE_BYTES]
+    return f"{key_id}.{_encode(payload.encode())}.{_encode(signature)}"
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _decode(text: str) -> bytes:
+    padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+    return base64.b64decode(padded, altchars=b"-_", validate=True)

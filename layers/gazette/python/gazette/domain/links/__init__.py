@@ -1,1 +1,0 @@
-"""Signed links, and which links are safe to show. Pure."""

@@ -1,0 +1,19 @@
+"""How long it takes to make an email, as a metric."""
+
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from gazette import run_metrics
+
+
+def test_an_email_that_could_not_be_made_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[tuple[str, timedelta]] = []
+    ticks = iter([7.0, 7.25, 8.0, 8.5])
+    monkeypatch.setattr(run_metrics, "perf_counter", lambda: next(ticks))
+    monkeypatch.setattr(run_metrics, "measure_milliseconds", lambda *told: measured.append(told))
+    with suppress(ArithmeticError), run_metrics.measured_rendering():
+        raise ArithmeticError
+    with run_metrics.measured_rendering():
+        pass
+    assert measured == [("render_time", timedelta(milliseconds=750))]
