@@ -32,7 +32,7 @@ def terms() -> list[str]:
 
 def texts() -> Iterator[Path]:
     """Every page and every module but this one."""
-    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md"))
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
     yield from (ROOT / "docs").rglob("*.md")
     for folder in CODE:
         yield from (path for path in (ROOT / folder).rglob("*.py") if path != Path(__file__))
