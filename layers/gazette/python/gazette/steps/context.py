@@ -1,4 +1,7 @@
-"""Where events are put: the tables and queues that the steps around it share."""
+"""What steps share: the tables, queues and settings by which schedules are kept and events routed.
+
+Each context contains the one before it, so a function asks for the smaller one where it can.
+"""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,27 +13,35 @@ from gazette.domain.subscribers.frequency import Frequencies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoutingContext:
-    """The tables and queues that events are placed with.
+class ScheduleContext:
+    """What keeps a subscriber's schedules as the profile wants them.
 
-    `defaults` are the installation's frequencies by category. `collapse`: how long an immediate
-    run collects what else happens on the entity. `hold`: how long after that until all of it
-    can be read: the settle lag and clock skew. `write_bound`: how long a write of an event may take
-    until windows close without it: the settle lag less clock skew. `check_after`: when the sweep
-    looks at a run.
-    `sunset`: after how long without a sign of life a reader rests; None: never.
+    `defaults`: the installation's frequencies by category. `sunset`: a subscriber is dormant after
+    so long without a sign of life; None: never.
     """
 
     subscribers: Subscribers
-    follows: Follows
-    events: Events
     schedules: Schedules
     runs: Runs
-    generate_queue: RunQueue
     clock: Clock
     defaults: Frequencies
+    sunset: timedelta | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingContext(ScheduleContext):
+    """What routes events to schedules and immediate runs.
+
+    `collapse`: how long an immediate run collects further events on its entity. `hold`: how long
+    after that until all of them can be read, which is the settle lag and the clock skew.
+    `write_bound`: a write of an event that takes longer may miss its window: the settle lag less
+    the clock skew. `check_after`: how long after it can be sent the sweep looks at a run.
+    """
+
+    follows: Follows
+    events: Events
+    generate_queue: RunQueue
     collapse: timedelta
     hold: timedelta
     write_bound: timedelta
     check_after: timedelta
-    sunset: timedelta | None

@@ -8,7 +8,7 @@ from gazette.domain.delivery.signals import Cancel
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence
-from gazette.steps.context import RoutingContext
+from gazette.steps.context import ScheduleContext
 from gazette.steps.runs import apply
 
 _GRACE = timedelta(minutes=15)
@@ -17,7 +17,7 @@ _GRACE = timedelta(minutes=15)
 _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
 
 
-def stop_pending(schedule: Schedule, *, context: RoutingContext) -> Schedule:
+def stop_pending(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
     """Cancel the runs of the old times that nobody has claimed, but for those just due.
 
     Returns the schedule as it is without them: the date of a run that was given up has had no
@@ -33,13 +33,13 @@ def stop_pending(schedule: Schedule, *, context: RoutingContext) -> Schedule:
     return replace(schedule, last_due_at=max(started, default=None))
 
 
-def _stopped(run: Run, context: RoutingContext) -> Run:
+def _stopped(run: Run, context: ScheduleContext) -> Run:
     if run.is_unclaimed and context.clock() - run.due_at > _GRACE:
         return apply(run, Cancel(Reason.PREFERENCES_CHANGED), runs=context.runs)
     return run
 
 
-def give_up(schedule: Schedule, *, context: RoutingContext) -> Schedule:
+def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
     """The schedule without the occurrences up to now that it gives up, and the one that was next.
 
     The number of each gets a run: one that has ended. So fan-out, which may have read the schedule
@@ -57,7 +57,7 @@ def give_up(schedule: Schedule, *, context: RoutingContext) -> Schedule:
         schedule = replace(schedule, next_due_at=following, sequence=schedule.sequence + 1)
 
 
-def _spend(schedule: Schedule, context: RoutingContext) -> bool:
+def _spend(schedule: Schedule, context: ScheduleContext) -> bool:
     """Whether the occurrence has a run that goes on; its number has one in any case.
 
     Somebody else's may have taken it: that of a redrive, or of a schedule that was erased.

@@ -7,13 +7,13 @@ from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
-from gazette.steps.context import RoutingContext
+from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import settle_suppression
 
 
-def come_back(user_id: str, *, suppressions: Suppressions, context: RoutingContext) -> bool:
+def come_back(user_id: str, *, suppressions: Suppressions, context: ScheduleContext) -> bool:
     """Send email to a reader again who had unsubscribed. Safe to repeat.
 
     False where there is nobody, or where the address must not be written to for any other reason:

@@ -18,11 +18,11 @@ from gazette.domain.stored import is_known
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
-from gazette.steps.context import RoutingContext
+from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.reschedule import give_up, stop_pending
 
 
-def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: RoutingContext) -> None:
+def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext) -> None:
     """See that the subscriber has the schedule of `digest`, as the profile wants it.
 
     A profile that changes meanwhile may not have seen the schedule: it is then set once more.
@@ -39,7 +39,7 @@ def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: Routi
     raise kept_changing(f"The profile of {subscriber.user_id}")
 
 
-def withdraw_if_left(user_id: str, *, context: RoutingContext) -> Reader:
+def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
     """Take the schedules of somebody who left, or was erased, out of the due index.
 
     For whoever wrote one: the reader may have left meanwhile, without having seen it. Returns
@@ -74,7 +74,7 @@ def is_active(reader: Reader) -> TypeGuard[Subscriber]:
     return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
 
 
-def remove_schedules(user_id: str, until: datetime, *, context: RoutingContext) -> None:
+def remove_schedules(user_id: str, until: datetime, *, context: ScheduleContext) -> None:
     """Leave no schedule that was wanted up to an instant; later ones are of somebody's return."""
     while [
         schedule
@@ -85,7 +85,7 @@ def remove_schedules(user_id: str, until: datetime, *, context: RoutingContext) 
 
 
 def set_schedules(
-    subscriber: Subscriber, *, context: RoutingContext, is_new: bool = False, resumes: bool = False
+    subscriber: Subscriber, *, context: ScheduleContext, is_new: bool = False, resumes: bool = False
 ) -> None:
     """Those that the choices need, and those that are there; of somebody new, none are.
 
@@ -107,7 +107,7 @@ def set_schedule(
     subscriber: Subscriber,
     digest: Frequency,
     *,
-    context: RoutingContext,
+    context: ScheduleContext,
     current: Schedule | None,
     is_new: bool = False,
     resumes: bool = False,
@@ -141,7 +141,7 @@ def set_schedule(
 
 
 def _new(
-    subscriber: Subscriber, digest: Frequency, *, context: RoutingContext, is_new: bool
+    subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext, is_new: bool
 ) -> Schedule:
     """Due in a slot after the open one, which fan-out may have read already."""
     wanted = subscriber.recurrence(digest)
@@ -159,7 +159,7 @@ def _new(
 
 
 def _moved(
-    current: Schedule, wanted: Recurrence, changed_at: datetime, *, context: RoutingContext
+    current: Schedule, wanted: Recurrence, changed_at: datetime, *, context: ScheduleContext
 ) -> Schedule:
     """`current` as it is wanted now; equal to it where there is nothing to change.
 

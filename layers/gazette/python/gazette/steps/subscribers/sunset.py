@@ -9,7 +9,7 @@ from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
-from gazette.steps.context import RoutingContext
+from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 
 _ASK_AGAIN = timedelta(days=45)
@@ -37,7 +37,7 @@ def active_until(
     raise kept_changing(f"The profile of {user_id}")
 
 
-def mark_active(user_id: str, at: datetime, *, context: RoutingContext) -> Outcome:
+def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outcome:
     """Remember the day of the latest sign of life, and end a rest. Safe to repeat, in any order.
 
     At most one write a day changes anything. Of a reader who may be resting, first the status,
@@ -58,7 +58,7 @@ def mark_active(user_id: str, at: datetime, *, context: RoutingContext) -> Outco
     raise kept_changing(f"The profile of {user_id}")
 
 
-def _may_be_dormant(reader: Subscriber, at: datetime, context: RoutingContext) -> bool:
+def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
     """Whether a sign of life changes more than its day. A late one, from before, does not.
 
     Where nobody rests any more, any wakes whoever still does.
@@ -81,7 +81,7 @@ def _is_resuming(reader: Subscriber, at: datetime) -> bool:
     return reader.active_on is None or reader.active_on < ended_on
 
 
-def _resume(reader: Subscriber, context: RoutingContext) -> bool:
+def _resume(reader: Subscriber, context: ScheduleContext) -> bool:
     """End the rest; False where the profile has changed meanwhile."""
     resumed = reader
     if reader.status is SubscriberStatus.DORMANT:
