@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from gazette.domain.delivery.run import Reason, Run, Status, is_given_up
 from gazette.domain.delivery.signals import Policy
-from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, is_immediate, latest_run
+from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, Retracted, RunKey, Schedule
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -130,7 +131,7 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
         return "retracted"
     if placed is None:
         return "expired" if _was_counted_as_expired(world, user_id, event_id, runs) else "gone"
-    if placed.schedule in {ASIDE, GIVEN_UP}:
+    if placed.schedule in {Unsent.ASIDE, Unsent.GIVEN_UP}:
         return "set aside"
     if why := excused(placed, runs):
         return why
@@ -140,7 +141,7 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
     if not isinstance(reader, Subscriber) or reader.has_left:
         return "waits for a reader who left"
     chain = world.runs.chain(latest_run(user_id, placed.schedule))
-    if is_immediate(placed.schedule) and chain and chain[0].status.is_final:
+    if placed.is_immediate and chain and chain[0].status.is_final:
         return f"waits, {chain[0].status} ({chain[0].reason})"
     return "LOST"
 
@@ -151,7 +152,7 @@ def _was_counted_as_expired(world: World, user_id: str, event_id: str, runs: Ite
     Where that was sent all the same, with what came later, its reason is another.
     """
     counted = any(
-        placed.event.id == event_id and placed.schedule == EXPIRED
+        placed.event.id == event_id and placed.schedule == Unsent.EXPIRED
         for placed in readable(world.events.of_user(user_id))
     )
     return counted and any(

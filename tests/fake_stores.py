@@ -22,11 +22,12 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.engagement import Engagement, EngagementEvent
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
-from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP, run_id, shard_of
+from gazette.domain.identity import run_id, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
 from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import require_readable
@@ -792,7 +793,7 @@ class FakeEvents:
             return None
         self._do(guard)
         self.rows[key] = replace(
-            current, schedule=GIVEN_UP if for_good else ASIDE, stored_at=self.clock()
+            current, schedule=Unsent.GIVEN_UP if for_good else Unsent.ASIDE, stored_at=self.clock()
         )
         self.reasons[key] = why
         return self.runs.rows[run.key]
@@ -804,7 +805,7 @@ class FakeEvents:
             return False
         if not current.has_expired(self.clock()):
             return False
-        self.rows[key] = replace(current, schedule=EXPIRED, stored_at=self.clock())
+        self.rows[key] = replace(current, schedule=Unsent.EXPIRED, stored_at=self.clock())
         return True
 
     def put_off(self, events: Sequence[Event], run: Run) -> Run | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from gazette.domain.identity import is_immediate, parse_run_id
+from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
 
@@ -44,9 +44,7 @@ class Wanted:
         due = due_at(letter.key)
         if due is None or (self.on and due.astimezone(UTC).date() != self.on):
             return False
-        return self.batch is None or (
-            not is_immediate(letter.key.schedule) and slot_of(due) == self.batch
-        )
+        return self.batch is None or (not letter.key.is_immediate and slot_of(due) == self.batch)
 
 
 def wanted(run: str | None, batch: str | None, on: datetime | None) -> Wanted:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from gazette.domain.identity import ASIDE, EXPIRED, WAITING, is_immediate
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.scheduling.recurrence import EVERY_DAY, WORKDAYS, Days, Recurrence
 from gazette.domain.subscribers.frequency import EVERYTHING
 
@@ -15,13 +15,13 @@ _SURE = 28
 
 def name_of(schedule: str, about: str = "") -> str:
     """A schedule, or what goes out at once `about` an entity."""
-    if schedule == WAITING:
+    if schedule == Unsent.WAITING:
         return "the profile"
-    if schedule == ASIDE:
+    if schedule == Unsent.ASIDE:
         return "set aside"
-    if schedule == EXPIRED:
+    if schedule == Unsent.EXPIRED:
         return "no email"
-    if is_immediate(schedule):
+    if kind_of(schedule) is ScheduleKind.IMMEDIATE:
         return f"the email at once about {about}" if about else "an email at once"
     return f"the {schedule} digest"
 

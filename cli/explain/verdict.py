@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from gazette.domain.delivery.run import BEGINNING, Reason, Status
 from gazette.domain.explanation import Explanation, Story, Waiting
-from gazette.domain.identity import ASIDE, GIVEN_UP
 from gazette.domain.model import Window
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
@@ -146,12 +146,12 @@ def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str
 def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
     """What is not sent again, and how often it may have gone out."""
     places = _by_place(given_up)
-    if twice := [place for place in places if place[0] != GIVEN_UP]:
+    if twice := [place for place in places if place[0] != Unsent.GIVEN_UP]:
         yield (
             f"Not sent again: {'; '.join(map(_waits, twice))}, which went out "
             "twice for all that anybody knows; no report of either email came."
         )
-    for _, _, events in (place for place in places if place[0] == GIVEN_UP):
+    for _, _, events in (place for place in places if place[0] == Unsent.GIVEN_UP):
         yield (
             f"Not sent again: {counted(events)} that may have gone out in an email of which no "
             "report came, and that no template can show any more."
@@ -189,6 +189,6 @@ def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
 
 def _waits(place: tuple[str, str, int]) -> str:
     schedule, about, events = place
-    if schedule == ASIDE:
+    if schedule == Unsent.ASIDE:
         return f"{counted(events)} set aside, because no template could show them: put them again"
     return f"{counted(events)} for {name_of(schedule, about)}"

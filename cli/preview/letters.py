@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.compose import compose
-from gazette.domain.identity import immediate_schedule, is_immediate
 from gazette.domain.model import DAILY, Event
+from gazette.domain.scheduling.kinds import ScheduleKind, immediate_schedule, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.support.pending import Waiting
@@ -69,7 +69,9 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> Letter:
         raise NotPossible(
             f"There is no profile of {user_id}: `gazette explain {user_id}` says why."
         )
-    immediate = sorted(filter(is_immediate, waiting.by_schedule))
+    immediate = sorted(
+        name for name in waiting.by_schedule if kind_of(name) is ScheduleKind.IMMEDIATE
+    )
     digests = (DAILY, Frequency.WEEKLY.value, Frequency.CUSTOM.value)
     for schedule in immediate if kind is Kind.IMMEDIATE else digests:
         if events := waiting.by_schedule.get(schedule):

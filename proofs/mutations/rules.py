@@ -82,8 +82,8 @@ RULES: Final = (
     Mutation(
         "an immediate email waits as a whole",
         "steps/delivery/category_hold.py",
-        "    if is_immediate(run.key.schedule):\n",
-        "    if is_immediate(run.key.schedule) and not due.sent:\n",
+        "    if run.key.is_immediate:\n",
+        "    if run.key.is_immediate and not due.sent:\n",
         "tests/unit/delivery/test_category_hold.py"
         "::test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release",
     ),

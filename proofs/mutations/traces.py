@@ -244,8 +244,9 @@ PREVENTED: Final = (
     Mutation(
         "a move holds the runs of where it goes",
         "steps/routing/move.py",
-        "        moved = context.events.move(placed, target, leaving + arriving, wanted)\n",
-        "        moved = context.events.move(placed, target, leaving, wanted)\n",
+        "        moved = context.events.move(placed, name, leaving + arriving, "
+        "target.recurrence)\n",
+        "        moved = context.events.move(placed, name, leaving, target.recurrence)\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
         "n",
@@ -262,8 +263,8 @@ PREVENTED: Final = (
     Mutation(
         "what comes to a digest that is just being made sees that it is",
         "steps/routing/route.py",
-        "        and (placed.schedule != target or target not in",
-        "        and (target not in",
+        "        if not is_there or not is_chosen:\n",
+        "        if not is_chosen:\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_by_no_run",
         "n",
@@ -424,7 +425,8 @@ PREVENTED: Final = (
     Mutation(
         "each stream has a brake of its own",
         "domain/delivery/streams.py",
-        "        return self.immediate if is_immediate(schedule) else self.digest\n",
+        "        return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE "
+        "else self.digest\n",
         "        return self.digest\n",
         "tests/unit/pacing/test_circuit_breaker_runs.py::test_trace_s_what_is_refused_at_once_holds_up_no_digest",
         "s",
@@ -541,7 +543,7 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later makes it last longer",
         "steps/routing/route.py",
-        "                extend(placed, inputs.recurrence_of(target), context=context)\n",
+        "                extend(placed, target.recurrence, context=context)\n",
         "                extend(placed, None, context=context)\n",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
@@ -685,8 +687,8 @@ PREVENTED: Final = (
     Mutation(
         "what is stamped anew in a thread leaves an open run behind",
         "steps/routing/late_writes.py",
-        "        if is_immediate(name) and not claimable(chain):\n",
-        "        if is_immediate(name) and not chain:\n",
+        "        if kind_of(name) is ScheduleKind.IMMEDIATE and not claimable(chain):\n",
+        "        if kind_of(name) is ScheduleKind.IMMEDIATE and not chain:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again",
         "x",

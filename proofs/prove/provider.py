@@ -14,7 +14,7 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
-from gazette.domain.identity import is_immediate, parse_run_id
+from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
 
 from tests.builders import SettableClock
@@ -123,7 +123,7 @@ class Provider:
 
     def _refuses_stream(self, key: RunKey) -> bool:
         until = self.refused_at_once
-        return until is not None and is_immediate(key.schedule) and self.clock() < until
+        return until is not None and key.is_immediate and self.clock() < until
 
     def _accept(self, run: str, attempt: int, text: str) -> None:
         call, claim_call = self.where()

@@ -7,7 +7,6 @@ from itertools import combinations, pairwise
 
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import readable
@@ -140,7 +139,7 @@ def _judge_streams(life: Life, verdict: Verdict) -> None:
     verdict.violations += [
         f"rule 10: {run.key} was skipped as too late while email at once was refused"
         for run in life.runs()
-        if run.reason is Reason.TOO_LATE and not is_immediate(run.key.schedule)
+        if run.reason is Reason.TOO_LATE and not run.key.is_immediate
     ]
 
 

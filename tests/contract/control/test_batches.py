@@ -5,10 +5,10 @@ from datetime import timedelta
 
 from gazette.domain.delivery.batch import Batch, Counted
 from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.stored import readable
 
 from tests.builders import NOW, SettableClock, a_run

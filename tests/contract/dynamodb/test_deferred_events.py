@@ -8,10 +8,10 @@ import pytest
 from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.explanation import EventHistory
-from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import EventReader, Events, EventShelf, Guard
+from gazette.domain.scheduling.kinds import Unsent
 
 from tests.builders import (
     NOW,
@@ -44,7 +44,7 @@ def test_what_is_set_aside_is_in_no_window(
     assert shelf.set_aside(an_event(), run, "cannot be shown") == replace(run, epoch=1)
     assert runs.get(run.key) == replace(run, epoch=1)
     assert list(reader.read("ann", DAILY, a_window())) == []
-    assert events.get("ann", "e1") == a_placed_event(an_event(), ASIDE, NOW)
+    assert events.get("ann", "e1") == a_placed_event(an_event(), Unsent.ASIDE, NOW)
 
 
 def test_what_is_set_aside_for_good_says_so_by_its_place(
@@ -53,8 +53,11 @@ def test_what_is_set_aside_for_good_says_so_by_its_place(
     events.store(an_event(), DAILY)
     assert shelf.set_aside(an_event(), run, "cannot be shown", for_good=True)
     assert list(reader.read("ann", DAILY, a_window())) == []
-    assert events.get("ann", "e1") == a_placed_event(an_event(), GIVEN_UP, NOW)
-    assert events.store(an_event(), DAILY) == (False, a_placed_event(an_event(), GIVEN_UP, NOW))
+    assert events.get("ann", "e1") == a_placed_event(an_event(), Unsent.GIVEN_UP, NOW)
+    assert events.store(an_event(), DAILY) == (
+        False,
+        a_placed_event(an_event(), Unsent.GIVEN_UP, NOW),
+    )
 
 
 @pytest.mark.parametrize("name", ["weekly", "dail", "daily2"])
@@ -118,7 +121,9 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
     assert [shelf.expire(placed) for _ in range(2)] == [True, False]
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert not reader.holds("ann", DAILY, a_window())
-    assert list(history.of_user("ann")) == [replace(placed, schedule=EXPIRED, stored_at=clock.now)]
+    assert list(history.of_user("ann")) == [
+        replace(placed, schedule=Unsent.EXPIRED, stored_at=clock.now)
+    ]
     assert events.get("ann", "e1") is None
     assert events.store(an_event(), DAILY)[0], "put again by its producer"
 

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 from gazette.domain.explanation import EventHistory
-from gazette.domain.identity import WAITING
 from gazette.domain.model import DAILY, Placed
 from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.stored import readable
 
 from tests.builders import RETENTION, SettableClock, a_placed_event, an_event
@@ -15,7 +15,7 @@ from tests.contract.conftest import SECOND
 def test_every_event_is_found_by_schedule_oldest_first(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
-    found: dict[str, list[Placed]] = {WAITING: [], DAILY: []}
+    found: dict[str, list[Placed]] = {Unsent.WAITING: [], DAILY: []}
     for number in (3, 1, 2):
         for schedule, placed in found.items():
             event = an_event(f"{schedule}{number}")
@@ -23,14 +23,14 @@ def test_every_event_is_found_by_schedule_oldest_first(
             events.store(event, schedule)
             clock.now += SECOND
     events.store(an_event("theirs", user_id="bo"), DAILY)
-    assert list(history.of_user("ann")) == found[DAILY] + found[WAITING]
+    assert list(history.of_user("ann")) == found[DAILY] + found[Unsent.WAITING]
     assert list(history.of_user("cy")) == []
 
 
 def test_a_moved_event_is_found_where_it_is_now(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
-    _, placed = events.store(an_event(), WAITING)
+    _, placed = events.store(an_event(), Unsent.WAITING)
     assert isinstance(placed, Placed)
     clock.now += SECOND
     moved = events.move(placed, DAILY, Guard())

@@ -9,9 +9,9 @@ import pytest
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import Unavailable
-from gazette.domain.identity import WAITING
 from gazette.domain.model import DAILY, Placed, Retracted
 from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import MARGIN
 from gazette.domain.scheduling.recurrence import Days, Recurrence
 from gazette.domain.stored import readable
@@ -48,7 +48,10 @@ def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
 def test_an_id_counts_once_for_each_user(events: Events) -> None:
     events.store(an_event(), DAILY)
     theirs = an_event(user_id="bo")
-    assert events.store(theirs, WAITING) == (True, a_placed_event(theirs, WAITING, NOW))
+    assert events.store(theirs, Unsent.WAITING) == (
+        True,
+        a_placed_event(theirs, Unsent.WAITING, NOW),
+    )
     assert events.get("ann", "e1") == HERE
 
 
@@ -165,13 +168,13 @@ def test_what_was_placed_is_found_by_schedule_oldest_first(
 def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Events) -> None:
     for number in range(60):
         events.store(an_event(f"e{number}"), DAILY)
-    events.store(an_event("waiting", occurred_at=NOW + timedelta(days=9)), WAITING)
+    events.store(an_event("waiting", occurred_at=NOW + timedelta(days=9)), Unsent.WAITING)
     events.retract("ann", "early", early=True)
     events.store(an_event(user_id="bo"), DAILY)
     for _ in range(2):
         events.erase("ann", None)
         assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
-        assert list(events.placed("ann", WAITING, after=BEGINNING)) == []
+        assert list(events.placed("ann", Unsent.WAITING, after=BEGINNING)) == []
         assert events.get("ann", "early") is None
     assert events.get("bo", "e1") == a_placed_event(an_event(user_id="bo"), DAILY, NOW)
 
@@ -227,9 +230,9 @@ def test_the_trace_of_a_retraction_is_kept_as_long_as_an_event_from_then_on(
 def test_an_event_that_was_moved_or_amended_lasts_no_longer(
     events: Events, clock: SettableClock
 ) -> None:
-    events.store(an_event(), WAITING)
+    events.store(an_event(), Unsent.WAITING)
     clock.now += SECOND
-    moved = events.move(replace(HERE, schedule=WAITING), DAILY, Guard())
+    moved = events.move(replace(HERE, schedule=Unsent.WAITING), DAILY, Guard())
     assert moved
     assert events.amend(moved, an_event(amended_at=NOW))
     clock.now = NOW + RETENTION
@@ -257,9 +260,9 @@ def test_what_comes_rarely_lasts_longer(events: Events, clock: SettableClock) ->
 def test_a_moved_event_lasts_as_it_must_where_it_is_now_and_no_shorter(
     events: Events, clock: SettableClock
 ) -> None:
-    events.store(an_event(), WAITING)
+    events.store(an_event(), Unsent.WAITING)
     clock.now += SECOND
-    moved = events.move(replace(HERE, schedule=WAITING), "custom", Guard(), MONTHLY)
+    moved = events.move(replace(HERE, schedule=Unsent.WAITING), "custom", Guard(), MONTHLY)
     assert moved == Placed(an_event(), "custom", clock.now, LONG)
     assert moved
     assert events.get("ann", "e1") == moved

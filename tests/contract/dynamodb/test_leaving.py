@@ -10,10 +10,10 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Placed, RunKey
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import readable
 

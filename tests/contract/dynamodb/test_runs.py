@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.identity import immediate_schedule, latest_run
+from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.ledgers import Runs
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.stored import readable
 
 from tests.builders import KEY, NOW, a_claimed_run, a_run, a_window

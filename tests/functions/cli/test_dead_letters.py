@@ -19,9 +19,9 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap import support
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Claim, RefusedForNow, Uncertain
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Window
 from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.settings import GenerateSettings
 from gazette.steps.runs import apply

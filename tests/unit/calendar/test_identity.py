@@ -9,16 +9,14 @@ import pytest
 from gazette.domain.identity import (
     LAST_SEQUENCE,
     SCHEDULE_NAME,
-    WAITING,
     address_hash,
-    immediate_schedule,
-    is_immediate,
     latest_run,
     parse_run_id,
     run_id,
     shard_of,
 )
 from gazette.domain.model import RunKey
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, immediate_schedule, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,12 +152,12 @@ def test_the_schedule_of_an_entity_is_pinned() -> None:
 def test_the_schedule_of_any_entity_is_a_name_and_is_known_by_it(entity: str) -> None:
     name = immediate_schedule(entity)
     assert SCHEDULE_NAME.fullmatch(name)
-    assert is_immediate(name)
+    assert kind_of(name) is ScheduleKind.IMMEDIATE
 
 
-@pytest.mark.parametrize("name", [*Frequency, WAITING])
+@pytest.mark.parametrize("name", [*Frequency, Unsent.WAITING])
 def test_no_other_schedule_looks_like_one_of_an_entity(name: str) -> None:
-    assert not is_immediate(name)
+    assert kind_of(name) is not ScheduleKind.IMMEDIATE
 
 
 @given(entities, entities)

@@ -10,9 +10,9 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.identity import EXPIRED
 from gazette.domain.model import DAILY, Placed, RunKey, Window
 from gazette.domain.scheduling.calendar import next_occurrence, slot_of
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import (
     MARGIN,
     SHORTEST_LIFE,
@@ -293,13 +293,13 @@ def test_whatever_breaks_off_an_event_that_expired_is_the_reason_and_no_other_is
         world.deliver_queued()
         world.send_digest()
         assert Reason.EXPIRED in {run.reason for run in readable(world.runs.of_user("ann"))}, where
-        assert [placed.schedule for placed in readable(world.events.of_user("ann"))] == [EXPIRED], (
-            where
-        )
+        assert [placed.schedule for placed in readable(world.events.of_user("ann"))] == [
+            Unsent.EXPIRED
+        ], where
     for world, where in crashes(partial(expired_world, also=True), send):
         world.fan_out(LATER)
         world.deliver_queued()
-        assert world.waiting() == {"e1": EXPIRED, "e2": DAILY}, where
+        assert world.waiting() == {"e1": Unsent.EXPIRED, "e2": DAILY}, where
 
 
 @pytest.mark.parametrize("also", [False, True])

@@ -10,8 +10,8 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.prepare import Prepared, prepare

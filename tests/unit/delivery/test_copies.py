@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.delivery.signals import Policy, SendOutcome, Uncertain
-from gazette.domain.identity import GIVEN_UP, immediate_schedule
 from gazette.domain.model import DAILY, Mail
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.sweep.unknown import Swept
 
@@ -117,7 +117,7 @@ def test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_
     world.renderer = Choking({"odd"})
     pass_hours(world, 8, proven=True)
     world.send_digest()
-    assert world.waiting() == {"e1": GIVEN_UP}
+    assert world.waiting() == {"e1": Unsent.GIVEN_UP}
     found = explained(world)
     assert [(each.category, each.count) for each in found.given_up] == [("comment", 1)]
     assert not found.waiting
@@ -132,7 +132,7 @@ def test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_
         world.send_digest()
     assert mailer.copies == {"e1": 1}
     world.choose(comment=Frequency.NEVER)
-    assert world.waiting() == {"e1": GIVEN_UP}
+    assert world.waiting() == {"e1": Unsent.GIVEN_UP}
 
 
 def test_who_goes_on_after_it_was_given_up_starts_behind_it() -> None:

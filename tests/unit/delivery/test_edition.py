@@ -6,10 +6,10 @@ import pytest
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.identity import ASIDE
 from gazette.domain.model import DAILY, Edition, RunKey
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import Links
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.subscriber import Subscriber
 
 from tests.builders import NOW, a_subscriber, an_event
@@ -62,7 +62,7 @@ def test_trace_q_a_poison_event_is_set_aside_and_the_rest_goes_out() -> None:
     assert run.status is Status.SENT
     [email] = world.emails()
     assert sorted(email.lines) == ["post0: 1", "post2: 1"]
-    assert world.waiting() == {"e0": DAILY, "e1": ASIDE, "e2": DAILY, "e3": ASIDE}
+    assert world.waiting() == {"e0": DAILY, "e1": Unsent.ASIDE, "e2": DAILY, "e3": Unsent.ASIDE}
     assert world.events.reasons["ann", "e1"] == "cannot show 'poison'"
 
 
@@ -80,7 +80,7 @@ def test_where_all_are_poison_nothing_is_sent() -> None:
     run = world.generate(KEY)
     assert run
     assert run.status is Status.SKIPPED
-    assert set(world.waiting().values()) == {ASIDE}
+    assert set(world.waiting().values()) == {Unsent.ASIDE}
 
 
 def test_what_is_put_again_comes_back_once_it_can_be_shown() -> None:

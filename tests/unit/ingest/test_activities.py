@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 from gazette.domain.commands import CreateActivity, RetractActivity
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.identity import WAITING
 from gazette.domain.model import Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import Walk
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.ingest.followers import PAGE
@@ -340,7 +340,7 @@ def test_a_follow_that_comes_late_brings_what_the_activity_says_now(world: World
 def test_a_follow_before_the_profile_waits_for_it(world: World) -> None:
     happen(world)
     world.follow(at=NOW - AN_HOUR)
-    assert world.waiting() == {"a1": WAITING}
+    assert world.waiting() == {"a1": Unsent.WAITING}
     world.choose()
     assert emailed(world) == ["post1: 1"]
 

@@ -20,8 +20,8 @@ from gazette.domain.commands import (
     RetractEvent,
 )
 from gazette.domain.errors import Unavailable
-from gazette.domain.identity import WAITING, is_immediate
 from gazette.domain.model import Placed
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
@@ -228,10 +228,10 @@ def assert_everything_is_on_its_way(world: World) -> None:
         if not isinstance(placed, Placed):
             continue
         known = isinstance(world.subscribers.get(user_id), Subscriber)
-        assert (placed.schedule == WAITING) == (not known)
+        assert (placed.schedule == Unsent.WAITING) == (not known)
         reader = world.subscribers.get(user_id)
         pause = reader.pause if isinstance(reader, Subscriber) else None
-        if is_immediate(placed.schedule):
+        if placed.is_immediate:
             assert not pause or not pause.holds_at(placed.event.occurred_at)
             assert any(
                 key.schedule == placed.schedule

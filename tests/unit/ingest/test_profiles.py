@@ -9,7 +9,7 @@ import pytest
 from gazette.domain.commands import ChangeFollow, ChangeSubscriber, MarkActive, RetractEvent
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import address_hash, is_immediate
+from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.recurrence import DigestTimes
@@ -290,7 +290,7 @@ def gone(world: World) -> None:
     world.send_everything()
     for run in world.runs.rows.values():
         ended = (Status.CANCELLED, Reason.ERASED), (Status.SKIPPED, Reason.EMPTY)
-        assert (run.status, run.reason) == ended[is_immediate(run.key.schedule)]
+        assert (run.status, run.reason) == ended[run.key.is_immediate]
     assert not world.mailer.calls
 
 

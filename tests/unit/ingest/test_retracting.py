@@ -8,10 +8,10 @@ import pytest
 from gazette.domain.commands import RetractEvent
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.run import BEGINNING, Reason, Status, name_of
-from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import Links
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -94,7 +94,7 @@ def test_what_is_retracted_before_it_comes_is_refused_when_it_does(world: World)
 
 def test_what_is_retracted_while_it_waits_for_its_reader_never_comes(world: World) -> None:
     world.create(an_event())
-    assert world.waiting() == {"e1": WAITING}
+    assert world.waiting() == {"e1": Unsent.WAITING}
     world.say(RETRACT)
     world.choose(comment=IMMEDIATE)
     assert world.create(an_event()) == [Outcome.RETRACTED]

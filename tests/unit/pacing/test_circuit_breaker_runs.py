@@ -17,8 +17,8 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import Unavailable
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Mail, RunKey
+from gazette.domain.scheduling.kinds import immediate_schedule
 
 from tests.builders import KEY, NOW, SettableClock, a_run, an_event
 from tests.fake_stores import FakePacer

@@ -13,8 +13,8 @@ from gazette.domain.delivery.pace import (
     take,
 )
 from gazette.domain.delivery.streams import WHOLE, Share, Streams, divided
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY
+from gazette.domain.scheduling.kinds import immediate_schedule
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -11,7 +11,6 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.commands import RetractEvent
 from gazette.domain.delivery.run import Status
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
@@ -182,7 +181,7 @@ def test_an_email_at_once_is_shown_as_any_other(
     world.create(an_event("e7", entity_id="post7", occurred_at=world.clock.now))
     world.clock.now += timedelta(minutes=2)
     world.deliver_queued()
-    (key,) = (key for key in world.runs.rows if is_immediate(key.schedule))
+    (key,) = (key for key in world.runs.rows if key.is_immediate)
     assert "Title of post7" in (view(key, by=viewing) or "")
 
 

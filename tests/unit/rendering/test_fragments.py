@@ -8,9 +8,9 @@ import pytest
 from gazette.adapters.rendering import fragments
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Edition, Entity
 from gazette.domain.ports.outside import CacheCount
+from gazette.domain.scheduling.kinds import immediate_schedule
 from jinja2 import Template
 
 from tests.builders import LINKS, a_subscriber, an_event

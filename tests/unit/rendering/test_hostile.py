@@ -12,9 +12,9 @@ from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer
 from gazette.adapters.rendering.view_models import one_line
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.links import LONGEST_URL, is_web_link
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
+from gazette.domain.scheduling.kinds import immediate_schedule
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 

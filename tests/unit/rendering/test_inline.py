@@ -10,8 +10,8 @@ import lxml.html
 import pytest
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Event
+from gazette.domain.scheduling.kinds import immediate_schedule
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from premailer import Premailer

@@ -13,8 +13,8 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
+from gazette.domain.scheduling.kinds import immediate_schedule
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError

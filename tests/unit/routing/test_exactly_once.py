@@ -8,7 +8,6 @@ from functools import partial
 
 from gazette.domain.commands import ChangeSubscriber, CreateEvents
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.frequency import Frequency
@@ -57,7 +56,7 @@ def generate(world: World) -> None:
         return
     message = world.generate_queue.sent.pop(0)
     run = world.runs.rows[message.key]
-    if is_immediate(message.key.schedule):
+    if message.key.is_immediate:
         world.clock.now = max(world.clock.now, run.due_at + timedelta(seconds=21))
     try:
         world.deliver(message.key)

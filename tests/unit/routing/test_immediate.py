@@ -10,9 +10,9 @@ import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedAccount, RefusedForNow, SendOutcome, Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import RunKey
 from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -10,8 +10,9 @@ from gazette.domain.commands import CreateActivity
 from gazette.domain.delivery.run import Reason, Run, Status, sent_until
 from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import immediate_schedule, latest_run
+from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 
 from tests.builders import NOW, an_activity

@@ -10,9 +10,9 @@ import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Evidence, RefusedForGood, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.runs import apply
 

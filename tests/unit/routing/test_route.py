@@ -9,14 +9,15 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, name_of
 from gazette.domain.delivery.signals import RefusedForGood
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import DAILY, Placed, RunKey, Window
 from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.move import move
 from gazette.steps.routing.route import reroute
+from gazette.steps.routing.target import Target
 
 from tests.builders import (
     KEY,
@@ -214,7 +215,7 @@ def test_an_event_before_its_reader_waits_and_is_placed_when_the_profile_comes(
     world: World, frequency: Frequency
 ) -> None:
     assert world.create(an_event()) == [Outcome.STORED]
-    assert world.waiting() == {"e1": WAITING}
+    assert world.waiting() == {"e1": Unsent.WAITING}
     world.clock.pass_time(minutes=5)
     assert world.choose(comment=frequency) is Outcome.CHANGED
     assert world.waiting() == {"e1": under(frequency)}
@@ -487,7 +488,7 @@ def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
         start_immediate(placed, context=world.context)
 
     with world.meanwhile("events.move", start, before=True):
-        move(placed, DAILY, wanted=None, context=world.context)
+        move(placed, Target(DAILY), context=world.context)
     assert world.waiting() == {"e1": DAILY}
     assert [run.epoch for run in world.runs.rows.values()] == [1]
 

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Status
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency
 

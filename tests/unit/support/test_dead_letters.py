@@ -11,9 +11,9 @@ from gazette.domain.delivery.pace import Pace, PacePlan
 from gazette.domain.delivery.restart import Restart, Restarted
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import immediate_schedule, is_immediate
 from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.kinds import ScheduleKind, immediate_schedule, kind_of
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.subscriber import Erased, Reader, SubscriberStatus
 from gazette.steps.delivery.resend import ResendMessage
@@ -74,7 +74,7 @@ class Case:
     def world(self) -> World:
         world = World(pacer=FakePacer(PLAN), immediate_pacer=FakePacer(PLAN))
         own, other = world.pacer, world.immediate_pacer
-        if self.run and is_immediate(self.run.key.schedule):
+        if self.run and self.run.key.is_immediate:
             own, other = other, own
         own.row.pace, other.row.pace = PACES[self.pace], PACES["braked"]
         reader = READERS[self.reader]
@@ -84,7 +84,7 @@ class Case:
         schedule = self.run.key.schedule if self.run else DAILY
         if self.has_event:
             world.events.store(an_event(), schedule)
-        if self.has_schedule and not is_immediate(schedule):
+        if self.has_schedule and kind_of(schedule) is not ScheduleKind.IMMEDIATE:
             row = replace(a_schedule(next_due_at=NOW + DAY, sequence=3), name=schedule)
             world.schedules.put(row, replacing=None)
         world.clock.now = NOW

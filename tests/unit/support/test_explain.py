@@ -8,9 +8,9 @@ from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
 from gazette.domain.delivery.run import BEGINNING, Reason, Status
 from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.explanation import Choice, Due, Explanation, Outlook
-from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.choices import Choice as OwnChoice
@@ -139,7 +139,7 @@ def test_events_without_a_profile_wait_for_it(world: World) -> None:
     world.create(an_event(user_id="cy"))
     found = explained(world, user_id="cy")
     assert found.status is None
-    assert [(each.schedule, each.count) for each in found.waiting] == [(WAITING, 1)]
+    assert [(each.schedule, each.count) for each in found.waiting] == [(Unsent.WAITING, 1)]
 
 
 def test_of_somebody_erased_the_instant_and_the_runs_are_left(world: World) -> None:

@@ -1,8 +1,8 @@
 """What waits for a reader: what no email has shown yet, by schedule."""
 
 import pytest
-from gazette.domain.identity import immediate_schedule
 from gazette.domain.model import DAILY
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.support.pending import Waiting, look_at_waiting
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import lxml.html
 import pytest
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY, Edition
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.support.pending import Waiting
 from typer.testing import CliRunner, Result
@@ -89,7 +89,7 @@ def test_the_digest_of_the_sample_holds_what_makes_emails_look_bad() -> None:
 
 def test_an_email_at_once_is_about_one_entity() -> None:
     letter = letters.sample(Kind.IMMEDIATE)
-    assert is_immediate(letter.schedule)
+    assert kind_of(letter.schedule) is ScheduleKind.IMMEDIATE
     assert len({event.entity.key for event in letter.events}) == 1
 
 

@@ -9,10 +9,11 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
-from gazette.domain.identity import immediate_schedule, shard_of
+from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.outside import QueuedRun
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
 from gazette.steps.sweep.unknown import Swept
 

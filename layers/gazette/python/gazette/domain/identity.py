@@ -10,25 +10,8 @@ from gazette.domain.model import RunKey
 USER_ID = re.compile(r"[\x21-\x7e]{1,64}")
 SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
 
-WAITING = "waiting"
-"""Where events lie whose subscriber is not known yet. Nothing is ever sent from here."""
-
-ASIDE = "aside"
-"""Where events lie that no email can show. Nothing is ever sent from here."""
-
-EXPIRED = "expired"
-"""Where events lie that no email showed in time. Nothing is ever sent from here."""
-
-GIVEN_UP = "given_up"
-"""Where events lie that no email can show any more and that may have gone out. They stay here."""
-
-NOWHERE = frozenset({WAITING, ASIDE, EXPIRED, GIVEN_UP})
-"""Where nothing is ever sent from."""
-
 LAST_SEQUENCE = 9_999_999_999
 """Above every sequence number that a run can have."""
-
-_IMMEDIATE = "now"
 
 
 def run_id(key: RunKey) -> str:
@@ -48,19 +31,6 @@ def parse_run_id(text: str) -> RunKey:
     if run_id(key) != text or not SCHEDULE_NAME.fullmatch(schedule):
         raise ValueError(f"{text!r} is not a run id")
     return key
-
-
-def immediate_schedule(entity: str) -> str:
-    """The schedule of what goes out at once about the entity with this key, such as `now5f1c…`.
-
-    One a reader and entity, so that what happens on it within a collapse window is one run.
-    """
-    return _IMMEDIATE + hashlib.sha256(entity.encode()).hexdigest()[:20]
-
-
-def is_immediate(schedule: str) -> bool:
-    """Whether runs of this schedule go out at once rather than at an hour."""
-    return schedule.startswith(_IMMEDIATE)
 
 
 def address_hash(address: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -81,6 +82,11 @@ class Placed:
     stored_at: datetime
     lasts_until: datetime
 
+    @property
+    def is_immediate(self) -> bool:
+        """Whether it belongs to an immediate email rather than to a digest."""
+        return kind_of(self.schedule) is ScheduleKind.IMMEDIATE
+
     def has_expired(self, now: datetime) -> bool:
         """Whether it is not sent any more."""
         return self.lasts_until <= now
@@ -146,6 +152,11 @@ class RunKey:
     user_id: str
     schedule: str
     sequence: int
+
+    @property
+    def is_immediate(self) -> bool:
+        """Whether it is of an immediate email rather than of a digest."""
+        return kind_of(self.schedule) is ScheduleKind.IMMEDIATE
 
 
 @dataclass(frozen=True, slots=True)

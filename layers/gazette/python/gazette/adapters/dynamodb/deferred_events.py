@@ -10,9 +10,9 @@ from gazette.adapters.dynamodb.event_rows import body_of, expired, in_place, sto
 from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import Run
-from gazette.domain.identity import ASIDE, EXPIRED, GIVEN_UP
 from gazette.domain.model import Event, Placed
 from gazette.domain.ports.outside import Clock
+from gazette.domain.scheduling.kinds import Unsent
 
 _REASON_CHARACTERS = 500
 
@@ -30,7 +30,7 @@ class DynamoEventShelf:
 
     def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """One transaction of two."""
-        place = GIVEN_UP if for_good else ASIDE
+        place = Unsent.GIVEN_UP if for_good else Unsent.ASIDE
         try:
             with transaction(EventRow) as writes:
                 raise_epoch(run, writes)
@@ -53,7 +53,7 @@ class DynamoEventShelf:
         return written(
             EventRow(placed.event.user_id, placed.event.id).update,
             actions=[
-                EventRow.stored.set(stored_key(EXPIRED, now)),
+                EventRow.stored.set(stored_key(Unsent.EXPIRED, now)),
                 EventRow.was.set(placed.schedule),
             ],
             condition=in_place(placed) & expired(now),

@@ -18,10 +18,10 @@ from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.view_models import one_line, show, subject_line
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import Edition
 from gazette.domain.ports.outside import CacheCount, Links
 from gazette.domain.scheduling.recurrence import zone_of
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -80,7 +80,9 @@ class JinjaRenderer:
 
         Groups are dropped from the end until it fits, and counted with what is not shown.
         """
-        email = Frequency.IMMEDIATE.value if is_immediate(schedule) else "digest"
+        email = (
+            Frequency.IMMEDIATE.value if kind_of(schedule) is ScheduleKind.IMMEDIATE else "digest"
+        )
         try:
             with self._measured():
                 return self._fitting(email, digest, subscriber, links, schedule, variation)

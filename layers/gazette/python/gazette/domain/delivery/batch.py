@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
 
@@ -33,7 +32,7 @@ class Counted:
 
 def batch_of(run: Run) -> datetime | None:
     """The slot of the batch that a run belongs to; None for what goes out at once."""
-    return None if is_immediate(run.key.schedule) else slot_of(run.due_at)
+    return None if run.key.is_immediate else slot_of(run.due_at)
 
 
 def counted(run: Run) -> Counted:

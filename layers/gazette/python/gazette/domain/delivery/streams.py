@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from gazette.domain.identity import is_immediate
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 
 ValueT_co = TypeVar("ValueT_co", covariant=True)
 
@@ -17,11 +17,11 @@ class Streams(Generic[ValueT_co]):
 
     def of(self, schedule: str) -> ValueT_co:
         """The one for runs of this schedule."""
-        return self.immediate if is_immediate(schedule) else self.digest
+        return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.digest
 
     def beside(self, schedule: str) -> ValueT_co:
         """The one for all other runs."""
-        return self.digest if is_immediate(schedule) else self.immediate
+        return self.digest if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.immediate
 
 
 @dataclass(frozen=True, slots=True)

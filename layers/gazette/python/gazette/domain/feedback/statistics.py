@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from gazette.domain.feedback.engagement import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import Variant
-from gazette.domain.identity import is_immediate
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 
 AT_ONCE = "at once"
 NOT_KNOWN = "not known"
@@ -109,7 +109,7 @@ def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> 
 def _places(email: Engagement) -> Iterator[tuple[Dimension, str]]:
     schedule = email.key.schedule
     yield Dimension.TOTAL, ""
-    yield Dimension.FREQUENCY, AT_ONCE if is_immediate(schedule) else schedule
+    yield Dimension.FREQUENCY, AT_ONCE if kind_of(schedule) is ScheduleKind.IMMEDIATE else schedule
     for category in email.categories or (NOT_KNOWN,):
         yield Dimension.CATEGORY, category
     yield Dimension.LOCALE, email.locale or NOT_KNOWN

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from gazette.domain.delivery.run import Reason, Run, may_have_gone_until, name_of, newest_of
 from gazette.domain.delivery.signals import Skip
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import Event, Placed, Window
 from gazette.steps.delivery.predecessors import Preceding
 from gazette.steps.delivery.types import Awaited, Delivering, Delivery
@@ -80,7 +79,7 @@ def without_held(run: Run, due: Due, *, set_aside: int, by: Delivering) -> Deliv
     """
     if not due.held:
         return None
-    if is_immediate(run.key.schedule):
+    if run.key.is_immediate:
         soonest, latest = _BETWEEN
         pause = soonest + (latest - soonest) * by.random()
         return Delivery(run, by.clock() + pause, Awaited.BRAKE_OFF, set_aside=set_aside)

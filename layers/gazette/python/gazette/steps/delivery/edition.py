@@ -8,7 +8,7 @@ from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Overtaken, RenderingFailed
 from gazette.domain.feedback.experiment import Variant
-from gazette.domain.identity import is_immediate, run_id
+from gazette.domain.identity import run_id
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
 from gazette.domain.ports.outside import Links, Renderer, RunningExperiment
 from gazette.domain.ports.stores import EventShelf
@@ -132,5 +132,5 @@ def address(
             ("attempt", str(run.attempt)),
             ("installation", installation),
         ),
-        is_immediate=is_immediate(run.key.schedule),
+        is_immediate=run.key.is_immediate,
     )

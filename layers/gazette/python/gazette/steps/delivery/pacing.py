@@ -15,7 +15,6 @@ from gazette.domain.delivery.signals import (
 )
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import NotYet
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY
 from gazette.domain.ports.outside import BrakeLever, Clock, Pacer
 
@@ -74,7 +73,7 @@ def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | timedelta:
     A daily digest is not sent a day late: its events go with the next one. What comes more rarely
     waits for the next day (rule 21). The brake skips nothing.
     """
-    at_once = is_immediate(run.key.schedule)
+    at_once = run.key.is_immediate
     if why is NoTurn.DAILY_CAP and run.key.schedule == DAILY:
         return Skip(Reason.DAILY_CAP)
     if why is NoTurn.BRAKED:

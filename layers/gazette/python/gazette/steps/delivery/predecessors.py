@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from gazette.domain.delivery.lifecycle import Ignored, transition
 from gazette.domain.delivery.run import Reason, Run, Status, sent_until, settled_until
 from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
-from gazette.domain.identity import is_immediate, latest_run
+from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.outside import Clock
@@ -52,7 +52,7 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     Only a run of a thread looks at what is behind it: its number is the second in which it begins,
     so it may be stored when a later one has sent its events.
     """
-    if not is_immediate(key.schedule):
+    if not key.is_immediate:
         chain = runs.chain(key)
         return Chain(chain[0], (), chain[1:]) if chain and chain[0].key == key else None
     chain = runs.chain(latest_run(key.user_id, key.schedule))
@@ -113,11 +113,7 @@ def settle_older(
 
 def _collects_beyond(older: Run, run: Run) -> bool:
     """Whether it takes what `run`, whose window is fixed, does not: then it goes on after that."""
-    return (
-        is_immediate(run.key.schedule)
-        and run.window is not None
-        and older.due_at > run.window.until
-    )
+    return run.key.is_immediate and run.window is not None and older.due_at > run.window.until
 
 
 def give_up_carried(older: Preceding, *, runs: Runs) -> None:

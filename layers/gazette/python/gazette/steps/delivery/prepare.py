@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
 from gazette.domain.delivery.signals import Cancel, Skip
 from gazette.domain.feedback.experiment import Variant, variant_of
-from gazette.domain.identity import is_immediate
 from gazette.domain.model import DAILY, Edition, Event, Placed, RunKey, Window
 from gazette.domain.ports.outside import LONGEST_DELAY, Links
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -150,7 +149,7 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
     """
     if run.retry_at is not None:
         return run.retry_at
-    if is_immediate(run.key.schedule):
+    if run.key.is_immediate:
         collecting = (run, *(each for each in older if each.is_unclaimed))
         return max(each.due_at for each in collecting) + limits.settle_lag
     return BEGINNING

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from gazette.domain.delivery.run import Reason
 from gazette.domain.delivery.signals import Stop
-from gazette.domain.identity import address_hash, is_immediate
+from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.stored import readable
@@ -31,9 +31,7 @@ def erase_subscriber(
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
         suppressions.add(address_hash(reader.email), Cause.UNSUBSCRIBED)
     before = {
-        run.key
-        for run in readable(context.runs.of_user(user_id))
-        if not is_immediate(run.key.schedule)
+        run.key for run in readable(context.runs.of_user(user_id)) if not run.key.is_immediate
     }
     erased = context.subscribers.erase(user_id, at)
     if not erased and not _was_erased(context.subscribers.get(user_id), at):

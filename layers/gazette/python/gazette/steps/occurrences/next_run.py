@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.identity import is_immediate
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.outside import Clock
 
@@ -18,7 +17,7 @@ def start_behind(
     what goes out at once from the second in which it begins.
     """
     now = clock()
-    if is_immediate(newest.key.schedule):
+    if newest.key.is_immediate:
         at_least = int(now.timestamp())
     key = replace(newest.key, sequence=max(newest.key.sequence + 1, at_least))
     return runs.create(Run(key, due_at=now, check_at=now + check_after))

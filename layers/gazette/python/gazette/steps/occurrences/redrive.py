@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from gazette.domain.delivery.restart import Restart, Restarted
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
-from gazette.domain.identity import address_hash, is_immediate, latest_run, run_id
+from gazette.domain.identity import address_hash, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.outside import Clock, QueuedRun, RunQueue
@@ -57,7 +57,7 @@ def restart(failed: Run, *, by: Restarting) -> Restarted:
             return Restarted(failed, Restart.GOES_WITH, later)
         if instead := _why_not_started(failed, by):
             return instead
-        if schedule is None and not is_immediate(failed.key.schedule):
+        if schedule is None and not failed.key.is_immediate:
             return Restarted(failed, Restart.NO_SCHEDULE)
         started = start_behind(
             chain[0],
@@ -107,12 +107,12 @@ def _why_not_started(failed: Run, by: Restarting) -> Restarted | None:
 
 def _schedule(key: RunKey, by: Restarting) -> Schedule | None:
     """What goes out at once has none."""
-    return None if is_immediate(key.schedule) else by.schedules.get(key.user_id, key.schedule)
+    return None if key.is_immediate else by.schedules.get(key.user_id, key.schedule)
 
 
 def _go_on(run: Run, by: Restarting) -> None:
     """Its message before its number: until then, whoever comes again finds what is undone."""
-    delay = _COLLECTED if is_immediate(run.key.schedule) else timedelta(0)
+    delay = _COLLECTED if run.key.is_immediate else timedelta(0)
     by.queue.send([QueuedRun(run.key, delay)])
     _spend(run, by)
 

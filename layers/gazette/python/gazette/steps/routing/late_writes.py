@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.identity import NOWHERE, is_immediate
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_next_collecting
@@ -26,7 +26,10 @@ def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | No
     Raises NotYet where its runs keep changing.
     """
     user_id, name = placed.event.user_id, placed.schedule
-    if name in NOWHERE or context.clock() - placed.stored_at <= context.write_bound:
+    if (
+        kind_of(name) is ScheduleKind.UNSENT
+        or context.clock() - placed.stored_at <= context.write_bound
+    ):
         return placed
     is_told = False
     for _ in ATTEMPTS:
@@ -38,7 +41,7 @@ def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | No
                 return placed
             is_told = _tell(chain, schedule, context)
             continue
-        if is_immediate(name) and not claimable(chain):
+        if kind_of(name) is ScheduleKind.IMMEDIATE and not claimable(chain):
             start_next_collecting(user_id, name, chain, context=context)
             continue
         moved = context.events.move(

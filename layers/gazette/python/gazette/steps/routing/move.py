@@ -1,4 +1,4 @@
-"""Take an event from one schedule to another, or back, without any run taking it along."""
+"""Move an event to another schedule, or remove it, so that no run sends it from the old one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -6,15 +6,17 @@ from datetime import datetime
 
 from gazette.domain.delivery.run import Reason, Run, Status, may_have_gone_until
 from gazette.domain.delivery.signals import Cancel
-from gazette.domain.identity import GIVEN_UP, NOWHERE, is_immediate, latest_run
+from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey, Schedule
 from gazette.domain.ports.stores import Guard
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import is_known
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import collecting, queue_run, start_next_collecting
+from gazette.steps.routing.target import Target
 from gazette.steps.runs import apply, make_known
 
 _FEW = 10
@@ -23,28 +25,26 @@ transaction, which takes a hundred.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
-def move(
-    placed: Placed, target: str, *, wanted: Recurrence | None, context: RoutingContext
-) -> Placed | None:
+def move(placed: Placed, target: Target, *, context: RoutingContext) -> Placed | None:
     """Move it unless it went out, or may have: then it stays with that run.
 
     However late it is written, no run that it leaves has it, and the next one where it goes does
-    (rule 15). It lasts as long as it must where `target` is due as `wanted`. Returns where it is
+    (rule 15). It lasts until `target` has had time to send it. Returns where it is
     now; None where it is no more. Raises NotYet where it keeps moving.
     """
-    user_id, event_id = placed.event.user_id, placed.event.id
+    user_id, event_id, name = placed.event.user_id, placed.event.id, target.schedule
     for _ in ATTEMPTS:
         leaving = _leaving(placed, context)
         if leaving is None:
             return placed
-        arriving = _arriving(user_id, target, context)
-        moved = context.events.move(placed, target, leaving + arriving, wanted)
+        arriving = _arriving(user_id, name, context)
+        moved = context.events.move(placed, name, leaving + arriving, target.recurrence)
         if moved:
             return moved
         found = context.events.get(user_id, event_id)
         if not isinstance(found, Placed):
             return None
-        if found.schedule == target:
+        if found.schedule == name:
             return found
         placed = found
     raise kept_changing(f"Event {event_id} of {user_id}")
@@ -76,19 +76,19 @@ def extend(placed: Placed, wanted: Recurrence | None, *, context: RoutingContext
 
 def make_known_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:
     """Make a change of an event known to the runs of its schedule: they may have read it before."""
-    if schedule not in NOWHERE:
+    if kind_of(schedule) is not ScheduleKind.UNSENT:
         make_known(context.runs.chain(latest_run(user_id, schedule)), runs=context.runs)
 
 
 def _leaving(placed: Placed, context: RoutingContext) -> Guard | None:
     """What keeps every run from taking the event along; None where one has, or may have."""
     user_id, name = placed.event.user_id, placed.schedule
-    if name == GIVEN_UP:
+    if name == Unsent.GIVEN_UP:
         return None
-    if name in NOWHERE:
+    if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, context=context)
-    if is_immediate(name) and placed.stored_at > may_have_gone_until(chain):
+    if kind_of(name) is ScheduleKind.IMMEDIATE and placed.stored_at > may_have_gone_until(chain):
         chain = _with_one_to_claim(user_id, name, chain, context=context)
     if placed.stored_at <= may_have_gone_until(chain):
         return None
@@ -97,10 +97,10 @@ def _leaving(placed: Placed, context: RoutingContext) -> Guard | None:
 
 def _arriving(user_id: str, name: str, context: RoutingContext) -> Guard:
     """What keeps every run from closing a window over the event before it is there."""
-    if name in NOWHERE:
+    if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, context=context)
-    if not is_immediate(name):
+    if kind_of(name) is not ScheduleKind.IMMEDIATE:
         return holding(user_id, name, schedule, chain, context=context)
     now = context.clock()
     chain = _with_one_to_claim(user_id, name, chain, collecting_at=now, context=context)
@@ -139,7 +139,9 @@ def schedule_and_runs(
     In this order: whoever starts a run moves the schedule on afterwards. So either the run is
     seen, or the schedule is found changed when it matters.
     """
-    schedule = None if is_immediate(name) else context.schedules.get(user_id, name)
+    schedule = (
+        None if kind_of(name) is ScheduleKind.IMMEDIATE else context.schedules.get(user_id, name)
+    )
     return schedule, context.runs.chain(latest_run(user_id, name), holding=since)
 
 
@@ -158,7 +160,7 @@ def holding(
     """
     chain = _with_few_open(chain, context)
     open_ = tuple(run for run in chain if not run.status.is_final)
-    if is_immediate(name):
+    if kind_of(name) is ScheduleKind.IMMEDIATE:
         return Guard(open_runs=open_)
     number = max(schedule.sequence if schedule else 1, chain[0].key.sequence + 1 if chain else 1)
     return Guard(

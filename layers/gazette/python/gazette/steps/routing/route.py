@@ -13,10 +13,11 @@ from types import MappingProxyType
 
 from gazette.domain.delivery.run import BEGINNING, may_have_gone_until, sent_until
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.identity import WAITING, is_immediate, latest_run
+from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Placed, Retracted
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
@@ -27,7 +28,7 @@ from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.late_writes import see_that_it_comes
 from gazette.steps.routing.move import extend, make_known_under, move, take_back
-from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
+from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import ensure_schedule
 from gazette.steps.time_budget import require_time, unhurried
 
@@ -85,10 +86,10 @@ def reroute(
             target = target_of(placed.event, inputs, context)
             if isinstance(target, Outcome):
                 take_back(placed, context=context)
-            elif placed.schedule != target or is_immediate(target):
+            elif placed.schedule != target.schedule or placed.is_immediate:
                 _settle(placed, target, inputs, context)
             else:
-                extend(placed, inputs.recurrence_of(target), context=context)
+                extend(placed, target.recurrence, context=context)
         again = routing_inputs([placed.event for placed in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(found)
@@ -152,8 +153,7 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target
-    wanted = inputs.recurrence_of(target)
-    stored, found = context.events.store(event, target, wanted)
+    stored, found = context.events.store(event, target.schedule, target.recurrence)
     for _ in ATTEMPTS:
         if not isinstance(found, Placed) or not event.amends(found.event):
             break
@@ -162,7 +162,7 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
             if there := see_that_it_comes(replace(found, event=event), context=context):
                 _settle(there, target, inputs, context)
             return Outcome.AMENDED
-        _, found = context.events.store(event, target, wanted)
+        _, found = context.events.store(event, target.schedule, target.recurrence)
     if isinstance(found, Retracted):
         return Outcome.RETRACTED
     if found.event == event and event.amended_at and not stored:
@@ -184,25 +184,21 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
             forget_follow(entity, event.user_id, until, context=context)
 
 
-def _settle(placed: Placed, target: str, inputs: RoutingInputs, context: RoutingContext) -> None:
-    """Bring an event that is stored under `target`, and see that somebody sends it.
+def _settle(placed: Placed, target: Target, inputs: RoutingInputs, context: RoutingContext) -> None:
+    """Bring a stored event under `target`, and make sure that a run will send it.
 
-    The schedule comes before the event, and an immediate run with it, so that a crash never
-    leaves an event where nobody looks. A schedule that only the installation's defaults or a
-    follow ask for may not be there yet: defaults change without a word from the reader. Where
-    a profile has just come, none is there yet.
+    The schedule is made before the event moves, and an immediate run after it, so that a crash
+    leaves no event that nobody looks for. A schedule may be missing where only the installation's
+    defaults, which change without notice, or a follow ask for it, or where the profile is new.
     """
-    if (
-        isinstance(inputs.reader, Subscriber)
-        and target in set(DIGESTS)
-        and (placed.schedule != target or target not in digests_in([inputs.reader.chosen]))
-    ):
-        ensure_schedule(inputs.reader, Frequency(target), context=context)
-    there: Placed | None = placed
-    if placed.schedule != target:
-        there = move(placed, target, wanted=inputs.recurrence_of(target), context=context)
-    if there and is_immediate(there.schedule):
-        start_immediate(there, context=context)
+    is_there = placed.schedule == target.schedule
+    if isinstance(inputs.reader, Subscriber) and target.recurrence:
+        is_chosen = target.schedule in digests_in([inputs.reader.chosen])
+        if not is_there or not is_chosen:
+            ensure_schedule(inputs.reader, Frequency(target.schedule), context=context)
+    settled = placed if is_there else move(placed, target, context=context)
+    if settled and settled.is_immediate:
+        start_immediate(settled, context=context)
 
 
 def _waiting_for(
@@ -213,15 +209,17 @@ def _waiting_for(
     Also under a digest that has no schedule yet: whoever was to make it may have died. And what
     may have gone out with one, which stays with its run, and may have to wait for the next.
     """
-    yield from context.events.placed(user_id, WAITING, after=BEGINNING)
+    yield from context.events.placed(user_id, Unsent.WAITING, after=BEGINNING)
     if only_arrived:
         return
     at_once = {
-        run.key.schedule
-        for run in readable(context.runs.of_user(user_id))
-        if is_immediate(run.key.schedule)
+        run.key.schedule for run in readable(context.runs.of_user(user_id)) if run.key.is_immediate
     }
     for name in (*DIGESTS, *sorted(at_once)):
         chain = context.runs.chain(latest_run(user_id, name))
-        until = may_have_gone_until(chain) if is_immediate(name) else sent_until(chain)
+        until = (
+            may_have_gone_until(chain)
+            if kind_of(name) is ScheduleKind.IMMEDIATE
+            else sent_until(chain)
+        )
         yield from context.events.placed(user_id, name, after=until)

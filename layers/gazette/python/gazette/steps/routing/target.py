@@ -1,36 +1,41 @@
-"""Where an event belongs: what its reader chose and follows, and what that comes to."""
+"""Decide the target of an event from what its reader chose and follows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from gazette.domain.identity import WAITING, immediate_schedule
 from gazette.domain.model import Event
 from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.following import Follow, effective_frequency
-from gazette.domain.subscribers.frequency import DIGESTS, Frequencies, Frequency
+from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
 from gazette.steps.context import RoutingContext
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """The schedule that an event belongs under.
+
+    `recurrence`: when that schedule is due; None where it is no digest.
+    """
+
+    schedule: str
+    recurrence: Recurrence | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RoutingInputs:
-    """What decides where an event of one reader belongs; `follows` are those of its `via`."""
+    """What decides the target of an event: its reader, and the follows of its `via`, in order."""
 
     reader: Reader
     follows: tuple[Follow | None, ...]
 
     def decides_like(self, other: "RoutingInputs") -> bool:
-        """Whether nothing that matters has changed between the two."""
+        """Whether both lead to the same target for any event."""
         return self._deciding() == other._deciding()
-
-    def recurrence_of(self, schedule: str) -> Recurrence | None:
-        """When the schedule is due for the reader; None where it has no hour."""
-        if isinstance(self.reader, Subscriber) and schedule in set(DIGESTS):
-            return self.reader.recurrence(Frequency(schedule))
-        return None
 
     def _deciding(self) -> object:
         reader = self.reader
@@ -51,7 +56,7 @@ def routing_inputs(
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
 ) -> list[RoutingInputs]:
-    """Those of some events. `known` are follows, by (entity key, user id), that were just read."""
+    """The inputs of each event. `known`: follows that were just read, by (entity key, user id)."""
     readers = context.subscribers.get_many({event.user_id for event in events})
     keys = {(entity, event.user_id) for event in events for entity in event.via} - known.keys()
     follows = {**known, **(context.follows.get_many(keys) if keys else {})}
@@ -64,8 +69,8 @@ def routing_inputs(
     ]
 
 
-def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> str | Outcome:
-    """The schedule that the event belongs under, or why it belongs nowhere."""
+def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Target | Outcome:
+    """Where the event belongs; an Outcome where it belongs nowhere, which says why."""
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
     paused_or_dormant = False
@@ -93,9 +98,9 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> s
             return Outcome.NOT_FOLLOWED
         case Frequency.NEVER:
             return Outcome.MUTED
-        case _ if inputs.reader is None:
-            return WAITING
+        case _ if not isinstance(inputs.reader, Subscriber):
+            return Target(Unsent.WAITING)
         case Frequency.IMMEDIATE:
-            return immediate_schedule(event.entity.key)
+            return Target(immediate_schedule(event.entity.key))
         case _:
-            return frequency.value
+            return Target(frequency.value, inputs.reader.recurrence(frequency))

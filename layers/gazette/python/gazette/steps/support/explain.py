@@ -20,13 +20,14 @@ from gazette.domain.explanation import (
     Story,
     Waiting,
 )
-from gazette.domain.identity import ASIDE, GIVEN_UP, address_hash, is_immediate
+from gazette.domain.identity import address_hash
 from gazette.domain.model import Placed, Schedule
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.outside import Clock, HeldCategories
 from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
 from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, next_occurrence
 from gazette.domain.scheduling.recurrence import zone_of
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, frequency_for
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
@@ -68,7 +69,7 @@ def explain(
         stored[placed.schedule].append(placed)
     unsent = _unsent(stored, all_runs)
     waiting = _counted((each for each in unsent if not each.has_expired(now)), stored)
-    expired = (each for each in unsent if each.has_expired(now) and each.schedule != ASIDE)
+    expired = (each for each in unsent if each.has_expired(now) and each.schedule != Unsent.ASIDE)
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -187,7 +188,7 @@ def _unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list
     """What no run has sent, nor given up."""
     unsent: list[Placed] = []
     for schedule, placed in stored.items():
-        if schedule == GIVEN_UP:
+        if schedule == Unsent.GIVEN_UP:
             continue
         until = settled_until(run for run in runs if run.key.schedule == schedule)
         unsent += (each for each in placed if each.stored_at > until)
@@ -195,7 +196,7 @@ def _unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list
 
 
 def _given_up(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
-    given_up = list(stored.get(GIVEN_UP, ()))
+    given_up = list(stored.get(Unsent.GIVEN_UP, ()))
     for schedule, placed in stored.items():
         chain = [run for run in runs if run.key.schedule == schedule]
         given_up += (each for each in placed if is_given_up(each.stored_at, chain))
@@ -226,6 +227,6 @@ def _covered(run: Run, stored: Mapping[str, Sequence[Placed]]) -> tuple[tuple[st
 
 def _about(schedule: str, stored: Mapping[str, Sequence[Placed]]) -> str:
     """The key of the entity of an immediate schedule, as long as an event of it is stored."""
-    if not is_immediate(schedule):
+    if kind_of(schedule) is not ScheduleKind.IMMEDIATE:
         return ""
     return next((placed.event.entity.key for placed in stored.get(schedule, ())), "")

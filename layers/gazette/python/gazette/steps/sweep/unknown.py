@@ -10,7 +10,7 @@ from gazette.domain.delivery.lifecycle import Ignored, transition
 from gazette.domain.delivery.run import Reason, Run, Status, given_up_until, settled_until
 from gazette.domain.delivery.signals import GiveUp, GraceOver, Policy
 from gazette.domain.errors import Unavailable
-from gazette.domain.identity import is_immediate, latest_run
+from gazette.domain.identity import latest_run
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.outside import (
     Canary,
@@ -104,7 +104,7 @@ def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
         decided = transition(run, GiveUp())
     if isinstance(decided, Ignored):
         return [Swept.LEFT_ALONE]
-    if _is_carried(decided) and is_immediate(run.key.schedule):
+    if _is_carried(decided) and run.key.is_immediate:
         _start_successor(run, by)
     decided = replace(decided, check_at=by.clock() + by.limits.check_after)
     if by.runs.swap(run, decided) != decided:
