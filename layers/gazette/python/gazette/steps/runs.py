@@ -1,4 +1,4 @@
-"""Tell a run what happened, whoever else is telling it something at the same time."""
+"""Apply signals to runs while other workers may do the same."""
 
 from collections.abc import Iterable
 
@@ -11,9 +11,10 @@ from gazette.domain.stored import readable
 
 
 def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
-    """Store what `signal` makes of the run; where somebody else was first, of what they stored.
+    """Store what `signal` makes of the run; returns the run as it is stored then.
 
-    A claim is made on what was read and on nothing else: it is not repeated.
+    If another worker changed the run first, the signal is applied to what that worker stored. A
+    claim is not: it holds only for the run that was read.
     """
     while True:
         after = transition(run, signal)
@@ -26,14 +27,14 @@ def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
 
 
 def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
-    """Cancel a run; one that is claimed, or may have gone out, says that this came too late."""
+    """Cancel a run. One that is claimed, or may have been sent, is marked as overtaken instead."""
     return apply(apply(run, Cancel(reason), runs=runs), Stop(), runs=runs)
 
 
 def make_known(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[Run]:
-    """Raise the epoch of runs that have not ended, after the stop itself was written.
+    """Raise the epoch of each run that has not ended, after a stop or a change was written.
 
-    Whoever read before the stop then fails at the claim and reads again (rule 11). What cannot be
-    read is not claimed. Returns the runs as they are then.
+    A worker that read before that fails at its claim and reads again (rule 11). Rows that cannot be
+    read are skipped, because nobody can claim them. Returns the runs as they are stored then.
     """
     return [apply(run, Stop(), runs=runs) for run in readable(stopped)]

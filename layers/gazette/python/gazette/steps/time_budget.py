@@ -1,4 +1,4 @@
-"""Begin only what this invocation can finish."""
+"""Start only work that this invocation can finish."""
 
 from datetime import timedelta
 
@@ -6,17 +6,15 @@ from gazette.domain.errors import NotYet
 from gazette.domain.ports.outside import TimeLeft
 
 _LONGEST = timedelta(seconds=30)
-"""The longest that a message takes, such as a list or a walk over followers, and more."""
+"""More than the longest message takes, such as a list of events or a walk over followers."""
 
 
 def require_time(time_left: TimeLeft, *, least: timedelta = _LONGEST) -> None:
-    """Raises NotYet where less than `least` is left of the invocation: as long as a message takes,
-    unless said otherwise.
-    """
+    """Raise NotYet if less than `least` is left of the invocation: by default, a message's time."""
     if time_left() < least:
-        raise NotYet("Too little time is left of this invocation for more.")
+        raise NotYet("Too little time is left in this invocation to start more work.")
 
 
 def unhurried() -> timedelta:
-    """What is left where nobody waits for an answer, and what breaks off comes again by itself."""
+    """No limit: for messages that are delivered again if the invocation is cut off."""
     return timedelta.max

@@ -1,4 +1,4 @@
-"""What happens on an entity, on its way to every follower of it or of its parent."""
+"""Take activities and follows in, and bring each activity to its followers."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ from gazette.steps.routing.follows import forget_follow, forgotten_until, rememb
 from gazette.steps.routing.route import reroute
 
 LATE_FOLLOW = timedelta(days=1)
-"""How far back a follow that comes late is shown what happened before it came."""
+"""How far back a follow that arrives late brings the activities since it began."""
 
 
 def create_activity(
@@ -27,10 +27,10 @@ def create_activity(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> Outcome:
-    """Store the activity and set out for its followers. Safe to repeat, in any order.
+    """Store the activity and bring it to its followers. Safe to repeat, in any order.
 
-    Also when it was there already, until the walk over its followers has ended: a crash between
-    the row and its followers must not lose them.
+    An activity that was stored before is brought again until the walk over its followers has ended:
+    a crash between the two must not lose it.
     """
     for _ in ATTEMPTS:
         is_new, stored = activities.create(activity)
@@ -56,15 +56,15 @@ def create_activity(
     raise kept_changing(f"Activity {activity.id}")
 
 
-def _outdated_sides(said: Activity, stored: Activity | Retracted) -> tuple[str, ...]:
-    """Where somebody may have got what was said and is no longer so.
+def _outdated_sides(given: Activity, stored: Activity | Retracted) -> tuple[str, ...]:
+    """The sides whose followers may have `given`, which is outdated.
 
-    Its worker may have died between a follower's event and looking at the activity once more,
-    after the walk that brings what is so now had passed.
+    A worker may have died after it wrote a follower's event, before it read the activity again, and
+    after the walk with the current version had passed that follower.
     """
-    if isinstance(stored, Retracted) or said.says_like(stored):
+    if isinstance(stored, Retracted) or given.says_like(stored):
         return ()
-    return (*said.sides, *stored.sides, *sorted(stored.former))
+    return (*given.sides, *stored.sides, *sorted(stored.former))
 
 
 def retract_activity(
@@ -74,7 +74,7 @@ def retract_activity(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> Outcome:
-    """Withdraw the activity, also before it came, and from every follower who has it."""
+    """Withdraw an activity, even before it arrives, from all followers who have it."""
     stored = activities.retract(command.entity, command.id)
     set_out(stored, activities=activities, followers_queue=followers_queue, context=context)
     return Outcome.RETRACTED
@@ -83,10 +83,10 @@ def retract_activity(
 def change_follow(
     command: ChangeFollow, *, activities: Activities, context: RoutingContext
 ) -> Outcome:
-    """Remember that a follow began, changed or ended at an instant. Safe to repeat, in any order.
+    """Store that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
-    What happened on the entity since, and came before this did, is brought to the reader or
-    taken back as if this had come first: up to a day back.
+    Activities since then that arrived before this message are brought to the reader, or taken back,
+    as if it had arrived first: up to a day back.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = remember_follow(command, context)

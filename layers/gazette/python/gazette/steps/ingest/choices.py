@@ -1,4 +1,4 @@
-"""What a reader chose themself, beside what the service says."""
+"""Take in what readers choose, beside what the service says."""
 
 from dataclasses import replace
 
@@ -18,10 +18,11 @@ from gazette.steps.time_budget import unhurried
 def choose_preferences(
     command: ChoosePreferences, *, context: RoutingContext, time_left: TimeLeft = unhurried
 ) -> Outcome:
-    """What the reader chose themself, beside what the producer says. Safe to repeat, in any order.
+    """Store a reader's choice and apply it. Safe to repeat, in any order.
 
-    As `change_subscriber`, and a sign of life. Without a profile it waits for one. Raises NotYet
-    where the profile keeps changing, or `time_left` is too short for what waits.
+    Does what `change_subscriber` does, and counts as a sign of life. A choice that arrives before
+    the profile waits for it. Raises NotYet if the profile keeps changing, or `time_left` is too
+    short to route the waiting events.
     """
     for _ in ATTEMPTS:
         current = context.subscribers.get(command.user_id)
@@ -52,7 +53,7 @@ def _keep_early(command: ChoosePreferences, context: RoutingContext) -> bool:
 
 
 def _chosen(current: Subscriber, command: ChoosePreferences) -> Subscriber:
-    """`current` with the choice; itself where nothing changes."""
+    """`current` with the choice; `current` itself if nothing changes."""
     chosen = current.reader_choices.with_choice(command.at, command.choice)
     merged = replace(current, paused_last=latest_of(current.paused_last, chosen.paused_last))
     merged = merged.with_choices(current.service_choices, chosen)

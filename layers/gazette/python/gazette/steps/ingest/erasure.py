@@ -1,4 +1,4 @@
-"""A subscriber is erased."""
+"""Erase a subscriber."""
 
 from datetime import datetime
 
@@ -19,13 +19,13 @@ from gazette.steps.subscribers.schedules import remove_schedules
 def erase_subscriber(
     user_id: str, at: datetime, *, suppressions: Suppressions, context: RoutingContext
 ) -> Outcome:
-    """Leave nothing of a subscriber but the instant, and that their address is suppressed.
+    """Delete everything of a subscriber except the instant and the suppression. Safe to repeat.
 
-    Whoever has unsubscribed may have moved to another address since: it is suppressed too. That of
-    who was suppressed was so before they were, unless an operator has allowed it again.
-    First the stop, then the runs, then everything else: what is written meanwhile by somebody
-    who did not see the stop is taken back by them. Where they have come back already, only
-    what is dated up to `at` goes; runs that they may need are told to look again. Safe to repeat.
+    A reader who unsubscribed may have another address since then: that is suppressed too. A
+    suppressed reader's address was suppressed before, unless an operator has lifted that.
+    The stop is written first, then the runs are cancelled, then everything else is deleted: a
+    worker that did not see the stop takes its own writes back. If the reader has returned already,
+    only what is dated `at` or before is deleted, and their runs are only made to read again.
     """
     reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
@@ -51,5 +51,5 @@ def erase_subscriber(
 
 
 def _was_erased(reader: Reader, at: datetime) -> bool:
-    """Erased then or later, and perhaps registered anew since: what broke off goes on."""
+    """Whether the reader was erased then or later: an erasure that was cut off then continues."""
     return reader is not None and reader.erased_at is not None and reader.erased_at >= at

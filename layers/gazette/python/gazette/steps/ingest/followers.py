@@ -1,4 +1,4 @@
-"""Bring an activity to every follower: few at once, many page by page through a queue."""
+"""Bring an activity to all followers: a few directly, many in pages through a queue."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,10 +20,10 @@ from gazette.steps.routing.route import retract_event, route
 from gazette.steps.time_budget import require_time
 
 PAGE = 100
-"""Followers a message; a side of fewer is brought without one."""
+"""Followers in a message; a side with fewer is done without a message."""
 
 PAGES_A_WALK = 1000
-"""Pages that one message queues before it hands over to another."""
+"""Pages that one walk queues before it continues in another message."""
 
 
 def set_out(
@@ -34,9 +34,9 @@ def set_out(
     context: RoutingContext,
     again: Iterable[str] = (),
 ) -> None:
-    """Bring the activity to the followers of each side, or queue the walk over them.
+    """Bring the activity to the followers of each side, or queue a walk over them.
 
-    Nothing is done for sides that were walked before, but for those to walk `again`.
+    Sides that were walked before are skipped, unless they are in `again`.
     """
     if isinstance(stored, Retracted):
         return
@@ -64,12 +64,11 @@ def bring(
     context: RoutingContext,
     time_left: TimeLeft,
 ) -> int:
-    """Work one message off; returns how many followers it concerned. Safe to repeat.
+    """Process one message; returns how many followers it concerned. Safe to repeat.
 
-    A walk queues the pages of a side, ten a call, and a walk that goes on from there. A crash
-    anywhere repeats from the last message, and every follower has the activity once, because
-    its id is the event's. Raises NotYet where `time_left` of the invocation is too short to
-    begin.
+    A walk queues the pages of a side, ten a call, and a walk that continues from there. After a
+    crash the message is delivered again, and every follower gets the activity once, because the
+    event has the activity's id. Raises NotYet if `time_left` is too short to start.
     """
     require_time(time_left)
     activity = activities.get(message.entity, message.activity_id)
@@ -88,12 +87,12 @@ def bring_to(
     context: RoutingContext,
     whole_side: str = "",
 ) -> None:
-    """Let each of these followers, but not the actor, have what the activity says at the end.
+    """Route the activity to these followers, except to its actor.
 
-    It is looked at again afterwards: what was amended or retracted meanwhile has either found
-    the events that were written here, or is found here. `whole_side`: these are all its followers.
-    Raises UnreadableRow at the end where some row of a follower cannot be read: all others have it
-    by then, and the message comes again, or waits among the dead letters until that is mended.
+    The activity is read again afterwards: a concurrent amendment or retraction has either found the
+    events that were written here, or is found here. `whole_side`: these are all followers of that
+    side. Raises UnreadableRow at the end if the row of a follower cannot be read: the others have
+    the event by then, and the message is delivered again or becomes a dead letter.
     """
     known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
     users = [user for user in map(_user_of, followers) if user != activity.actor.id]
@@ -126,7 +125,7 @@ def _retract(activity: Activity, users: Sequence[str], context: RoutingContext) 
 def _bring_page(
     page: FollowerPage, activity: Activity, activities: Activities, context: RoutingContext
 ) -> int:
-    """A page is what lies between two ids: who began to follow meanwhile makes it longer."""
+    """A page is a range of user ids: new followers make it longer."""
     after, brought = page.after, 0
     while True:
         some = context.follows.page(page.side, after=after, through=page.through, limit=PAGE)
@@ -144,7 +143,7 @@ def _walk(
     followers_queue: FollowersQueue,
     follows: Follows,
 ) -> int:
-    """Queue what follows `walk.after`: up to PAGES_A_WALK pages, read ten at a time."""
+    """Queue the pages after `walk.after`: at most PAGES_A_WALK, ten a read."""
     after, queued = walk.after, 0
     for _ in range(PAGES_A_WALK // MESSAGES_A_CALL):
         ten = follows.page(walk.side, after=after, limit=PAGE * MESSAGES_A_CALL)
@@ -167,5 +166,5 @@ def _walk(
 
 
 def _user_of(follow: Follow | UnreadableRow) -> str:
-    """The key says whose it is, whatever the row does."""
+    """The user id; that of an unreadable row is in its key."""
     return follow.key[-1] if isinstance(follow, UnreadableRow) else follow.user_id

@@ -1,4 +1,4 @@
-"""Take one message from the bus: do what it says, or keep it in quarantine with the reason."""
+"""Process one message from the bus, or quarantine it with the reason."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -42,12 +42,11 @@ def ingest(
     context: RoutingContext,
     time_left: TimeLeft,
 ) -> list[Outcome]:
-    """Apply one message; returns what became of it, one outcome per event of a list.
+    """Apply one message; returns its outcome, or one outcome for each event of a list.
 
-    Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for what does not
-    fit the contract. Raises Unavailable where a port does, and NotYet where something kept
-    changing or `time_left` of the invocation is too short: the message must then be delivered
-    again.
+    Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for a message that
+    does not fit the contract. Raises Unavailable if a port does, and NotYet if something kept
+    changing or `time_left` is too short: the message must then be delivered again.
     """
     require_time(time_left)
     try:
@@ -88,7 +87,7 @@ def ingest(
 
 
 def _without_the_future(command: Command, now: datetime) -> Command:
-    """Of a list, the events that are not dated ahead; of nothing else, nothing."""
+    """A list without the events dated ahead. Raises InvalidEvent for anything else dated ahead."""
     reason = from_the_future(command, now)
     if not reason:
         return command

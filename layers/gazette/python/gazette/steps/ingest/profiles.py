@@ -1,4 +1,4 @@
-"""A subscriber registers or changes."""
+"""Take in profiles: a subscriber registers or changes."""
 
 import hashlib
 import json
@@ -31,10 +31,11 @@ from gazette.steps.time_budget import unhurried
 def change_subscriber(
     given: Subscriber, *, suppressions: Suppressions, context: RoutingContext
 ) -> Outcome:
-    """Profile first, then schedules, then what waits. Safe to repeat, in any order.
+    """Store the profile, then its schedules, then route the waiting events. Safe to repeat.
 
-    A crash between them is mended by the redelivery. Whoever changes the profile meanwhile, or
-    leaves, is looked for once more at the end: what must not be visited is not in the due index.
+    Profiles may arrive in any order; after a crash, the redelivered message completes the rest. The
+    profile is read again at the end, because it may have changed or the reader may have left
+    meanwhile: no schedule that is not wanted stays in the due index.
     """
     for number in ATTEMPTS:
         current: Reader | Early = context.subscribers.get(given.user_id)
@@ -67,23 +68,24 @@ def change_subscriber(
 
 
 def is_still(merged: Subscriber, context: RoutingContext) -> bool:
-    """Whether nobody has changed the profile, or left, since it was stored."""
+    """Whether the profile and status are still as stored."""
     latest = withdraw_if_left(merged.user_id, context=context)
     return isinstance(latest, Subscriber) and latest.is_unchanged_since(merged)
 
 
 def latest_of(*dates: date | None) -> date | None:
-    """The latest date that there is."""
+    """The latest of the dates that are given; None if there is none."""
     return max(filter(None, dates), default=None)
 
 
 def _merged(
     current: Reader | Early, given: Subscriber, *, suppressed: bool, today: date
 ) -> Subscriber | None:
-    """The profile that is to be stored; `current` itself where nothing changes.
+    """The profile to store; `current` itself if nothing changes.
 
-    None where the subscriber was erased later. Of two profiles with the same instant one wins,
-    always the same. The reader's own status stays; a suppressed address is not written to.
+    None if the subscriber was erased later. Of two profiles with the same instant, always the same
+    one wins. An unsubscribed reader stays so, and one whose address is suppressed becomes
+    suppressed.
     """
     match current:
         case Erased() | Early() | None:
@@ -119,7 +121,7 @@ def _merged(
 
 
 def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferences]:
-    """What the producer said over time, `given` with it."""
+    """What the service chose over time, including `given`."""
     choices = current.service_choices
     for at, preferences in given.service_choices:
         choices = remember(choices, at, preferences)
@@ -127,14 +129,14 @@ def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferen
 
 
 def _stays_dormant(reader: Subscriber, context: RoutingContext) -> bool:
-    """Whether a dormant reader goes on resting: less is asked of them where the setting changed."""
+    """Whether a dormant reader stays so: a changed setting may ask for less."""
     return context.sunset is not None and reader.dormant_at(context.sunset) <= context.clock()
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
-    """A profile that a service puts is no sign of life: who rests goes on to.
+    """The status after a service put a profile, which is no sign of life: dormant stays dormant.
 
-    Nor does it change what only another version knows.
+    A status that only another version knows stays as well.
     """
     if suppressed:
         return SubscriberStatus.SUPPRESSED
@@ -156,10 +158,10 @@ def reroute_waiting(
     only_arrived: bool = False,
     time_left: TimeLeft = unhurried,
 ) -> None:
-    """Put what waits in its place.
+    """Route the waiting events again if anything has changed that they were routed by.
 
-    Only where choices, pause or days that come rarely are others than those for which it was done
-    last. Raises NotYet where `time_left` is too short for it.
+    That is: the choices, the pause, or days further apart than a week. Raises NotYet if `time_left`
+    is too short.
     """
     choices = _digest_of(subscriber)
     if subscriber.routed_for == choices:
@@ -169,12 +171,12 @@ def reroute_waiting(
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """Names the choices, of however many, the pause, and days that come rarely: a short text."""
-    said: list[object] = [
+    """A short text that stands for the choices, the pause, and days further apart than a week."""
+    content: list[object] = [
         [at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)
     ]
     if subscriber.pause:
-        said.append([subscriber.pause.until.isoformat(), subscriber.pause.time_zone])
+        content.append([subscriber.pause.until.isoformat(), subscriber.pause.time_zone])
     if is_rare(days := subscriber.times.custom_on):
-        said.append([sorted(days.weekdays), days.every, days.phase, days.month_day])
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+        content.append([sorted(days.weekdays), days.every, days.phase, days.month_day])
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]

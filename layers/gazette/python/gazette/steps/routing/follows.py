@@ -1,4 +1,4 @@
-"""What a subscriber follows: remembered, and forgotten where they were erased."""
+"""Store what a subscriber follows, and delete it after an erasure."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -12,7 +12,7 @@ from gazette.steps.context import RoutingContext
 
 
 def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
-    """The follow as it is stored now: mostly it is a new one, so that is tried first."""
+    """Store a change of a follow; returns the follow. Assumes a new follow first: most are."""
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None
     for _ in ATTEMPTS:
@@ -25,14 +25,14 @@ def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
 
 
 def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
-    """Up to when what is of an erased reader goes; None where they have not come back: all."""
+    """Up to when to delete data of an erased reader; None, for everything, unless they are back."""
     return reader.erased_at if isinstance(reader, Subscriber) else None
 
 
 def forget_follow(
     entity: str, user_id: str, until: datetime | None, *, context: RoutingContext
 ) -> None:
-    """Leave nothing of a follow, or only what came after an instant: of somebody's return."""
+    """Delete a follow; with `until`, keep the changes after that instant, made after a return."""
     while follow := context.follows.get(entity, user_id):
         later = tuple(change for change in follow.changes if until and change[0] > until)
         kept = replace(follow, changes=later)

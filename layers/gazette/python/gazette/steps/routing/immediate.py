@@ -1,4 +1,4 @@
-"""What goes out at once: a run for what happens on an entity within the collapse window."""
+"""Start immediate runs: each sends the events on one entity within the collapse window."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,12 +13,12 @@ from gazette.steps.context import RoutingContext
 
 
 def start_immediate(placed: Placed, *, context: RoutingContext) -> Run | None:
-    """See that a run takes the event. Safe to repeat. None where it has gone out, or was given up.
+    """Make sure that a run takes the event. Safe to repeat. None if it was sent or given up.
 
-    Queued also when the run was there already: a crash between row and message must not lose
-    the message (rule 16). The run of its second may be one that ended before the event was there,
-    or that was due at once and takes nothing so late: then one more is started, but not for an
-    event that had a run.
+    The run is queued even if it existed already: a crash between row and message must not lose
+    the message (rule 16). The run with the sequence of this second may have ended before the event
+    was stored, or was due too early to take it. Then another one is started, unless the event has
+    had a run.
     """
     user_id, schedule = placed.event.user_id, placed.schedule
     chain = context.runs.chain(latest_run(user_id, schedule))
@@ -37,21 +37,21 @@ def start_immediate(placed: Placed, *, context: RoutingContext) -> Run | None:
 
 
 _NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
-"""Of a run for which the event was not there yet."""
+"""Why a run ended without the event: it ended before the event was stored."""
 
 
 def _was_for(run: Run, placed: Placed) -> bool:
-    """Whether it was the event's own run, and failed or was skipped: that is its reason."""
+    """Whether `run` was to send the event, and failed or was skipped for a reason of its own."""
     return run.due_at >= placed.stored_at and run.reason not in _NOT_ITS_END
 
 
 def start_next_collecting(
     user_id: str, schedule: str, chain: Sequence[Run], *, context: RoutingContext
 ) -> Run:
-    """Start one more run of a thread behind the newest of `chain`.
+    """Start a run behind the newest of `chain`.
 
-    It collects from now on, and takes what waits already. Returns it as it is stored: somebody else
-    may have started it.
+    It collects from now on, and takes the events that wait already. Returns the stored run:
+    another worker may have started it.
     """
     run = _new(user_id, schedule, context.clock(), context)
     behind = max([run.key.sequence, *(each.key.sequence + 1 for each in chain)])
@@ -59,7 +59,7 @@ def start_next_collecting(
 
 
 def queue_run(run: Run, *, context: RoutingContext) -> None:
-    """Give a run a message, visible once everything that it takes can be read."""
+    """Queue a run; its message becomes visible when everything that the run takes can be read."""
     delay = max(run.due_at + context.hold - context.clock(), timedelta(0))
     context.generate_queue.send([QueuedRun(run.key, delay=delay)])
 
@@ -74,9 +74,9 @@ def _new(user_id: str, schedule: str, at: datetime, context: RoutingContext) -> 
 
 
 def collecting(chain: Sequence[Run], at: datetime) -> Run | None:
-    """The oldest run that takes what is stored at `at`: one that has ended takes nothing.
+    """The oldest run that takes an event stored at `at`; None if there is none.
 
-    Nor does one of which nobody here knows whether it has.
+    A run that has ended takes nothing, nor does one in a status that this version does not know.
     """
     taking = [
         run

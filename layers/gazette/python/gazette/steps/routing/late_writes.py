@@ -1,4 +1,4 @@
-"""An event whose write took so long that a window may have been closed over it without it."""
+"""Find events that were written so late that they missed their window, and stamp them anew."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,12 +18,12 @@ _IN_TIME = timedelta(minutes=1)
 
 
 def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | None:
-    """Stamp an event anew that lies behind a closed window and was not in its email (rule 14).
+    """Give an event a new storage time if a window closed over it without sending it (rule 14).
 
-    For whoever has written it, or finds it written when the message comes again: whoever wrote it
-    may have stood still between the stamp and the write, or died after it. Within the settle lag
-    nothing is closed, so nothing is read. Returns where it is now; None where it is no more.
-    Raises NotYet where its runs keep changing.
+    Call it after writing an event, and after finding it written when a message is delivered again:
+    the writer may have paused between taking the time and writing, or have died afterwards. Within
+    the settle lag no window closes, so nothing is read. Returns the event as stored now, or None
+    if it was removed. Raises NotYet if its runs keep changing.
     """
     user_id, name = placed.event.user_id, placed.schedule
     if (
@@ -57,7 +57,7 @@ def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | No
 
 
 def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | None) -> bool:
-    """Whether a run has closed a window over it, or fan-out has found that nothing waits there."""
+    """Whether a run closed its window over it, or fan-out recorded that nothing waits there."""
     if any(run.has_passed_over(placed.event.id, placed.stored_at) for run in chain):
         return True
     quiet_until = schedule.quiet_until if schedule else None
@@ -67,12 +67,12 @@ def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | N
 def _could_have_read(
     chain: Sequence[Run], schedule: Schedule | None, context: RoutingContext
 ) -> bool:
-    """Whether somebody may have read its window before it was there, and close it now."""
+    """Whether a worker may have read the window before the event was there, and close it now."""
     return _is_due(schedule, context) or bool(claimable(chain))
 
 
 def _tell(chain: Sequence[Run], schedule: Schedule | None, context: RoutingContext) -> bool:
-    """Let whoever has read before now fail: at the claim, and fan-out where it moves on."""
+    """Make workers fail that read before now: at their claim, or when fan-out advances."""
     make_known(claimable(chain), runs=context.runs)
     if schedule is None or not _is_due(schedule, context):
         return True
@@ -81,7 +81,7 @@ def _tell(chain: Sequence[Run], schedule: Schedule | None, context: RoutingConte
 
 
 def _is_due(schedule: Schedule | None, context: RoutingContext) -> bool:
-    """Whether fan-out may be looking at it, by a clock that is ahead of this one."""
+    """Whether fan-out may be working on it, by a clock that is ahead of this one."""
     if schedule is None:
         return False
     return slot_of(schedule.next_due_at) <= context.clock() + _IN_TIME

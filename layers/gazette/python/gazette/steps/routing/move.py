@@ -20,17 +20,17 @@ from gazette.steps.routing.target import Target
 from gazette.steps.runs import apply, make_known
 
 _FEW = 10
-"""Runs nobody has claimed that stay open on each side of a move: each is an item of its
-transaction, which takes a hundred.
+"""At most this many unclaimed runs stay open on each side of a move: each is an item of the
+transaction, which takes 100 items.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 def move(placed: Placed, target: Target, *, context: RoutingContext) -> Placed | None:
-    """Move it unless it went out, or may have: then it stays with that run.
+    """Move an event, unless it was or may have been sent: then it stays with that run.
 
-    However late it is written, no run that it leaves has it, and the next one where it goes does
-    (rule 15). It lasts until `target` has had time to send it. Returns where it is
-    now; None where it is no more. Raises NotYet where it keeps moving.
+    However late the write is, no run of the old schedule sends the event, and the next run of the
+    new one does (rule 15). It lasts until `target` has had time to send it. Returns the
+    event as stored now, or None if it was removed. Raises NotYet if it keeps moving.
     """
     user_id, event_id, name = placed.event.user_id, placed.event.id, target.schedule
     for _ in ATTEMPTS:
@@ -51,10 +51,10 @@ def move(placed: Placed, target: Target, *, context: RoutingContext) -> Placed |
 
 
 def take_back(placed: Placed, *, context: RoutingContext) -> None:
-    """Remove an event that is no longer wanted, unless it went out, or may have.
+    """Remove an event that is no longer wanted, unless it was or may have been sent.
 
-    Together with the epochs of the open runs: a worker that has read it fails at its claim.
-    Raises NotYet where it keeps moving.
+    The same transaction raises the epochs of the open runs: a worker that has read the event fails
+    at its claim. Raises NotYet if the event keeps moving.
     """
     for _ in ATTEMPTS:
         guard = _leaving(placed, context)
@@ -68,20 +68,20 @@ def take_back(placed: Placed, *, context: RoutingContext) -> None:
 
 
 def extend(placed: Placed, wanted: Recurrence | None, *, context: RoutingContext) -> None:
-    """Let it last as long as it needs to where it waits now (rule 21)."""
+    """Let an event last as long as its schedule needs to send it (rule 21)."""
     until = needed_until(wanted, context.clock())
     if until and until > placed.lasts_until:
         context.events.extend(placed, until)
 
 
 def make_known_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:
-    """Make a change of an event known to the runs of its schedule: they may have read it before."""
+    """Raise the epoch of the runs that may have read an event before it changed."""
     if kind_of(schedule) is not ScheduleKind.UNSENT:
         make_known(context.runs.chain(latest_run(user_id, schedule)), runs=context.runs)
 
 
 def _leaving(placed: Placed, context: RoutingContext) -> Guard | None:
-    """What keeps every run from taking the event along; None where one has, or may have."""
+    """Keeps all runs of the old schedule from sending the event; None if one has, or may have."""
     user_id, name = placed.event.user_id, placed.schedule
     if name == Unsent.GIVEN_UP:
         return None
@@ -96,7 +96,7 @@ def _leaving(placed: Placed, context: RoutingContext) -> Guard | None:
 
 
 def _arriving(user_id: str, name: str, context: RoutingContext) -> Guard:
-    """What keeps every run from closing a window over the event before it is there."""
+    """Keeps all runs of the new schedule from closing a window before the event is in it."""
     if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, context=context)
@@ -116,9 +116,9 @@ def _with_one_to_claim(
     collecting_at: datetime | None = None,
     context: RoutingContext,
 ) -> Sequence[Run]:
-    """The runs of a thread once one waits for its claim, and still collects at an instant.
+    """The runs of an immediate schedule, one of which is unclaimed and collects at that instant.
 
-    Where none does, one is started. Raises NotYet where each ended at once.
+    Starts such a run if there is none. Raises NotYet if each ends at once.
     """
     for _ in ATTEMPTS:
         waiting = claimable(chain)
@@ -132,12 +132,10 @@ def _with_one_to_claim(
 def schedule_and_runs(
     user_id: str, name: str, *, context: RoutingContext, since: datetime | None = None
 ) -> tuple[Schedule | None, Sequence[Run]]:
-    """The row of a schedule, None where there is none, and its newest runs.
+    """The row of a schedule, None if there is none, and its runs back to `since` (Runs.chain).
 
-    Those reach back to `since`, as in Runs.chain.
-
-    In this order: whoever starts a run moves the schedule on afterwards. So either the run is
-    seen, or the schedule is found changed when it matters.
+    Read in this order: whoever starts a run advances the schedule afterwards. So either the run is
+    read here, or a write on the condition of this schedule fails.
     """
     schedule = (
         None if kind_of(name) is ScheduleKind.IMMEDIATE else context.schedules.get(user_id, name)
@@ -153,10 +151,10 @@ def holding(
     *,
     context: RoutingContext,
 ) -> Guard:
-    """What makes every claim fail whose window was read before, and every start of the next run.
+    """Makes all claims fail whose window was read before, and the start of the next run.
 
-    Of an immediate schedule `chain` has to have a run that may be claimed: one that is started
-    later ends that first, or gives way to it (rule 16).
+    The `chain` of an immediate schedule must have a run that can be claimed: a run that is started
+    later ends that one first, or gives way to it (rule 16).
     """
     chain = _with_few_open(chain, context)
     open_ = tuple(run for run in chain if not run.status.is_final)
@@ -171,12 +169,11 @@ def holding(
 
 
 def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Run]:
-    """The chain as it is once few of its runs are open, so that one transaction holds them all.
+    """The chain with so few open runs that one transaction can hold them all.
 
-    Of more, the newest takes everything, as it would with its own delivery (rule 3). It is queued
-    before the others end: whatever breaks off then, somebody looks at what they leave. One that
-    somebody has claimed meanwhile stays as it was read: the transaction fails, and whoever moves
-    the event looks again.
+    If there are more, the newest supersedes the others, as its own delivery would (rule 3). It is
+    queued first, so that after a crash it still sends what they leave. A run that was claimed
+    meanwhile is returned as it was read: the transaction then fails and the caller reads again.
     """
     unclaimed = [run for run in chain if run.is_unclaimed]
     if len(unclaimed) <= _FEW:
@@ -190,7 +187,7 @@ def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Ru
 
 
 def claimable(chain: Iterable[Run]) -> list[Run]:
-    """Those that wait for a claim. One in a status that is not known may come to be claimed."""
+    """The runs that can be claimed, including those in a status that this version does not know."""
     return [
         run
         for run in chain

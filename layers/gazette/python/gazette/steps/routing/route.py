@@ -1,7 +1,7 @@
-"""Put events where their readers want them: under a schedule, or nowhere.
+"""Route events: store each under the schedule that its reader wants it in, or drop it.
 
-What is done depends on what is stored alone, never on the order in which it came: events, choices
-and follows may arrive in any order, and whoever writes one of them reads the others afterwards.
+The result depends only on what is stored, never on the order of arrival: events, choices and
+follows may arrive in any order, and whoever writes one of them reads the others afterwards.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ from gazette.steps.time_budget import require_time, unhurried
 _AT_ONCE = 100
 
 TO_ANSWER = timedelta(seconds=8)
-"""What is kept of an invocation for which somebody waits: for one change more, and the answer."""
+"""Time to reserve while a reader waits for a page: for one more change, and the answer."""
 
 
 def route(
@@ -44,12 +44,12 @@ def route(
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
 ) -> list[Outcome]:
-    """Put each event in its place, whether it is new, known or amended. Safe to repeat.
+    """Route each event, whether it is new, known or amended. Safe to repeat.
 
-    Profile and follows are read before and again after writing: what changed meanwhile has
-    either seen the event, or is seen here (rule 15). `known` are follows, by (entity key, user
-    id), that were just read. Raises NotYet where something keeps changing, and UnreadableRow where
-    some row of a reader cannot be read, once those of all others are routed.
+    Profile and follows are read before and after the write: a concurrent change has either seen the
+    event, or is seen here (rule 15). `known`: follows that were just read, by (entity key, user
+    id). Raises NotYet if something keeps changing, and UnreadableRow if a row of some reader cannot
+    be read, after the events of all other readers are routed.
     """
     remaining = iter(events)
     outcomes: list[Outcome] = []
@@ -71,11 +71,11 @@ def reroute(
     only_arrived: bool = False,
     time_left: TimeLeft = unhurried,
 ) -> None:
-    """Put what waits for a reader where the choices and follows of now want it. Safe to repeat.
+    """Route a reader's waiting events again, after choices or follows changed. Safe to repeat.
 
-    What stays where it is lasts the longer where its digest comes later than before (rule 21).
-    `only_arrived`: nothing was known of the reader before, so nothing is under a schedule yet.
-    Raises NotYet where the choices keep changing, or `time_left` is too short for what remains.
+    An event that stays lasts longer if its digest now comes later (rule 21). `only_arrived`: the
+    reader was not known before, so no event is under a schedule yet. Raises NotYet if the choices
+    keep changing, or `time_left` is too short for the rest.
     """
     for _ in ATTEMPTS:
         found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
@@ -100,10 +100,10 @@ def reroute(
 def retract_event(
     user_id: str, event_id: str, *, context: RoutingContext, early: bool = True
 ) -> Outcome:
-    """Withdraw an event for good; it is in no email that has not been claimed (rule 11).
+    """Withdraw an event for good: no email that is claimed from now on shows it (rule 11).
 
-    `early`: also where it has not come yet, so that it is refused when it does. Nothing is kept
-    of somebody who was erased.
+    `early`: even if it has not arrived, so that it is refused when it does. For an erased reader
+    nothing is stored.
     """
     if early and isinstance(context.subscribers.get(user_id), Erased):
         return Outcome.ERASED
@@ -116,7 +116,7 @@ def retract_event(
 def _route_each(
     events: Iterable[Event], known: Mapping[tuple[str, str], Follow], context: RoutingContext
 ) -> None:
-    """One by one, because rows that are read together are not told apart."""
+    """Route one by one: of rows that are read together, nobody can tell which is unreadable."""
     for event in events:
         with suppress(UnreadableRow):
             _route_some([event], known, context)
@@ -144,7 +144,7 @@ def _route_some(
 
 
 def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Outcome:
-    """Put one event where it belongs; one that says less than what is stored changes nothing."""
+    """Route one event; one that is older than its stored version changes nothing."""
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
         found = context.events.get(event.user_id, event.id)
@@ -174,9 +174,9 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
 
 
 def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext) -> None:
-    """Those through which it came, of somebody who was erased.
+    """Delete the follows through which an event came to an erased reader.
 
-    The erasure finds follows by an index that may not have had them yet.
+    The erasure finds follows by an index that may not have had these yet.
     """
     if inputs.reader:
         until = forgotten_until(inputs.reader)
@@ -204,10 +204,10 @@ def _settle(placed: Placed, target: Target, inputs: RoutingInputs, context: Rout
 def _waiting_for(
     user_id: str, context: RoutingContext, *, only_arrived: bool
 ) -> Iterable[Placed | UnreadableRow]:
-    """Everything of a reader that was not sent yet, as far as anybody knows, wherever it waits.
+    """All events of a reader that are not known to have been sent, under whatever schedule.
 
-    Also under a digest that has no schedule yet: whoever was to make it may have died. And what
-    may have gone out with one, which stays with its run, and may have to wait for the next.
+    This includes events of a digest that has no schedule row, because its writer may have died, and
+    events that a digest may have sent: they stay with its run, and may have to last for the next.
     """
     yield from context.events.placed(user_id, Unsent.WAITING, after=BEGINNING)
     if only_arrived:

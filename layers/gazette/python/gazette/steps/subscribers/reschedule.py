@@ -1,4 +1,4 @@
-"""What becomes of the runs of a schedule when its reader wants it at other times."""
+"""Deal with the runs of a schedule whose reader now wants it at other times."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -12,16 +12,16 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.runs import apply
 
 _GRACE = timedelta(minutes=15)
-"""How long after it was due a run still goes out although other times are wanted now."""
+"""How long after its due time a run is still sent although other times are wanted now."""
 
 _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
 
 
 def stop_pending(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
-    """Cancel the runs of the old times that nobody has claimed, but for those just due.
+    """Cancel the unclaimed runs of the old times, except those just due. Safe to repeat.
 
-    Returns the schedule as it is without them: the date of a run that was given up has had no
-    digest, so the new hour may still bring one. Safe to repeat.
+    Returns the schedule without them: on the date of a cancelled run no digest was sent, so the new
+    hour may still bring one.
     """
     if schedule.last_due_at is None and schedule.next_due_at > context.clock():
         return schedule
@@ -40,11 +40,12 @@ def _stopped(run: Run, context: ScheduleContext) -> Run:
 
 
 def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
-    """The schedule without the occurrences up to now that it gives up, and the one that was next.
+    """The schedule without its next occurrence, and without later ones that are already due.
 
-    The number of each gets a run: one that has ended. So fan-out, which may have read the schedule
-    before, starts nothing behind the runs that follow: whoever reads them sees every number below
-    the schedule's. A run that fan-out has started already goes on, and its date has its digest.
+    For each of them a run is stored that has already ended, so that its sequence is used. Fan-out,
+    which may have read the schedule before, then starts no run behind those that follow, and the
+    chain has a run for every sequence below the schedule's. A run that fan-out has started already
+    continues, and counts as the digest of its date.
     """
     open_until = last_instant_of_slot(context.clock())
     while True:
@@ -58,9 +59,9 @@ def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
 
 
 def _spend(schedule: Schedule, context: ScheduleContext) -> bool:
-    """Whether the occurrence has a run that goes on; its number has one in any case.
+    """Use the sequence of the next occurrence; returns whether it has a run that continues.
 
-    Somebody else's may have taken it: that of a redrive, or of a schedule that was erased.
+    Another run may have the sequence already: of a redrive, or of a schedule that was erased.
     """
     spent = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),

@@ -1,4 +1,4 @@
-"""A reader who left comes back, by their own hand and no other."""
+"""A reader who unsubscribed comes back. Only the reader can do that."""
 
 from dataclasses import replace
 
@@ -14,12 +14,12 @@ from gazette.steps.subscribers.unsubscribe import settle_suppression
 
 
 def come_back(user_id: str, *, suppressions: Suppressions, context: ScheduleContext) -> bool:
-    """Send email to a reader again who had unsubscribed. Safe to repeat.
+    """Send email again to a reader who had unsubscribed. Safe to repeat.
 
-    False where there is nobody, or where the address must not be written to for any other reason:
-    a bounce or a complaint is not theirs to take back. The schedules are in the due index before
-    the status says so, because nothing would bring them there after a crash; and are written once
-    more after it, because fan-out may have been taking out what it saw of somebody who left.
+    False if there is no such reader, or if the address is suppressed for another reason: a reader
+    cannot lift a bounce or a complaint. The schedules enter the due index before the status
+    changes, because after a crash nothing else would do that. They are written again afterwards,
+    because fan-out may be withdrawing what it read while the reader had left.
     """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)

@@ -1,4 +1,4 @@
-"""Keep a subscriber's schedules as the profile wants them."""
+"""Keep a subscriber's schedules in step with the profile."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -23,9 +23,10 @@ from gazette.steps.subscribers.reschedule import give_up, stop_pending
 
 
 def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext) -> None:
-    """See that the subscriber has the schedule of `digest`, as the profile wants it.
+    """Make sure that the subscriber has the schedule of `digest`, as the profile wants it.
 
-    A profile that changes meanwhile may not have seen the schedule: it is then set once more.
+    If the profile changes meanwhile, whoever changed it may not have seen the schedule, so it is
+    set again.
     """
     if context.schedules.get(subscriber.user_id, digest.value) is not None:
         return
@@ -40,10 +41,10 @@ def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: Sched
 
 
 def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
-    """Take the schedules of somebody who left, or was erased, out of the due index.
+    """Take the schedules of a reader who left or is dormant out of the due index.
 
-    For whoever wrote one: the reader may have left meanwhile, without having seen it. Returns
-    what is known of the reader now.
+    Call it after writing a schedule: the reader may have left meanwhile, and that write did not see
+    the schedule. Those of an erased reader are removed. Returns what is known of the reader now.
     """
     reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and not is_active(reader):
@@ -54,11 +55,11 @@ def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
 
 
 def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) -> Reader:
-    """Take the schedules of a subscriber who left out of the due index.
+    """Take the schedules of a subscriber who is not active out of the due index.
 
-    Somebody who comes back meanwhile writes the profile before the schedules: so the schedules
-    are read before the profile, and withdrawn as they were read. Nobody is withdrawn under a
-    status that is not known: who knows it may visit them.
+    The schedules are read before the profile, and withdrawn only as they were read: a reader who
+    comes back meanwhile writes the profile first and the schedules then. Under a status that this
+    version does not know nothing is withdrawn: a version that knows it may schedule digests.
     """
     while True:
         present = schedules.of_user(user_id)
@@ -70,12 +71,12 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
 
 
 def is_active(reader: Reader) -> TypeGuard[Subscriber]:
-    """Whether a reader is there and visited."""
+    """Whether this is a subscriber whose digests are scheduled."""
     return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
 
 
 def remove_schedules(user_id: str, until: datetime, *, context: ScheduleContext) -> None:
-    """Leave no schedule that was wanted up to an instant; later ones are of somebody's return."""
+    """Remove the schedules last changed at `until` or before; later ones were made on a return."""
     while [
         schedule
         for schedule in context.schedules.of_user(user_id)
@@ -87,10 +88,11 @@ def remove_schedules(user_id: str, until: datetime, *, context: ScheduleContext)
 def set_schedules(
     subscriber: Subscriber, *, context: ScheduleContext, is_new: bool = False, resumes: bool = False
 ) -> None:
-    """Those that the choices need, and those that are there; of somebody new, none are.
+    """Bring the schedules that the choices need, and those that exist, in step with the profile.
 
-    One that only another version knows is left alone.
-    `resumes`: whoever lets the subscriber rest may be taking them out of the due index.
+    A schedule that only another version knows stays as it is. `is_new`: the subscriber was not known
+    before, so there is none. `resumes`: another worker may be withdrawing the schedules because
+    the subscriber was dormant or had left.
     """
     if not is_active(subscriber):
         return
@@ -112,14 +114,14 @@ def set_schedule(
     is_new: bool = False,
     resumes: bool = False,
 ) -> None:
-    """Bring a schedule to the wanted days and hour; fan-out may move it at the same time.
+    """Bring a schedule in step with the profile, while fan-out may be advancing it.
 
-    `current` is the schedule as it was read last, None where there was none. A new one goes on
-    from the last run that there is: numbers are never used twice, not even by somebody who was
-    erased and came back. `is_new`: nothing was known of the subscriber, so there is no run.
-    `resumes`: written also where nothing changes, so that nobody takes it out as they read it.
-    A new occurrence takes a new number: fan-out may have started the run of the old one without
-    having advanced. Raises NotYet where it keeps changing.
+    `current`: the schedule as last read; None if there was none. A new schedule continues the
+    sequence of its last run: a sequence is never used twice, not even after an erasure and a
+    return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write even
+    if nothing changes, so that no worker withdraws the schedule as it read it before. A changed
+    occurrence gets a new sequence: fan-out may have started the run of the old one without having
+    advanced the schedule. Raises NotYet if the schedule keeps changing.
     """
     wanted = subscriber.recurrence(digest)
 
@@ -143,7 +145,7 @@ def set_schedule(
 def _new(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext, is_new: bool
 ) -> Schedule:
-    """Due in a slot after the open one, which fan-out may have read already."""
+    """A new schedule, first due after the open slot, which fan-out may have read already."""
     wanted = subscriber.recurrence(digest)
     chain = [] if is_new else context.runs.chain(latest_run(subscriber.user_id, digest.value))
     return Schedule(
@@ -161,10 +163,10 @@ def _new(
 def _moved(
     current: Schedule, wanted: Recurrence, changed_at: datetime, *, context: ScheduleContext
 ) -> Schedule:
-    """`current` as it is wanted now; equal to it where there is nothing to change.
+    """`current` as it is wanted now; equal to `current` if nothing changes.
 
-    What was due while it was out of the due index is not made up for. What is in it and overdue
-    is left to fan-out, which comes to it after any outage.
+    Occurrences that passed while it was out of the due index are not made up for. An overdue
+    occurrence in the index is left to fan-out, which starts it even after an outage.
     """
     if current.wanted == wanted and current.listed:
         return replace(current, changed_at=changed_at)

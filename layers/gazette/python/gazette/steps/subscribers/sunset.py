@@ -1,4 +1,4 @@
-"""Readers of whom nothing was seen for long rest, until their next sign of life."""
+"""Readers without a sign of life for long are dormant, until the next one."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,17 +13,17 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 
 _ASK_AGAIN = timedelta(days=45)
-"""How long a reader counts as active where nobody ever rests."""
+"""How long a reader counts as active if the installation has no sunset."""
 
 
 def active_until(
     user_id: str, *, subscribers: Subscribers, sunset: timedelta | None, clock: Clock
 ) -> datetime | Reason:
-    """Until when a reader is surely active, or why nobody visits them any more.
+    """Until when a reader is certainly active, or why no digest is scheduled for them any more.
 
-    One of whom nothing was seen for `sunset` rests from now on. Who asks takes the schedules of
-    somebody who is not visited out of the due index: so also of who left while a crash kept them
-    in it, which is why all are asked for now and then.
+    A reader without a sign of life for `sunset` becomes dormant here. If a reason is returned, the
+    caller takes the schedules out of the due index. That also removes schedules of readers who
+    left, which a crash kept in it; so this is asked for every reader from time to time.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
@@ -38,11 +38,11 @@ def active_until(
 
 
 def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outcome:
-    """Remember the day of the latest sign of life, and end a rest. Safe to repeat, in any order.
+    """Store the date of a sign of life; a dormant reader resumes. Safe to repeat, in any order.
 
-    At most one write a day changes anything. Of a reader who may be resting, first the status,
-    then the schedules, and the day at last: so what broke off goes on when the message comes
-    again, and whoever lets them rest at the same time is found out at the end.
+    At most one write a day changes anything. For a reader who may be dormant, the status is written
+    first, then the schedules, and the date last: so a redelivery completes what a crash cut off,
+    and a worker that makes the reader dormant at the same time is noticed at the end.
     """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
@@ -59,9 +59,9 @@ def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outc
 
 
 def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
-    """Whether a sign of life changes more than its day. A late one, from before, does not.
+    """Whether a sign of life may change more than the date. One older than the sunset does not.
 
-    Where nobody rests any more, any wakes whoever still does.
+    If the sunset was switched off, any sign of life resumes a reader who is still dormant.
     """
     sunset = context.sunset
     if reader.has_left or (sunset and at < context.clock() - sunset):
@@ -71,9 +71,9 @@ def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) 
 
 
 def _is_resuming(reader: Subscriber, at: datetime) -> bool:
-    """Whether a rest has ended and no day since was remembered: what ended it may have broken off.
+    """Whether the reader resumed, but no date since was stored: a crash may have cut it off.
 
-    Also of a sign of life from before the rest ended, which its report brought late.
+    That includes a sign of life from before the reader resumed, whose message came late.
     """
     if reader.resumed_at is None:
         return False
@@ -82,7 +82,7 @@ def _is_resuming(reader: Subscriber, at: datetime) -> bool:
 
 
 def _resume(reader: Subscriber, context: ScheduleContext) -> bool:
-    """End the rest; False where the profile has changed meanwhile."""
+    """Make the reader active; False if the profile has changed meanwhile."""
     resumed = reader
     if reader.status is SubscriberStatus.DORMANT:
         resumed = replace(reader.resumed(context.clock()), revision=reader.revision + 1)

@@ -1,4 +1,4 @@
-"""An address must not be written to: the row is written, then the reader is stopped."""
+"""Stop the emails of readers whose address is suppressed."""
 
 from dataclasses import replace
 
@@ -17,11 +17,11 @@ def stop_if_suppressed(
     schedules: Schedules,
     runs: Runs,
 ) -> bool:
-    """Stop a reader, as they were just read, whose address is suppressed all the same; says if so.
+    """Stop a reader, who was just read, if their address is suppressed; returns whether it is.
 
-    Whoever suppressed it looked for its reader, and may have found another address or nobody, as
-    where an operator names an address, or a complaint comes of who reads there under another id.
-    Who is stopped already is so once more: a crash may have left them in the due index.
+    Whoever suppressed the address may not have found this reader: an operator names an address
+    only, and a complaint may be about another reader of the same address. A reader who was stopped
+    before is stopped again: a crash may have left their schedules in the due index.
     """
     if not isinstance(reader, Subscriber) or reader.status is SubscriberStatus.UNSUBSCRIBED:
         return False
@@ -35,10 +35,11 @@ def stop_if_suppressed(
 def stop_reader(
     user_id: str, address: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs
 ) -> None:
-    """Stop all email to a reader whose address is suppressed, if it still is theirs.
+    """Stop all email to a reader whose address is suppressed, if it is still their address.
 
-    Status first, then as for who leaves (rule 11). Who has unsubscribed stays so: no other address
-    brings them back. After a crash, done again by whoever suppresses again.
+    The status is written first, then everything as for a reader who leaves (rule 11). A reader who
+    has unsubscribed stays so: another address must not bring them back. After a crash, the next
+    suppression of the address completes this.
     """
     while True:
         reader = subscribers.get(user_id)

@@ -1,4 +1,4 @@
-"""A reader leaves: the stop is written, and then made known to whoever is about to send."""
+"""A reader leaves: write the stop, then raise the epoch of the runs that are about to be sent."""
 
 from contextlib import suppress
 
@@ -23,9 +23,9 @@ def unsubscribe(
     schedules: Schedules,
     runs: Runs,
 ) -> bool:
-    """Stop all email to `user_id`. Safe to repeat. False where there is no such subscriber.
+    """Stop all email to `user_id`. Safe to repeat. False if there is no such subscriber.
 
-    Suppression of the address and status first, then what follows from them (rule 11).
+    The address is suppressed and the status written first, the schedules and runs follow (rule 11).
     """
     reader = subscribers.get(user_id)
     if not isinstance(reader, Subscriber):
@@ -40,16 +40,17 @@ def unsubscribe(
 
 
 def put_out(user_id: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs) -> None:
-    """Once the status says that a reader is not written to: due index, then the open runs' epoch.
+    """Take the schedules out of the due index, then raise the epoch of the open runs.
 
-    A worker that read the status before it changed fails at its claim (rule 11).
+    Call it after the status was changed. A worker that read the status before fails at its claim
+    (rule 11).
     """
     withdraw(user_id, subscribers=subscribers, schedules=schedules)
     make_known(runs.of_user(user_id), runs=runs)
 
 
 def note_left_by(email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock) -> None:
-    """Remember that a reader left by a link of this email. None has to wait for that, or fail."""
+    """Record that a reader left by a link of this email. If that fails, leaving does not."""
     with suppress(Unavailable):
         run = runs.get(email)
         if run:
@@ -59,10 +60,10 @@ def note_left_by(email: RunKey, *, runs: Runs, engagements: Engagements, clock: 
 def settle_suppression(
     user_id: str, address: str, *, subscribers: Subscribers, suppressions: Suppressions
 ) -> Reader:
-    """See that the address is suppressed if the reader has unsubscribed, and not if not.
+    """Suppress the address if the reader has unsubscribed, and lift the suppression if not.
 
-    For who leaves and who comes back: whoever of the two writes last looks at the status again.
-    Returns what is known of the reader now.
+    Called by leaving and by coming back: whichever writes last sees the final status. Returns what
+    is known of the reader now.
     """
     reader = subscribers.get(user_id)
     while isinstance(reader, Subscriber):
