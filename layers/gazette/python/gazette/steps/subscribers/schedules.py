@@ -90,7 +90,7 @@ def set_schedules(
 ) -> None:
     """Bring the schedules that the choices need, and those that exist, in step with the profile.
 
-    A schedule that only another version knows stays as it is. `is_new`: the subscriber was not known
+    A schedule that only another version knows stays as it is. `is_new`: the subscriber was unknown
     before, so there is none. `resumes`: another worker may be withdrawing the schedules because
     the subscriber was dormant or had left.
     """
