@@ -70,10 +70,11 @@ format: setup ## Format and fix what can be fixed
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## Write docs/events, docs/lifecycle.md and docs/configuration.md anew, from the code
+docs: setup ## Write docs/events, docs/lifecycle.md, docs/configuration.md and docs/cli.md anew, from the code
 	@$(BIN)/gazette event schemas >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
 	@$(BIN)/python -m tests.configuration_page
+	@$(BIN)/python -m cli.reference.page
 
 messages: setup ## Bring what the templates say into their catalogues (FOLDER=… those of your own)
 	@$(BIN)/python -m infra.assets.messages $(FOLDER)

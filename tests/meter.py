@@ -11,6 +11,7 @@ are no items of the transaction, are counted once.
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,12 +36,16 @@ _TRANSACTED = {
 }
 """What IAM calls the parts of a transaction."""
 
+_STAGE = re.compile("^gazette-[a-z]+-")
+_QUEUE_NAMED_BY = ("QueueName", "QueueUrl", "SourceArn")
+
 
 @dataclass
 class Meter:
     """`calls` by `service.Operation`; units by table; `requests` as they were made.
 
-    `actions` are (table, DynamoDB action) as IAM sees them, by who was acting.
+    `actions` are (table, DynamoDB action) as IAM sees them, by who was acting; `grants` are
+    (resource, action) of every service, such as (`queue/generate-dead`, `sqs:SendMessage`).
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -48,6 +53,7 @@ class Meter:
     read_units: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     actions: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    grants: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
     actor: str = ""
 
     def clear(self) -> None:
@@ -100,6 +106,7 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
         service = client.meta.service_model.service_name
         meter.calls[f"{service}.{operation}"] += 1
         meter.requests.append((f"{service}.{operation}", request))
+        meter.grants[meter.actor].update(_grants(service, operation, request))
         if service != "dynamodb":
             return original(client, operation, request)
         meter.actions[meter.actor].update(_actions(operation, request))
@@ -125,6 +132,25 @@ class _Write:
     table: str
     named: Item
     times: int = 1
+
+
+def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(resource, action) that a policy must name for one call."""
+    match service:
+        case "dynamodb":
+            index = "/index/*" if "IndexName" in request else ""
+            for table, action in _actions(operation, request):
+                yield f"table/{table}{index}", f"dynamodb:{action}"
+        case "sqs":
+            named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
+            queue = _STAGE.sub("", named.replace(":", "/").rpartition("/")[2])
+            yield f"queue/{queue}", f"sqs:{operation.removesuffix('Batch')}"
+        case "lambda":
+            yield f"function/{_STAGE.sub('', request['FunctionName'])}", f"lambda:{operation}"
+        case "secretsmanager":
+            yield "secret/links", f"secretsmanager:{operation}"
+        case _:
+            yield service, f"{service}:{operation}"
 
 
 def _actions(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -130,7 +130,7 @@ def _redrivable(name: str | None, stage: str, asked: Wanted) -> Sequence[DeadQue
     if name and found[0].source is None:
         raise NotPossible(f"{found[0].name} is not redriven: {found[0].sentence}.")
     if asked.is_everything:
-        return found
+        return [dead for dead in found if dead.source]
     if name and not found[0].names_runs:
         raise NotPossible(
             f"The messages of {found[0].name} are not about a run: redrive it without --run, "

@@ -1,0 +1,1 @@
+"""docs/cli.md: what each command needs in AWS, an example of each, and the page itself."""

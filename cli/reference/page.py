@@ -1,0 +1,134 @@
+"""`python -m cli.reference.page`: docs/cli.md, written from the commands and their permissions."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from cli.main import app
+from cli.reference.examples import EXAMPLES
+from cli.reference.permissions import PERMISSIONS, Grant, policy
+
+PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+
+_INTRO = """\
+# The command `gazette`
+
+For platform engineers and support. `make docs` writes this page from the commands themselves.
+
+`make setup` installs `gazette` into `.venv/bin`. It uses the AWS credentials and the region of
+your shell (`AWS_PROFILE`, `AWS_DEFAULT_REGION`), and takes the names of tables and secrets from the
+settings of the stage's functions. On a terminal it prints tables; piped, one line per row,
+separated by tabs. Only `gazette event` and `gazette preview` print the content of events.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | The command did what you asked. |
+| 1 | You answered no to its question; or, of `gazette event`, an event does not fit the contract. |
+| 2 | The command could not do it: one line on standard error says why, and what to do. |
+
+The policies are for the stage `prod`; for another stage, replace `prod` and `Prod`. CloudFormation
+draws the last part of the names of tables and of the secret, hence the `*`. A test runs every
+command and fails where its calls differ from its policy."""
+
+
+def commands() -> dict[str, dict[str, TyperCommand]]:
+    """Every command by its path, by group; a command outside a group is a group of its own."""
+    return {
+        name: {f"{name} {each}": inner for each, inner in _inner(group)}
+        if isinstance(group, TyperGroup)
+        else {name: group}
+        for name, group in _roots()
+    }
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join((_INTRO, *_contents(), *_groups())) + "\n"
+
+
+def _roots() -> list[tuple[str, TyperGroup | TyperCommand]]:
+    root = typer.main.get_command(app)
+    found = root.commands.items() if isinstance(root, TyperGroup) else ()
+    return sorted(
+        (name, each) for name, each in found if isinstance(each, (TyperGroup, TyperCommand))
+    )
+
+
+def _inner(group: TyperGroup) -> list[tuple[str, TyperCommand]]:
+    return [(name, each) for name, each in group.commands.items() if isinstance(each, TyperCommand)]
+
+
+def _contents() -> Iterator[str]:
+    yield ""
+    yield "| command | what it is for |"
+    yield "| --- | --- |"
+    for name, group in _roots():
+        yield f"| [`{name}`](#gazette-{name}) | {_paragraphs(group.help or '').splitlines()[0]} |"
+
+
+def _groups() -> Iterator[str]:
+    inner = commands()
+    for name, group in _roots():
+        yield f"\n## gazette {name}"
+        if isinstance(group, TyperGroup):
+            yield f"\n{_paragraphs(group.help or '')}"
+        for path, command in inner[name].items():
+            if path != name:
+                yield f"\n### gazette {path}"
+            yield from _command(path, command)
+        yield from _policy(name)
+
+
+def _command(path: str, command: TyperCommand) -> Iterator[str]:
+    context = typer.Context(command, info_name=f"gazette {path}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"\n{_paragraphs(command.help or '')}"
+    yield f"\n```sh\ngazette {path} {usage}\n\n{EXAMPLES[path]}\n```"
+    rows = [
+        row
+        for each in command.params
+        if isinstance(each, (TyperArgument, TyperOption))
+        for row in _row(each)
+    ]
+    if rows:
+        yield "\n| argument or option | meaning | default |"
+        yield "| --- | --- | --- |"
+        yield from rows
+
+
+def _row(parameter: TyperArgument | TyperOption) -> Iterator[str]:
+    if isinstance(parameter, TyperOption):
+        named = "/".join((*parameter.opts, *parameter.secondary_opts))
+    else:
+        named = parameter.metavar or (parameter.name or "").upper()
+    yield f"| `{named}` | {_paragraphs(parameter.help or '')} | {_default(parameter)} |"
+
+
+def _default(parameter: TyperArgument | TyperOption) -> str:
+    if parameter.required:
+        return "required"
+    if isinstance(parameter.show_default, str):
+        return f"`{parameter.show_default}`"
+    if parameter.default in (None, "", False):
+        return ""
+    return "yes" if parameter.default is True else f"`{parameter.default}`"
+
+
+def _policy(group: str) -> Iterator[str]:
+    granted = frozenset[Grant]().union(*(PERMISSIONS[path] for path in commands()[group]))
+    if not granted:
+        yield "\nCalls nothing in AWS."
+        return
+    written = json.dumps(policy(granted, "prod"), indent=2)
+    yield f"\nIAM policy:\n\n```json\n{written}\n```"
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

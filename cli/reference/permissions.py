@@ -1,0 +1,164 @@
+"""What each command may do in AWS, as IAM names it. Tests run the commands and compare.
+
+A resource is named by its kind and short name: `table/runs`, `table/runs/index/*`,
+`queue/generate-dead`, `function/generate`, `secret/links`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cli.dead_letters.known import KNOWN
+
+Grant = tuple[str, str]
+"""A resource, and the IAM action on it."""
+
+_SERVICES = {
+    "table": "dynamodb",
+    "queue": "sqs",
+    "function": "lambda",
+    "secret": "secretsmanager",
+}
+
+
+def _on(resource: str, *actions: str) -> frozenset[Grant]:
+    service = _SERVICES[resource.partition("/")[0]]
+    return frozenset((resource, f"{service}:{action}") for action in actions)
+
+
+def _settings_of(function: str) -> frozenset[Grant]:
+    return _on(f"function/{function}", "GetFunctionConfiguration")
+
+
+def _each(resources: Iterable[str], *actions: str) -> frozenset[Grant]:
+    return frozenset[Grant]().union(*(_on(each, *actions) for each in resources))
+
+
+_DEAD = [f"queue/{dead.name}" for dead in KNOWN]
+_REDRIVEN = [f"queue/{dead.name}" for dead in KNOWN if dead.source]
+_MOVED_BY_SQS = [f"queue/{dead.name}" for dead in KNOWN if dead.is_policy and not dead.is_told]
+_SOURCES = sorted({f"queue/{dead.source}" for dead in KNOWN if dead.source})
+
+_COUNT = ("GetQueueUrl", "GetQueueAttributes")
+_LOOK = (*_COUNT, "ReceiveMessage", "ChangeMessageVisibility")
+
+_DRY_RUN = (
+    _settings_of("generate")
+    | _on("table/subscribers", "GetItem")
+    | _on("table/suppressions", "GetItem")
+    | _on("table/schedules", "GetItem")
+    | _on("table/events/index/*", "Query")
+    | _on("table/runs", "GetItem", "Query")
+    | _on("table/control", "GetItem", "Query")
+    | _on("table/pace", "GetItem")
+)
+"""To say what a redrive of a run would do."""
+
+_VIEW_BATCH = (
+    _settings_of("fanout")
+    | _on("table/control", "Query")
+    | _on("table/runs/index/*", "Query")
+    | _on("table/schedules/index/*", "Query")
+)
+
+PERMISSIONS: Mapping[str, frozenset[Grant]] = {
+    "event lint": frozenset(),
+    "event preview": frozenset(),
+    "event schemas": frozenset(),
+    "batch list": _VIEW_BATCH,
+    "batch show": _VIEW_BATCH
+    | _settings_of("generate")
+    | _on("table/control", "GetItem")
+    | _on("table/pace", "GetItem"),
+    "batch cancel": _VIEW_BATCH
+    | _on("table/control", "GetItem", "UpdateItem")
+    | _on("table/runs", "GetItem", "PutItem"),
+    "dlq list": _each(_DEAD, *_LOOK),
+    "dlq show": _each(_DEAD, *_LOOK) | _DRY_RUN,
+    "dlq redrive": _DRY_RUN
+    | _each(_REDRIVEN, *_LOOK, "DeleteMessage")
+    | _each(_MOVED_BY_SQS, "ListMessageMoveTasks", "StartMessageMoveTask")
+    | _each(_SOURCES, *_COUNT, "SendMessage"),
+    "experiment show": _settings_of("generate") | _on("table/control", "GetItem"),
+    "experiment start": _settings_of("generate")
+    | _on("table/control", "GetItem", "Query", "PutItem"),
+    "experiment stop": _settings_of("generate")
+    | _on("table/control", "Query", "PutItem", "DeleteItem"),
+    "links list": _settings_of("preferences") | _on("secret/links", "GetSecretValue"),
+    "links rotate": _settings_of("preferences")
+    | _on("secret/links", "GetSecretValue", "PutSecretValue"),
+    "links retire": _settings_of("preferences")
+    | _on("secret/links", "GetSecretValue", "PutSecretValue"),
+    "quarantine list": _on("queue/quarantine", *_LOOK),
+    "quarantine redrive": _on("queue/quarantine", *_LOOK, "DeleteMessage")
+    | _each(("queue/ingest", "queue/feedback"), "GetQueueUrl", "SendMessage"),
+    "sending status": _settings_of("generate")
+    | _on("table/pace", "GetItem")
+    | _on("table/control", "Query"),
+    "sending stop": _settings_of("generate")
+    | _on("table/pace", "UpdateItem")
+    | _on("table/control", "UpdateItem"),
+    "sending resume": _settings_of("generate")
+    | _settings_of("feedback")
+    | _on("table/pace", "GetItem", "UpdateItem")
+    | _on("table/control", "Query", "DeleteItem")
+    | _on("table/category_stats", "Query", "BatchWriteItem"),
+    "suppression list": _settings_of("feedback") | _on("table/suppressions", "Scan"),
+    "suppression add": _settings_of("feedback") | _on("table/suppressions", "GetItem", "PutItem"),
+    "suppression remove": _settings_of("feedback")
+    | _on("table/suppressions", "GetItem", "DeleteItem")
+    | _on("table/bounces", "DeleteItem"),
+    "suppression import": _settings_of("feedback") | _on("table/suppressions", "PutItem"),
+    "suppression export": _settings_of("feedback") | _on("table/suppressions", "Scan"),
+    "explain": _settings_of("ingest")
+    | _on("table/subscribers", "GetItem")
+    | _on("table/suppressions", "GetItem")
+    | _on("table/follows", "BatchGetItem")
+    | _on("table/follows/index/*", "Query")
+    | _on("table/schedules", "Query")
+    | _on("table/runs", "Query")
+    | _on("table/events/index/*", "Query")
+    | _on("table/control", "Query"),
+    "preview": _settings_of("generate")
+    | _on("table/subscribers", "GetItem")
+    | _on("table/runs", "Query")
+    | _on("table/events/index/*", "Query"),
+    "statistics": _settings_of("feedback")
+    | _on("table/engagement", "Query")
+    | _on("table/runs/index/*", "Query")
+    | _on("table/control", "Query"),
+}
+"""By the path of the command."""
+
+
+def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
+    """An IAM policy: one statement for all resources that need the same actions."""
+    actions: dict[str, set[str]] = defaultdict(set)
+    for resource, action in grants:
+        actions[resource].add(action)
+    resources: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for resource, needed in sorted(actions.items()):
+        resources[tuple(sorted(needed))].append(arn(resource, stage))
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {"Effect": "Allow", "Action": list(needed), "Resource": named}
+            for needed, named in sorted(resources.items())
+        ],
+    }
+
+
+def arn(resource: str, stage: str) -> str:
+    """The ARN of a resource of a stage, in any region and account of the `aws` partition."""
+    kind, _, name = resource.partition("/")
+    match kind:
+        case "table":
+            table, _, index = name.partition("/")
+            named = f"GazetteData{stage.capitalize()}-{table.title().replace('_', '')}*"
+            return f"arn:aws:dynamodb:*:*:table/{named}" + (f"/{index}" if index else "")
+        case "queue":
+            return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"
+        case "function":
+            return f"arn:aws:lambda:*:*:function:gazette-{stage}-{name}"
+        case _:
+            return "arn:aws:secretsmanager:*:*:secret:LinksKey*"

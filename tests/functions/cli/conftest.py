@@ -1,0 +1,38 @@
+"""Every call that a command makes to AWS is one that docs/cli.md grants to it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.reference.permissions import PERMISSIONS
+from tests.functions.conftest import Cloud
+
+
+@pytest.fixture(autouse=True)
+def commands_keep_to_their_policy(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "cloud" not in request.fixturenames:
+        return
+    cloud: Cloud = request.getfixturevalue("cloud")
+    invoke: Any = CliRunner.invoke
+
+    def held(self: CliRunner, app: Any, arguments: Sequence[str], **options: Any) -> Any:
+        actor = cloud.meter.actor
+        before = cloud.meter.grants.pop(actor, set())
+        result = invoke(self, app, arguments, **options)
+        called = cloud.meter.grants[actor]
+        path = command_of(arguments)
+        assert called <= PERMISSIONS.get(path, frozenset()), path
+        cloud.meter.grants[actor] = before | called
+        return result
+
+    monkeypatch.setattr(CliRunner, "invoke", held)
+
+
+def command_of(arguments: Sequence[str]) -> str:
+    """The path of the command that the arguments call; empty where they call none."""
+    paths = (" ".join(arguments[:words]) for words in (2, 1))
+    return next((path for path in paths if path in PERMISSIONS), "")

@@ -1,0 +1,201 @@
+"""docs/cli.md grants each command exactly the calls to AWS that it makes."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
+from gazette.adapters.aws.queues import decode_run_key
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.domain.feedback.reputation import Mark, category_hold
+from gazette.domain.identity import run_id
+from gazette.settings import (
+    FanoutSettings,
+    FeedbackSettings,
+    GenerateSettings,
+    IngestSettings,
+    PreferencesSettings,
+)
+from typer.testing import CliRunner
+
+from cli.dead_letters import queues
+from cli.dead_letters.known import KNOWN
+from cli.main import app
+from cli.reference.permissions import PERMISSIONS
+from cli.shared.console import NotPossible
+from tests.functions.cli.test_batches import slot
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
+from tests.functions.failing import dead_letter, refused_to_the_end
+from tests.functions.messages import complaint, envelope, event, follow, profile
+
+Run = Callable[..., None]
+
+
+@pytest.fixture
+def run(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in the stage `prod` and keeps the calls that it makes, by its path."""
+    deploy("fanout", FanoutSettings.from_env().to_env())
+    deploy("feedback", FeedbackSettings.from_env().to_env())
+    deploy("generate", GenerateSettings.from_env().to_env())
+    deploy("ingest", IngestSettings.from_env().to_env())
+    deploy("preferences", PreferencesSettings.from_env().to_env())
+    monkeypatch.setattr(queues, "POLL", 0)  # moto would sleep, and has one server only
+
+    def invoke(path: str, *arguments: str, said: str | None = None, exits: int = 0) -> None:
+        with cloud.meter.acting(path), no_move_tasks(monkeypatch):
+            done = CliRunner().invoke(app, [*path.split(), *arguments], input=said)
+        assert done.exit_code == exits, (path, done.output)
+
+    return invoke
+
+
+@contextmanager
+def no_move_tasks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """SQS has no task under way and cannot start one, so that both calls are made."""
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def call(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation not in {"ListMessageMoveTasks", "StartMessageMoveTask"}:
+            return real(client, operation, request)
+        with suppress(ClientError, NotImplementedError):
+            real(client, operation, request)
+        if operation == "ListMessageMoveTasks":
+            return {"Results": []}
+        raise ClientError({"Error": {"Code": "UnsupportedOperation"}}, operation)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BaseClient, "_make_api_call", call)
+        yield
+
+
+def assert_exact(cloud: Cloud, group: str) -> None:
+    """Every command of the group made the calls that it is granted, and no others."""
+    for path in (path for path in PERMISSIONS if path.split()[0] == group):
+        assert PERMISSIONS[path] - cloud.meter.grants[path] == set(), f"{path} never calls"
+        assert cloud.meter.grants[path] - PERMISSIONS[path] == set(), f"{path} may not call"
+
+
+def denied(*_: object) -> None:
+    raise NotPossible("Access denied.")
+
+
+def wait(cloud: Cloud) -> None:
+    """An event waits for the digest of a reader."""
+    cloud.say("subscriber.changed", profile("ann", digest={"hour": 8, "minute": 0}))
+    cloud.say("event.created", event(1, user_id="ann"))
+
+
+@pytest.mark.usefixtures("later")
+def test_batch(cloud: Cloud, run: Run) -> None:
+    wait(cloud)
+    due = slot()
+    fan_out(cloud)
+    run("batch list")
+    run("batch show", due, "--once")
+    run("batch cancel", due, "--yes")
+    assert_exact(cloud, "batch")
+
+
+@pytest.mark.usefixtures("later")
+def test_dlq(cloud: Cloud, run: Run) -> None:
+    sqs = boto3.client("sqs")
+    wait(cloud)
+    (failed,) = fan_out(cloud)
+    bodies = {
+        "ingest-dead": envelope("event.created", {}),
+        "failed": dead_letter(refused_to_the_end(failed)),
+        "generate-dead": failed,
+        "resend-dead": failed,
+    }
+    for dead in KNOWN:
+        if dead.source:
+            sqs.create_queue(QueueName=f"gazette-prod-{dead.source}")
+        url = sqs.create_queue(QueueName=f"gazette-prod-{dead.name}")["QueueUrl"]
+        for _ in range(2):
+            sqs.send_message(QueueUrl=url, MessageBody=bodies.get(dead.name, "{}"))
+    run("dlq list")
+    run("dlq show")
+    run("dlq show", "--limit", "1")
+    run("dlq redrive", "--run", run_id(decode_run_key(failed)), "--on", "2000-01-01", "--yes")
+    run("dlq redrive", said="y\n")
+    assert_exact(cloud, "dlq")
+
+
+def test_experiment(cloud: Cloud, run: Run) -> None:
+    run("experiment start", "one", "1=1", "2=1")
+    run("experiment show")
+    run("experiment stop")
+    assert_exact(cloud, "experiment")
+
+
+def test_links(cloud: Cloud, run: Run) -> None:
+    run("links list")
+    run("links rotate")
+    run("links retire", "k1", "--yes")
+    assert_exact(cloud, "links")
+
+
+def test_quarantine(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    sqs = boto3.client("sqs")
+    urls = [
+        sqs.create_queue(QueueName=f"gazette-prod-{name}")["QueueUrl"]
+        for name in ("quarantine", "ingest", "feedback")
+    ]
+    sqs.send_message(QueueUrl=urls[0], MessageBody="{}")
+    sqs.send_message(QueueUrl=urls[0], MessageBody=complaint())
+    run("quarantine list", "--limit", "1")
+    with monkeypatch.context() as patched:
+        patched.setattr(queues.Queue, "send", denied)
+        run("quarantine redrive", exits=2)  # what it holds is released, and counted
+    run("quarantine redrive")
+    assert_exact(cloud, "quarantine")
+
+
+def test_sending(cloud: Cloud, run: Run) -> None:
+    now = datetime.now(UTC)
+    DynamoCategoryStats("category_stats").add("comment", Mark.SENT, now)
+    DynamoCategoryHolds("control").add(category_hold("comment", "complaints", now))
+    run("sending status")
+    run("sending stop", "wrong template", "--yes")
+    run("sending stop", "wrong line", "--category", "like", "--yes")
+    run("sending resume")
+    run("sending resume", "--category", "comment")
+    assert_exact(cloud, "sending")
+
+
+def test_suppression(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+    listed = tmp_path / "suppressed.csv"
+    listed.write_text("address\nann@example.com\nann@example.com\n")
+    run("suppression add", "bo@example.com")
+    run("suppression add", "bo@example.com")
+    run("suppression import", str(listed))
+    run("suppression list")
+    run("suppression export")
+    run("suppression remove", "bo@example.com", "--yes")
+    assert_exact(cloud, "suppression")
+
+
+def test_explain(cloud: Cloud, run: Run) -> None:
+    wait(cloud)
+    cloud.say("follow.created", follow())
+    run("explain", "ann")
+    assert_exact(cloud, "explain")
+
+
+def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+    wait(cloud)
+    run("preview", "--user", "ann", "--to", str(tmp_path), "--no-open")
+    assert_exact(cloud, "preview")
+
+
+def test_statistics(cloud: Cloud, run: Run) -> None:
+    run("statistics", "--batch", "2026-11-22T06:10Z")
+    run("experiment start", "one", "1=1", "2=1")
+    run("statistics", "--experiment", "one")
+    assert_exact(cloud, "statistics")

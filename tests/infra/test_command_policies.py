@@ -1,0 +1,20 @@
+"""The policies in docs/cli.md name the tables, queues, functions and secret that exist."""
+
+from cli.reference.permissions import PERMISSIONS, arn
+from tests.infra.synthesis import Synthesis
+
+
+def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
+    data, service = prod.data.of_type, prod.service.of_type
+    deployed = {
+        *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),
+        *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),
+        *(each["QueueName"] for each in service("AWS::SQS::Queue").values()),
+        *(
+            f"function:{each['FunctionName']}"
+            for each in service("AWS::Lambda::Function").values()
+            if "FunctionName" in each
+        ),
+    }
+    named = {arn(resource, "prod") for grants in PERMISSIONS.values() for resource, _ in grants}
+    assert {each.split(":", 5)[5].removesuffix("/index/*") for each in named} <= deployed
