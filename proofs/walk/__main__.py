@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--files", action="store_true", help="list executed files and their lines")
     parser.add_argument("--functions", action="store_true", help="list functions as first called")
     asked = parser.parse_args()
-    record = _walk()
+    record, cold = _walked()
     if asked.files:
         for path, lines in record.lines.items():
             print(f"{len(lines):4}  {path}")  # noqa: T201 -- what the command is for
@@ -33,19 +33,24 @@ def main() -> int:
     if problem:
         print(f"walk: {problem}", file=sys.stderr)  # noqa: T201
     print(  # noqa: T201
-        f"walk: hops={len(told)} files={len(record.lines)} lines={record.executed_lines()} "
-        f"(of {record.length()} in those files)"
+        f"walk: hops={len(told)} {_figures(record)} (with the start of each function: "
+        f"{_figures(cold)})"
     )
     return 1 if problem else 0
 
 
-def _walk() -> Record:
+def _figures(record: Record) -> str:
+    return f"files={len(record.lines)} lines={record.executed_lines()} of {record.length()}"
+
+
+def _walked() -> tuple[Record, Record]:
+    """One walk through functions that wait, and one that starts them."""
     logger().setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as layer:
         build_templates(ROOT / "templates", Path(layer) / "gazette_templates")
         sys.path.insert(0, layer)
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # metrics go there
-            return walk()
+            return walk(), walk(cold=True)
 
 
 if __name__ == "__main__":

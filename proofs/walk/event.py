@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from gazette.bootstrap.parts.templates import renderer
 
 from proofs.walk.record import Record, recorded
 from tests.functions.conftest import account, an_hour_later, make_cold, tick_when_due
@@ -13,20 +14,26 @@ class NotSettledError(Exception):
     """The walk came to its end, and the run did not."""
 
 
-def walk() -> Record:
+def walk(*, cold: bool = False) -> Record:
     """What is executed while one event goes its way through the handlers, as AWS calls them.
 
-    Its subscriber gets a daily digest and has registered before. Every function is cold, so what
-    builds it counts. The templates must be on the path, as in a function.
+    Its subscriber gets a daily digest and has registered before. `cold`: each function is built by
+    its first message, and what builds it counts; else it was built before, and waits. The
+    templates must be on the path, as in a function.
     """
     record = Record()
+    renderer.cache_clear()  # which has groups and languages of walks before
     with pytest.MonkeyPatch.context() as patch, account(patch) as cloud:
         cloud.send_quota.update(SentLast24Hours=0, Max24HourSend=50_000, MaxSendRate=14)
         cloud.say("subscriber.changed", profile())
         make_cold()
+        if not cold:
+            cloud.warm_up("ingest")
         with recorded(record):
             cloud.work("ingest", envelope("event.created", event(1)))
         an_hour_later(patch)
+        if not cold:
+            cloud.warm_up("fanout", "generate", "feedback")
         tick = tick_when_due(cloud)
         with recorded(record):
             cloud.invoke("fanout", tick)

@@ -1,5 +1,10 @@
-"""From the body of a message to a command, or to what is wrong with it, in plain words."""
+"""From the body of a message to a command, or to what is wrong with it, in plain words.
 
+JSON is read strictly: what two readers would understand differently is refused.
+"""
+
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +26,7 @@ from gazette.adapters.contract.readers import (
     SubscriberChanged,
     SubscriberDeleted,
 )
-from gazette.adapters.contract.reading import UnreadableError, read_json
-from gazette.adapters.contract.wording import in_words, sentence
+from gazette.adapters.contract.wording import in_words, quoted, sentence
 from gazette.domain.commands import Command, CreateEvents
 from gazette.domain.errors import InvalidEvent
 
@@ -130,3 +134,50 @@ def _read_list(detail: dict[str, Any]) -> Reading:
     read = (_read(EventCreated, event).command for event in given)
     events = [event for each in read if isinstance(each, CreateEvents) for event in each.events]
     return Reading(CreateEvents(tuple(events)) if events else None, whole.problems)
+
+
+_DIGITS = 100
+
+
+class UnreadableError(ValueError):
+    """Not a JSON text that everybody reads alike. The text says why, and goes after `is `."""
+
+
+def read_json(text: str) -> Any:
+    """What `text` says (RFC 8259). Raises UnreadableError.
+
+    Refused are also NaN and Infinity, which are not JSON; a name that stands twice in an object,
+    and names that UTF-8 cannot write, as readers differ about them (RFC 8259, sections 4 and
+    8.2); and what is nested too deeply for this process.
+    """
+    try:
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer
+        )
+    except UnreadableError:
+        raise
+    except ValueError as err:
+        raise UnreadableError(f"not JSON: {err}") from err
+    except RecursionError as err:
+        raise UnreadableError("nested too deeply") from err
+
+
+def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UnreadableError(f"not clear: {quoted(name)} stands twice in one object")
+        if not name.isascii() and any("\ud800" <= each <= "\udfff" for each in name):
+            raise UnreadableError(f"not text that UTF-8 can write: the name {quoted(name)}")
+        found[name] = value
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise UnreadableError(f"not JSON: it has no {name}")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise UnreadableError(f"not JSON: a number of {len(digits)} digits is too long")
+    return int(digits)

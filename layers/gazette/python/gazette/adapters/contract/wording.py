@@ -5,8 +5,6 @@ import re
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from gazette.adapters.contract.reading import quoted
-
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SUBJECT = re.compile(r"^(?:Input|String|List|Tuple|Dictionary|Data) should ")
 _BY_TYPE = {
@@ -49,3 +47,8 @@ def _named(part: str | int) -> str:
 def _plain(problem: ErrorDetails) -> str:
     said = _BY_TYPE.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
     return _SUBJECT.sub("must ", said)
+
+
+def quoted(name: str) -> str:
+    """`name` in ASCII, between quotes, and not too long: safe in any log and terminal."""
+    return ascii(name[:40])
