@@ -108,7 +108,7 @@ class Stage:
 
     Needs `track_opens`."""
 
-    reports_by_sns: bool = False
+    feedback_by_sns: bool = False
     """SES sends its events through an SNS topic too, because EventBridge may lose one.
 
     Needs `ses`."""

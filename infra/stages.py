@@ -99,10 +99,10 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             "assume_sent: nothing reports what became of an email, and resend would wait for that."
         )
     if stage.mail_provider == "smtp" and (
-        stage.track_clicks or stage.track_opens or stage.reports_by_sns
+        stage.track_clicks or stage.track_opens or stage.feedback_by_sns
     ):
         raise StageError(
-            f"Stage {name!r} in cdk.json: track_clicks, track_opens and reports_by_sns need "
+            f"Stage {name!r} in cdk.json: track_clicks, track_opens and feedback_by_sns need "
             "mail_provider ses: nothing else reports what became of an email."
         )
     if stage.opens_are_life and not stage.track_opens:

@@ -51,7 +51,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "track_clicks",
         "track_opens",
         "opens_are_life",
-        "reports_by_sns",
+        "feedback_by_sns",
         "soft_bounces",
         "soft_bounce_days",
         "category_hold",

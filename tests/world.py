@@ -53,9 +53,9 @@ from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
-from gazette.steps.feedback.bounces import SuppressionContext, heed
-from gazette.steps.feedback.category_stats import CategoryStatsContext, watch
-from gazette.steps.feedback.feedback import record_event
+from gazette.steps.feedback.bounces import SuppressionContext
+from gazette.steps.feedback.category_stats import CategoryStatsContext
+from gazette.steps.feedback.feedback import FeedbackContext, process_delivery_event
 from gazette.steps.ingest.followers import bring
 from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.redrive import Restarting, restart
@@ -503,40 +503,36 @@ class World:
             ),
         )
 
-    def report(self, report: DeliveryEvent) -> Run | None:
-        """One report of the provider."""
-        recorded = record_event(
-            report,
-            "the report",
-            quarantine=self.quarantine,
+    def feedback(self, event: DeliveryEvent) -> Run | None:
+        """One delivery event of the provider."""
+        done = process_delivery_event(
+            "the delivery event", decode=lambda _: event, context=self.feedback_context()
+        )
+        return done.recorded.run if done else None
+
+    def feedback_context(self) -> FeedbackContext:
+        """What the function feedback has."""
+        return FeedbackContext(
             runs=self.runs,
             evidence_log=self.evidence_log,
             engagements=self.engagements,
+            quarantine=self.quarantine,
             bus=self.bus,
             signs_of_life=self.signs_of_life,
-        )
-        watch(
-            report,
-            recorded,
-            by=CategoryStatsContext(
+            category_stats=CategoryStatsContext(
                 category_stats=self.category_stats,
                 holds=self.category_holds,
                 tell=self.told_held.append,
                 clock=self.clock,
             ),
-        )
-        heed(report, by=self.suppression_context())
-        return recorded.run
-
-    def suppression_context(self) -> SuppressionContext:
-        """What a bounce or a complaint is worked off with."""
-        return SuppressionContext(
-            suppressions=self.suppressions,
-            bounces=self.bounces,
-            subscribers=self.subscribers,
-            schedules=self.schedules,
-            runs=self.runs,
-            soft_limit=SOFT_LIMIT,
+            suppression=SuppressionContext(
+                suppressions=self.suppressions,
+                bounces=self.bounces,
+                subscribers=self.subscribers,
+                schedules=self.schedules,
+                runs=self.runs,
+                soft_limit=SOFT_LIMIT,
+            ),
         )
 
     def deliver_queued(self) -> list[Run | None]:

@@ -62,7 +62,7 @@ _OF_ANOTHER = {
 
 _ENDINGS = {
     Redrive.ALREADY_SENT: "it is not sent again",
-    Redrive.UNKNOWN: "a report of the provider settles that, or the sweep, and no redrive",
+    Redrive.UNKNOWN: "a delivery event settles that, or the sweep, and no redrive",
     Redrive.BEING_SENT: "no other sends it meanwhile",
     Redrive.TOO_LATE: "its events go with the next",
     Redrive.NOT_WANTED: "nothing is sent",

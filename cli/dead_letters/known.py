@@ -28,7 +28,7 @@ class DeadQueue:
 
 
 _STORED = "stored as if it came for the first time; what was stored already changes nothing"
-_NOTED = "taken note of; a report that was already changes nothing"
+_NOTED = "taken note of; a delivery event that was already changes nothing"
 
 KNOWN = (
     DeadQueue("ingest-dead", "ingest", _STORED),
@@ -52,7 +52,7 @@ KNOWN = (
         "the runs of its partition are looked at again, as every five minutes anyway",
     ),
     DeadQueue("undelivered", "ingest", _STORED, is_policy=False),
-    DeadQueue("reports-undelivered", "feedback", _NOTED, is_policy=False),
+    DeadQueue("feedback-undelivered", "feedback", _NOTED, is_policy=False),
     DeadQueue(
         "ticks-undelivered",
         None,

@@ -98,11 +98,13 @@ def _partition(body: str) -> str:
     return f"partition {decode_partition(body)}"
 
 
-def _report(body: str) -> str:
-    report = decode_delivery_event(body)
-    if report is None:
-        return "a report of another email"
-    return f"{report.kind} of {run_id(report.run) if report.run else 'no run'}"
+def _delivery_event(body: str) -> str:
+    delivery_event = decode_delivery_event(body)
+    if delivery_event is None:
+        return "a delivery event of another email"
+    return (
+        f"{delivery_event.type} of {run_id(delivery_event.run) if delivery_event.run else 'no run'}"
+    )
 
 
 def _tick(body: str) -> str:
@@ -123,7 +125,7 @@ _ABOUT: Mapping[str, Callable[[str], str]] = {
     "followers": _followers,
     "shard": _shard,
     "sweep": _partition,
-    "feedback": _report,
+    "feedback": _delivery_event,
 }
 """By the queue that a redrive brings them to."""
 

@@ -51,7 +51,7 @@ def move(stage: StageName = "prod") -> None:
     waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
     done = redrive(
         waiting,
-        lambda body: feedback if is_report(body) else ingest,
+        lambda body: feedback if is_delivery_event(body) else ingest,
         started=waiting.found_at,
     )
     say(f"redriven {done.moved}, left {done.left}")
@@ -59,8 +59,8 @@ def move(stage: StageName = "prod") -> None:
         raise NotPossible(f"{done.problem} What was left waits in {waiting.name}: run it again.")
 
 
-def is_report(body: str) -> bool:
-    """Whether it is a report of SES about an email of Gazette; else a service put it."""
+def is_delivery_event(body: str) -> bool:
+    """Whether it is a delivery event of SES about an email of Gazette; else a service put it."""
     try:
         return decode_delivery_event(body) is not None
     except InvalidEvent:

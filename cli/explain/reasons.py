@@ -31,7 +31,7 @@ _NEXT = (
     "thing, if any."
 )
 _SETTLE = (
-    "A report of the provider settles it; without one the sweep does as `unknown_policy` says. The "
+    "A delivery event settles it; without one the sweep does as `unknown_policy` says. The "
     f"later ones of the schedule wait so long. {_LOOK}"
 )
 
@@ -137,9 +137,9 @@ REASON: Mapping[Reason, Words] = {
         "Nothing: what was in it may have arrived twice.",
     ),
     Reason.GIVEN_UP: Words(
-        "what was in it has gone out twice, for all that anybody knows, and no report of either "
+        "what was in it may have gone out twice, and no delivery event of either "
         "email came: it is not sent a third time",
-        "Ask the reader whether it arrived. Reports that come late still settle it; if they never "
+        "Ask the reader whether it arrived. Late delivery events still settle it; if they never "
         "come, look at the alarm given-up.",
     ),
     Reason.SUPERSEDED: Words(

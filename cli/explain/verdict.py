@@ -149,7 +149,7 @@ def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
     if twice := [place for place in places if place[0] != Unsent.GIVEN_UP]:
         yield (
             f"Not sent again: {'; '.join(map(_waits, twice))}, which went out "
-            "twice for all that anybody knows; no report of either email came."
+            "twice for all that anybody knows; no delivery event of either email came."
         )
     for _, _, events in (place for place in places if place[0] == Unsent.GIVEN_UP):
         yield (

@@ -1,4 +1,4 @@
-"""What SES reports of each email, by way of the feedback queue."""
+"""Delivery events of SES, from the feedback queue."""
 
 from typing import Any
 
@@ -10,37 +10,35 @@ from gazette.observability import TimeLeft, count, each_message, logger, observe
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """One invocation of up to ten reports; each is taken note of, or delivered again by itself."""
+    """One invocation of up to ten delivery events; each succeeds or is retried by itself."""
     with observed(context):
-        return each_message(event, context, _take_note)
+        return each_message(event, context, _process)
 
 
-def _take_note(record: SQSRecord, _: TimeLeft) -> None:
-    taken = build()(record.body)
-    if taken is None:
-        logger().info("not a report of an email", message_id=record.message_id)
+def _process(record: SQSRecord, _: TimeLeft) -> None:
+    done = build()(record.body)
+    if done is None:
+        logger().info("not an event of one of our emails", message_id=record.message_id)
         return
-    report, run = taken.report, taken.run
-    count(f"mail_{report.kind}")
-    if taken.is_of_unknown_attempt:
+    event, run = done.event, done.recorded.run
+    correlation_id = run_id(event.run) if event.run else ""
+    count(f"mail_{event.type}")
+    if done.recorded.is_of_unknown_attempt:
         count("unknown_attempt_events")
-        logger().warning(
-            "report of an attempt that nobody claimed",
-            correlation_id=run_id(report.run) if report.run else "",
-        )
-    if report.is_by_policy:
+        logger().warning("delivery event of an unknown attempt", correlation_id=correlation_id)
+    if event.is_by_policy:
         count("mail_refused_by_policy")
-    if taken.suppressed:
-        count(f"suppressed_{taken.suppressed}")
+    if done.suppressed:
+        count(f"suppressed_{done.suppressed}")
     logger().info(
-        "report taken",
-        correlation_id=run_id(report.run) if report.run else "",
-        kind=report.kind,
-        attempt=report.attempt,
+        "delivery event processed",
+        correlation_id=correlation_id,
+        type=event.type,
+        attempt=event.attempt,
         status=run.status if run else "",
         reason=run.reason if run else "",
-        fault=report.fault or "",
-        cause=report.cause,
-        by_policy=report.is_by_policy,
-        suppressed=taken.suppressed or "",
+        fault=event.fault or "",
+        cause=event.cause,
+        by_policy=event.is_by_policy,
+        suppressed=done.suppressed or "",
     )

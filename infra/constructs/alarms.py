@@ -112,14 +112,14 @@ COUNTED = (
         ),
     ),
     Counted(
-        name="reports-missing",
+        name="delivery-events-missing",
         metric="swept_waits_for_evidence",
         minutes=30,
         bad=3,
         meaning=(
-            "Nobody knows whether some emails went out, and no report of later ones comes in, so "
+            "Nobody knows whether some emails went out, and no delivery events come in, so "
             "they are not sent once more. Is the rule for events of SES on the default bus "
-            "enabled, do the queues feedback-dead and reports-undelivered hold messages "
+            "enabled, do the queues feedback-dead and feedback-undelivered hold messages "
             "(`gazette dlq list --stage {stage}`)? What waits goes with the next digest in the end."
         ),
     ),
@@ -130,10 +130,10 @@ COUNTED = (
         bad=1,
         meaning=(
             "Events were in two emails of which nobody knows whether they arrived, and are not "
-            "sent a third time. Does the mail provider answer at all, and do its reports come in "
+            "sent a third time. Does the mail provider answer, and do delivery events come in "
             "(`gazette dlq list --stage {stage}`)? `gazette explain USER --stage {stage}` shows "
-            "what was given up; the log of gazette-{stage}-sweep names the runs. A report that "
-            "still comes settles them."
+            "what was given up; the log of gazette-{stage}-sweep names the runs. A delivery "
+            "event that still comes settles them."
         ),
     ),
     Counted(

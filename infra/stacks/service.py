@@ -38,10 +38,10 @@ from infra.constructs.alarms import (
     RateAlarm,
     ShareAlarm,
 )
+from infra.constructs.delivery_events import name_of_set, publish_delivery_events
 from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
-from infra.constructs.reports import name_of_set, report_emails
 from infra.constructs.step import StepConstruct
 from infra.stage import Stage, Stream
 from infra.topology import (
@@ -117,8 +117,8 @@ class ServiceStack(Stack):
             "Events that do not fit the contract, and reports of SES for an email that these "
             f"tables do not know; `gazette quarantine list --stage {stage.name}` has the reasons.",
         )
-        self._queues["reports_undelivered"] = self._watched(
-            "reports-undelivered", "Reports of SES that did not reach the feedback queue."
+        self._queues["feedback_undelivered"] = self._watched(
+            "feedback-undelivered", "Reports of SES that did not reach the feedback queue."
         )
         edge = Edge(self, "Edge", stage=stage)
         edge.lead_to(preferences.function)
@@ -127,11 +127,11 @@ class ServiceStack(Stack):
         bus = self._receive_events(self._queues["ingest"])
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
-        report_emails(
+        publish_delivery_events(
             self,
             stage,
             queue=self._queues["feedback"],
-            undelivered=self._queues["reports_undelivered"],
+            undelivered=self._queues["feedback_undelivered"],
         )
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
             self._configure_sending(sending, kind, base_url=base_url)
@@ -216,7 +216,7 @@ class ServiceStack(Stack):
         """It sends its canary as a digest: reports of both streams come in the same way."""
         for queue in ("sweep", "shard", "generate", "resend"):
             self._queues[queue].grant_send_messages(sweep.function)
-        for queue in ("feedback", "feedback_dead", "reports_undelivered"):
+        for queue in ("feedback", "feedback_dead", "feedback_undelivered"):
             self._queues[queue].grant(sweep.function, "sqs:GetQueueAttributes")
         sweep.function.add_to_role_policy(_may_ask_for_metrics())
         if self._stage.mail_provider == "ses":

@@ -52,7 +52,7 @@ _CANARY = "canary"
 
 @dataclass
 class Chaos:
-    """What was done, and what came of it. `evidence`: runs that only a report has settled."""
+    """What was done, and what came of it. `evidence`: runs settled by delivery events alone."""
 
     digests: int
     kills: Counter[str] = field(default_factory=Counter)

@@ -125,12 +125,12 @@ RULES: Final = (
         "::test_what_is_refused_for_now_goes_to_resend_which_hides_it",
     ),
     Mutation(
-        "a report counts as proof only once its run is settled",
+        "a delivery event counts as proof only once its run is settled",
         "steps/feedback/feedback.py",
-        "    run = runs.get(report.run) if report.run else None\n",
-        "    evidence_log.note(report.sent_at)\n"
-        "    run = runs.get(report.run) if report.run else None\n",
+        "    run = context.runs.get(event.run) if event.run else None\n",
+        "    context.evidence_log.note(event.sent_at)\n"
+        "    run = context.runs.get(event.run) if event.run else None\n",
         "tests/unit/feedback/test_feedback.py"
-        "::test_that_a_report_came_is_noted_only_once_its_run_is_settled",
+        "::test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled",
     ),
 )

@@ -95,7 +95,7 @@ PREVENTED: Final = (
         "    if run.status is Status.SENT:\n",
         "    if run.status not in {Status.SENDING, Status.UNKNOWN}:\n",
         "tests/unit/feedback/test_feedback.py"
-        "::test_trace_d_every_report_proves_acceptance_whatever_the_status",
+        "::test_trace_d_every_delivery_event_proves_acceptance_whatever_the_status",
         "d",
     ),
     Mutation(
@@ -407,10 +407,10 @@ PREVENTED: Final = (
     Mutation(
         "what nobody claimed is kept with its reason",
         "steps/feedback/feedback.py",
-        "    if run and not run.knows(report.attempt):\n",
+        "    if run and not run.knows(event.attempt):\n",
         "    if run and not run:\n",
         "tests/unit/feedback/test_unknown_attempts.py"
-        "::test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing",
+        "::test_trace_t_a_delivery_event_of_a_run_that_nobody_claimed_repeats_nothing",
         "t",
     ),
     Mutation(

@@ -21,7 +21,6 @@ from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.feedback.bounces import heed
 from gazette.steps.subscribers.unsubscribe import unsubscribe
 from gazette.steps.support.batches import cancel_batch
 
@@ -53,12 +52,21 @@ def register(user_id: str, frequency: Frequency) -> Act:
 
 
 def put(
-    event_id: str, user_id: str = "ann", *, category: str = "comment", on: str | None = None
+    event_id: str,
+    user_id: str = "ann",
+    *,
+    category: str = "comment",
+    on: str | None = None,
+    in_vain: bool = False,
 ) -> Act:
-    """An event on an entity, of its own where none is said; its actor has its name."""
+    """An event on an entity, of its own where none is said; its actor has its name.
+
+    `in_vain`: its reader may be stopped by then, and nobody misses it.
+    """
 
     def act(life: Life) -> None:
-        life.events.append((user_id, event_id))
+        if not in_vain:
+            life.events.append((user_id, event_id))
         event = an_event(
             event_id,
             user_id=user_id,
@@ -189,14 +197,33 @@ def share_address(user_id: str = "bo", of: str = "ann") -> Act:
 
 
 def complain(life: Life) -> None:
-    """One of two readers of an address complains: nothing goes to either any more."""
+    """One of two readers of an address complains of an old email: both are stopped."""
     world = life.world
 
     def act() -> None:
-        heed(a_complaint(), by=world.suppression_context())
+        world.feedback(a_complaint(run=RunKey("ann", "weekly", 1)))
         life.acknowledged.setdefault((LEFT, "bo"), life.calls.count)
 
     life.persist("complain", act, (LEFT, "ann"))
+
+
+def accuse(event: DeliveryEvent) -> Act:
+    """A bounce or complaint about the first email that Ann got, as soon as there is one.
+
+    What names no recipient is worked off in vain, until an operator throws it away.
+    """
+
+    def act(life: Life) -> None:
+        first = next((each for each in life.provider.taken if each.key.user_id == "ann"), None)
+        if first is None:
+            life.at(life.clock() + timedelta(hours=1), lambda: act(life))
+            return
+        accused = replace(event, run=first.key, attempt=first.attempt, sent_at=first.at)
+        life.put_event(accused, (LEFT, "ann") if accused.fault else None)
+        if accused.flaw:
+            life.at(life.clock() + timedelta(hours=12), life.queues["feedback"].purge)
+
+    return act
 
 
 def event_of_unknown_attempt(sequence: int, attempt: int = 1) -> Act:
@@ -205,10 +232,10 @@ def event_of_unknown_attempt(sequence: int, attempt: int = 1) -> Act:
     def act(life: Life) -> None:
         key = RunKey("ann", DAILY, sequence)
         sent_at = life.clock() - timedelta(days=30)
-        report = DeliveryEvent(
+        delivery_event = DeliveryEvent(
             DeliveryEventType.CLICKED, key, attempt, "stray", sent_at, life.clock()
         )
-        life.queues["feedback"].put(report)
+        life.put_event(delivery_event)
 
     return act
 

@@ -101,7 +101,7 @@ class Register(FakeRenderer):
         return Edition("", "", text, digest.categories)
 
 
-class ReportedCanary(FakeCanary):
+class HeardCanary(FakeCanary):
     """The port `Canary`."""
 
     def __init__(self, provider: Provider) -> None:
@@ -112,7 +112,7 @@ class ReportedCanary(FakeCanary):
         self._provider.take_canary()
 
 
-class QueuedReports(FakeBacklog):
+class QueuedEvidence(FakeBacklog):
     """The port `EvidenceBacklog`: the feedback queue."""
 
     def __init__(self, queue: Queue) -> None:
@@ -146,8 +146,8 @@ def on_fakes(wiring: Wiring) -> Land:
         shard_queue=ShardMessages(queues["fanout"]),
         sweep_queue=SweepMessages(queues["sweep"], inhabited),
         mailer=ProvidedMailer(wiring.provider),
-        canary=ReportedCanary(wiring.provider),
-        backlog=QueuedReports(queues["feedback"]),
+        canary=HeardCanary(wiring.provider),
+        backlog=QueuedEvidence(queues["feedback"]),
     )
     world.events.around = calls.around
     return Land(world.seen_through(calls.around), world)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gazette.domain.commands import Command
 from gazette.domain.delivery.run import Run, Status, settled_until
-from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey, Schedule
@@ -47,9 +47,9 @@ class Restless(AssertionError):
 
 
 class Said(NamedTuple):
-    """A command on its way to ingest, and what is acknowledged once it was taken."""
+    """What is on its way to ingest or feedback, and what is acknowledged once it was taken."""
 
-    command: Command
+    what: Command | DeliveryEvent
     done: tuple[str, str] | None
 
 
@@ -81,8 +81,8 @@ class Life:
             self.clock,
             list(scenario.answers),
             scenario.evidence,
-            later=self._report_later,
-            now=self._report_now,
+            later=self._tell_later,
+            now=self._tell_now,
             where=lambda: (self.calls.count - 1, self._claim_call()),
             refused_at_once=None if refused_for is None else FIRST_DUE + refused_for,
         )
@@ -116,6 +116,7 @@ class Life:
         self.events: list[tuple[str, str]] = []
         self.acknowledged: dict[tuple[str, str], int] = {}
         self.settled: dict[RunKey, int] = {}
+        self.delivery_events: list[DeliveryEvent] = []
         self.reported: dict[tuple[RunKey, int], datetime] = {}
         self._seen: tuple[list[Schedule], list[Run]] | None = None
         self._later: list[Moment] = []
@@ -292,7 +293,7 @@ class Life:
         self.calls.worker = Worker(name, self.clock() + time, act) if counted else None
         try:
             act()
-        except (Killed, NotYet, Unavailable):
+        except (InvalidEvent, Killed, NotYet, Unavailable):
             return False
         finally:
             self.calls.worker = before
@@ -314,10 +315,8 @@ class Life:
 
     def _handle(self, name: str, message: Message) -> None:
         done: tuple[str, str] | None = None
-        if name == "ingest":
-            said = message.body
-            assert isinstance(said, Said)
-            done, message = said.done, replace(message, body=said.command)
+        if isinstance(said := message.body, Said):
+            done, message = said.done, replace(message, body=said.what)
         run: Run | None = getattr(self.workers, name)(message)
         if run and (run.status is Status.SENT or name == "feedback"):
             self.settled.setdefault(run.key, self.calls.count)
@@ -329,15 +328,20 @@ class Life:
 
     # Reports.
 
-    def _report_later(self, delay: timedelta, report: DeliveryEvent) -> None:
-        self.at(self.clock() + delay, lambda: self._queue_report(report))
+    def _tell_later(self, delay: timedelta, delivery_event: DeliveryEvent) -> None:
+        self.at(self.clock() + delay, lambda: self._queue_event(delivery_event))
 
-    def _queue_report(self, report: DeliveryEvent) -> None:
-        if report.run and report.attempt:
-            self.reported.setdefault((report.run, report.attempt), self.clock())
-        self.queues["feedback"].put(report)
+    def _queue_event(self, delivery_event: DeliveryEvent) -> None:
+        if delivery_event.run and delivery_event.attempt:
+            self.reported.setdefault((delivery_event.run, delivery_event.attempt), self.clock())
+        self.put_event(delivery_event)
 
-    def _report_now(self, report: DeliveryEvent) -> None:
-        self._queue_report(report)
+    def put_event(self, event: DeliveryEvent, done: tuple[str, str] | None = None) -> None:
+        """The provider puts an event on the feedback queue; `done` as in `say`."""
+        self.delivery_events.append(event)
+        self.queues["feedback"].put(Said(event, done))
+
+    def _tell_now(self, delivery_event: DeliveryEvent) -> None:
+        self._queue_event(delivery_event)
         with suppress(Restless):
             self._work("feedback")

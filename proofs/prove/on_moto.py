@@ -31,9 +31,13 @@ from gazette.adapters.aws.queues import (
 )
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
@@ -51,7 +55,7 @@ from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
 from moto.core.models import DEFAULT_ACCOUNT_ID
 
-from proofs.prove.land import Ground, Land, QueuedReports, Register, Wiring
+from proofs.prove.land import Ground, Land, QueuedEvidence, Register, Wiring
 from proofs.prove.provider import Answer, Provider
 from proofs.prove.queues import Message
 from proofs.prove.strikes import unavailable
@@ -121,6 +125,10 @@ class _Account:
             "suppressions": DynamoSuppressions("suppressions", clock=clock),
             "runs": DynamoRuns("runs", retention=_RUN_RETENTION),
             "evidence_log": DynamoEvidenceLog("control"),
+            "engagements": DynamoEngagements("engagement", retention=_RUN_RETENTION),
+            "bounces": DynamoBounces("bounces", retention=_RETENTION, clock=clock),
+            "category_stats": DynamoCategoryStats("category_stats"),
+            "category_holds": DynamoCategoryHolds("control"),
             "quarantine": SqsQuarantine(sqs, urls["quarantine"]),
             "generate_queue": SqsRunQueue(sqs, urls["generate"]),
             "resend_queue": SqsRunQueue(sqs, urls["resend"]),
@@ -224,7 +232,7 @@ def _remembering(wiring: Wiring) -> dict[str, Any]:
     return {
         "pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest),
         "immediate_pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.immediate),
-        "backlog": QueuedReports(wiring.queues["feedback"]),
+        "backlog": QueuedEvidence(wiring.queues["feedback"]),
     }
 
 

@@ -34,11 +34,11 @@ class Answer(StrEnum):
 
 
 class Evidence(StrEnum):
-    """When reports of what was accepted come in.
+    """When delivery events of what was accepted come in.
 
     `DURING`: before the answer of the call. `LATE`: when the grace period is over; `LATER`: when
-    the policy has spoken; `NEXT_DAY`: after the next digest; `NEVER`: no report of an email, yet
-    of a canary; `SILENT`: of nothing.
+    the policy has spoken; `NEXT_DAY`: after the next digest; `NEVER`: no delivery event of an
+    email, yet of a canary; `SILENT`: of nothing.
     """
 
     SOON = "soon"
@@ -85,8 +85,9 @@ class Provider:
     """Answers as it is told, one call after the other; then it accepts.
 
     Until `refused_at_once` it refuses all that goes out at once, which uses up none of its answers.
-    `later(delay, report)` brings a report to the feedback queue, and `now(report)` at once to
-    whoever takes note of it. `where()` says at which call we are, and at which the claim was.
+    `later(delay, delivery_event)` brings a delivery event to the feedback queue, and
+    `now(delivery_event)` at once to whoever takes note of it. `where()` says at which call we are,
+    and at which the claim was.
     """
 
     clock: SettableClock
@@ -130,14 +131,18 @@ class Provider:
         key, at = parse_run_id(run), self.clock()
         _, *lines, _, _ = text.split("\n")
         self.taken.append(Taken(key, attempt, at, call, claim_call, tuple(lines)))
-        report = DeliveryEvent(DeliveryEventType.SENT, key, attempt, f"m{len(self.taken)}", at)
+        delivery_event = DeliveryEvent(
+            DeliveryEventType.SENT, key, attempt, f"m{len(self.taken)}", at
+        )
         if self.evidence is Evidence.DURING:
-            self.now(report)
+            self.now(delivery_event)
         for delay in _AFTER[self.evidence]:
-            self.later(delay, report)
+            self.later(delay, delivery_event)
 
     def take_canary(self) -> None:
-        """An email to nobody, of which a report comes where any does."""
+        """An email to nobody, of which a delivery event comes where any does."""
         if self.evidence is not Evidence.SILENT:
-            report = DeliveryEvent(DeliveryEventType.SENT, None, None, "canary", self.clock())
-            self.later(timedelta(seconds=5), report)
+            delivery_event = DeliveryEvent(
+                DeliveryEventType.SENT, None, None, "canary", self.clock()
+            )
+            self.later(timedelta(seconds=5), delivery_event)

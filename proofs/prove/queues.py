@@ -81,6 +81,11 @@ class Queue:
         message.died_at = self.clock()
         self.dead.append(message)
 
+    def purge(self) -> None:
+        """An operator throws everything away."""
+        self.messages.clear()
+        self.dead.clear()
+
     def redrive(self) -> None:
         """What the console's button does: every dead letter is a message again."""
         buried, self.dead = self.dead, []

@@ -8,6 +8,7 @@ from gazette.domain.delivery.signals import Policy
 from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.prove.acts import (
+    accuse,
     at,
     brake,
     bury_messages,
@@ -36,6 +37,7 @@ from proofs.prove.acts import (
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.scenario import SLOW, Overtake, Scenario, skews
 from proofs.prove.strikes import How
+from tests.builders import a_bounce, a_complaint
 
 _NOW, _ACCOUNT, _GOOD = Answer.REFUSES_NOW, Answer.REFUSES_ACCOUNT, Answer.REFUSES_FOR_GOOD
 _LOST, _NEITHER = Answer.LOST, Answer.NEITHER
@@ -617,6 +619,27 @@ def _of_others() -> Iterator[Scenario]:
     )
 
 
+def _accused() -> Iterator[Scenario]:
+    """A bounce or complaint stops its reader; one that names nobody proves all the same that the
+    email arrived, and nothing else does.
+    """
+    kinds = {
+        "bounce": a_bounce(),
+        "complaint": a_complaint(),
+        "complaint of nobody": replace(a_complaint(), fault=None, flaw="it names nobody"),
+    }
+    for policy in Policy:
+        for kind, event in kinds.items():
+            yield Scenario(
+                name=f"accused/{kind}/{policy}",
+                policy=policy,
+                answers=(_LOST,),
+                evidence=Evidence.NEVER if event.flaw else Evidence.SOON,
+                acts=(at(accuse(event), minutes=3), at(put("e3", in_vain=True), hours=20)),
+                days=2,
+            )
+
+
 SCENARIOS = (
     *_plain(),
     *_doubts(),
@@ -634,6 +657,7 @@ SCENARIOS = (
     *_threads(),
     *_templates(),
     *_of_others(),
+    *_accused(),
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
@@ -650,6 +674,7 @@ ON_MOTO = tuple(
         "two workers/accepts/carry_over",
         "at once/happy/resend",
         "held/accepts/resend",
+        "accused/bounce/carry_over",
     }
 )
 """Those that are lived on the real adapters as well, and what can go wrong between them and AWS.

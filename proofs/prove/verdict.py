@@ -7,9 +7,11 @@ from itertools import combinations, pairwise
 
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy
-from gazette.domain.model import DAILY
+from gazette.domain.feedback.reputation import Mark, mark_of
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import readable
+from gazette.domain.subscribers.subscriber import Subscriber
 
 from proofs.invariants import (
     accepted_too_often,
@@ -20,12 +22,12 @@ from proofs.invariants import (
     why_unsent,
 )
 from proofs.prove.acts import CANCELLED, ERASED, LEFT, MUTED, RETRACTED
-from proofs.prove.life import Life
+from proofs.prove.life import FIRST_DUE, Life
 from proofs.prove.provider import Evidence, Taken
 from tests.world import GRACE
 
 _IN_TIME = timedelta(minutes=2)
-"""A report that came so soon after its email came before any deadline of its run."""
+"""A delivery event that came so soon after its email came before any deadline of its run."""
 
 _BETWEEN = {DAILY: timedelta(days=1), "weekly": timedelta(days=7)}
 """From one occurrence to the next."""
@@ -62,6 +64,7 @@ def judge(life: Life) -> Verdict:
     ]
     _judge_occurrences(life, verdict)
     _judge_stops(life, verdict)
+    _judge_feedback(life, verdict)
     if life.scenario.refused_at_once is not None:
         _judge_streams(life, verdict)
     return verdict
@@ -110,7 +113,7 @@ def why_not_twice(life: Life, earlier: Taken, later: Taken) -> str:
         return "the first one was known to have been sent"
     came = life.reported.get((earlier.key, earlier.attempt))
     if came and came - earlier.at < _IN_TIME:
-        return "its report came in time"
+        return "its delivery event came in time"
     if later.at - earlier.at < GRACE:
         return "the grace period of the first one was not over"
     if earlier.key == later.key and policy is not Policy.RESEND:
@@ -162,6 +165,37 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
                 verdict.violations.append(
                     f"rule 11: {taken.key} was claimed although {whom} was {what}"
                 )
+
+
+def _judge_feedback(life: Life, verdict: Verdict) -> None:
+    """Each delivery event settled its run, stopped its recipient, and was counted once."""
+    runs = {run.key: run for run in life.runs()}
+    counted = {mark: set[RunKey]() for mark in Mark}
+    for event in life.delivery_events:
+        run = runs.get(event.run) if event.run else None
+        if run is None or not run.knows(event.attempt):
+            continue
+        if run.status is not Status.SENT:
+            verdict.violations.append(f"rule 8: {run.key} is {run.status} after it {event.type}")
+        if mark := mark_of(event):
+            counted[mark].add(run.key)
+        if event.fault and not _is_stopped(life, run.key.user_id, event.address):
+            verdict.violations.append(f"{run.key.user_id} is not stopped after it {event.type}")
+    for category in ("comment", "like"):
+        stats = life.onlooker.category_stats.since(category, FIRST_DUE - timedelta(days=1))
+        for mark, of in counted.items():
+            if (number := getattr(stats, mark.value)) > len(of):
+                verdict.violations.append(f"{number} {mark} of {category}, and {len(of)} were")
+
+
+def _is_stopped(life: Life, user_id: str, address: str) -> bool:
+    subscriber = life.onlooker.subscribers.get(user_id)
+    return (
+        life.onlooker.suppressions.holds(address)
+        and isinstance(subscriber, Subscriber)
+        and subscriber.has_left
+        and not any(each.listed for each in life.onlooker.schedules.of_user(user_id))
+    )
 
 
 def _began_before(run: Run | None, taken: Taken, since: int) -> bool:

@@ -70,9 +70,9 @@ class Workers:
         )
 
     def feedback(self, message: Message) -> Done:
-        report = _body(message)
-        assert isinstance(report, DeliveryEvent)
-        return self._world.report(report)
+        delivery_event = _body(message)
+        assert isinstance(delivery_event, DeliveryEvent)
+        return self._world.feedback(delivery_event)
 
     def begin_sweep(self, at: datetime) -> None:
         """The clock's own message, which nobody keeps."""

@@ -30,7 +30,7 @@ from proofs.state.promises import (
     sent_after_a_stop,
     silent,
 )
-from proofs.state.provider import Behaviour, NotingRuns, Provider, ReportedCanary
+from proofs.state.provider import Behaviour, HeardCanary, NotingRuns, Provider
 from proofs.state.tally import TALLY
 from tests.builders import NOW, RETENTION, SettableClock, an_event
 from tests.world import Around, World
@@ -67,7 +67,7 @@ class Comes(Enum):
 
 
 class Fate(Enum):
-    """What becomes of a report."""
+    """What becomes of a delivery event."""
 
     COMES = auto()
     COMES_AGAIN = auto()
@@ -95,7 +95,7 @@ class Delivering(RuleBasedStateMachine):
             generate_queue=self.generate,
             resend_queue=self.resend,
             failed_runs=FailedLetters(post=self.resend),
-            canary=ReportedCanary(provider=self.provider),
+            canary=HeardCanary(provider=self.provider),
         )
 
     @initialize(
@@ -173,31 +173,31 @@ class Delivering(RuleBasedStateMachine):
         """What it does with the next call that it has no plan for; else it accepts."""
         self.provider.plan.append(behaviour)
 
-    @precondition(lambda self: len(self.workers) < _WORKERS and self.provider.reports)
+    @precondition(lambda self: len(self.workers) < _WORKERS and self.provider.delivery_events)
     @rule(which=_ONE, fate=st.sampled_from(Fate), finish=st.booleans())
     def a_report_comes(self, which: int, fate: Fate, finish: bool) -> None:
         """Any of those that are under way, perhaps not for the last time; or it is lost."""
-        reports = self.provider.reports
-        report = reports[which % len(reports)]
+        delivery_events = self.provider.delivery_events
+        delivery_event = delivery_events[which % len(delivery_events)]
         if fate is not Fate.COMES_AGAIN:
-            reports.remove(report)
+            delivery_events.remove(delivery_event)
         if fate is not Fate.IS_LOST:
-            self._begin("feedback", partial(self._report, report), finish=finish)
+            self._begin("feedback", partial(self._feedback, delivery_event), finish=finish)
 
     @precondition(lambda self: len(self.workers) < _WORKERS)
     @rule(
         minutes=st.sampled_from([0, 1, 6, 20, 65, 420]),
-        are_others_reported=st.booleans(),
+        are_others_heard_of=st.booleans(),
         sweeps=st.sampled_from([None, False, True, True]),
     )
-    def time_passes(self, minutes: int, are_others_reported: bool, sweeps: bool | None) -> None:
+    def time_passes(self, minutes: int, are_others_heard_of: bool, sweeps: bool | None) -> None:
         """And the sweep comes, to its end or not.
 
-        Other readers of the account get emails too, and so the proof that reports come in.
+        Other readers of the account get emails too, and so the proof that delivery events come in.
         """
         if minutes:
             self._go_to(self.clock() + timedelta(minutes=minutes))
-        if are_others_reported:
+        if are_others_heard_of:
             self.world.evidence_log.note(self.clock())
         if sweeps is not None:
             self._begin("sweep", lambda world: world.sweep("ann"), finish=sweeps)
@@ -235,8 +235,8 @@ class Delivering(RuleBasedStateMachine):
                 self._settle()
                 self._expect(lost(self.world, self.provider.taken, self.stops))
                 self._expect(silent(self.world, self.stops))
-                for report in self._late:
-                    self._report(report, self.world)
+                for delivery_event in self._late:
+                    self._feedback(delivery_event, self.world)
                 self.nothing_was_sent_that_must_not()
                 self._count()
         finally:
@@ -308,10 +308,10 @@ class Delivering(RuleBasedStateMachine):
     def _tidy(self) -> None:
         self.workers = [worker for worker in self.workers if not worker.is_over]
 
-    def _report(self, report: DeliveryEvent, world: World) -> None:
-        world.report(report)
-        if report.run:
-            self.told.setdefault(report.run, len(self.runs.history))
+    def _feedback(self, delivery_event: DeliveryEvent, world: World) -> None:
+        world.feedback(delivery_event)
+        if delivery_event.run:
+            self.told.setdefault(delivery_event.run, len(self.runs.history))
 
     def _leave(self, world: World) -> None:
         world.unsubscribe()
@@ -327,7 +327,7 @@ class Delivering(RuleBasedStateMachine):
 
     def _settle(self) -> None:
         self.provider.plan.clear()
-        self._late, self.provider.reports = self.provider.reports, []
+        self._late, self.provider.delivery_events = self.provider.delivery_events, []
         for worker in self.workers:
             while not worker.is_over:
                 worker.go_on()
@@ -354,9 +354,9 @@ class Delivering(RuleBasedStateMachine):
                 if post.receive(letter):
                     self._deliver(letter, post, lambda _, call: call())
         self.world.sweep("ann")
-        reports: list[DeliveryEvent] = self.provider.reports
-        while reports:
-            self._report(reports.pop(), self.world)
+        delivery_events: list[DeliveryEvent] = self.provider.delivery_events
+        while delivery_events:
+            self._feedback(delivery_events.pop(), self.world)
         is_open = any(run.is_open for run in self.runs.rows.values())
         return is_open or bool(self.generate.letters or self.resend.letters)
 

@@ -41,7 +41,7 @@ def repeated(
     """Emails with an event in common, unless a policy had given the first one up in time.
 
     In time: before the claim of the second one, and before it was known that the first was sent.
-    `told`: how much had been stored when the first report of a run had been worked off.
+    `told`: how much had been stored when the first delivery event of a run had been worked off.
     """
     for first, second in combinations(taken, 2):
         if first.key != second.key and not first.shown & second.shown:

@@ -74,13 +74,13 @@ class NotingRuns(FakeRuns):
 
 @dataclass
 class Provider(FakeMailer):
-    """The port `Mailer`. `reports` are those that are still under way."""
+    """The port `Mailer`. `delivery_events` are those that are still under way."""
 
     clock: Clock = field(kw_only=True)
     runs: NotingRuns = field(kw_only=True)
     plan: deque[Behaviour] = field(default_factory=deque)
     taken: list[Taken] = field(default_factory=list)
-    reports: list[DeliveryEvent] = field(default_factory=list)
+    delivery_events: list[DeliveryEvent] = field(default_factory=list)
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         self.calls += 1
@@ -106,12 +106,12 @@ class Provider(FakeMailer):
         shown = {line[:-3] for line in mail.edition.text.split("\n") if line.endswith(": 1")}
         self.taken.append(Taken(key, attempt, len(self.runs.history), frozenset(shown)))
         sent = DeliveryEvent(DeliveryEventType.SENT, key, attempt, message_id, self.clock())
-        self.reports += [sent, replace(sent, kind=DeliveryEventType.DELIVERED)]
+        self.delivery_events += [sent, replace(sent, type=DeliveryEventType.DELIVERED)]
         return message_id
 
 
 @dataclass
-class ReportedCanary(FakeCanary):
+class HeardCanary(FakeCanary):
     """The port `Canary`, of which the provider reports as of any email."""
 
     provider: Provider = field(kw_only=True)
@@ -119,5 +119,5 @@ class ReportedCanary(FakeCanary):
     def send(self) -> None:
         super().send()
         at = self.provider.clock()
-        report = DeliveryEvent(DeliveryEventType.SENT, None, None, f"canary{self.sent}", at)
-        self.provider.reports.append(report)
+        delivery_event = DeliveryEvent(DeliveryEventType.SENT, None, None, f"canary{self.sent}", at)
+        self.provider.delivery_events.append(delivery_event)

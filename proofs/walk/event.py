@@ -7,7 +7,7 @@ from gazette.bootstrap.parts.templates import renderer
 
 from proofs.walk.record import Record, recorded
 from tests.functions.conftest import account, an_hour_later, make_cold, tick_when_due
-from tests.functions.messages import envelope, event, profile, report
+from tests.functions.messages import delivery_event, envelope, event, profile
 
 
 class NotSettledError(Exception):
@@ -47,7 +47,7 @@ def walk(*, cold: bool = False) -> Record:
         tags = {tag["Name"]: str(tag["Value"]) for tag in email["EmailTags"]}
         for kind, part in (("Sent", "send"), ("Delivered", "delivery")):
             with recorded(record):
-                cloud.work("feedback", report(kind, tags["run"], record=part))
+                cloud.work("feedback", delivery_event(kind, tags["run"], record=part))
         (row,) = cloud.rows("engagement")
         (stored,) = cloud.rows("runs")
         if stored["status"] != "sent" or "delivered" not in json.dumps(row, default=str):

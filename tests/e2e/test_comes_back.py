@@ -1,4 +1,4 @@
-"""What SES reports, put on the default bus of the embedded engine as SES puts it, and what follows.
+"""Delivery events, put on the default bus of the embedded engine as SES puts them.
 
 The engine has no events of SES: demo/engine_start.py lets its PutEvents take `aws.ses`, as only
 AWS itself may. From there on the way is the deployed one: rule, queue, function, tables. Shapes:
@@ -25,7 +25,7 @@ from tests.stage import Deployed, a_comment, a_profile, next_due
 pytestmark = pytest.mark.enable_socket
 
 DAY = timedelta(days=1)
-TRACKED = {"track_clicks": True, "reports_by_sns": True}
+TRACKED = {"track_clicks": True, "feedback_by_sns": True}
 
 
 @pytest.fixture(scope="module")
@@ -113,20 +113,22 @@ def in_doubt(deployed: Deployed, user: str) -> Accepted:
     return mail
 
 
-def test_a_report_settles_a_run_that_nobody_was_sure_of(deployed: Deployed) -> None:
+def test_a_delivery_event_settles_a_run_that_nobody_was_sure_of(deployed: Deployed) -> None:
     mail = in_doubt(deployed, "ann")
     put(deployed, "Email Delivered", delivery(mail))
     assert run_of(deployed, "ann") == ("sent", "evidence")
     assert len(deployed.inbox("ann")) == 1
 
 
-def test_a_report_by_sns_does_the_same(deployed: Deployed) -> None:
+def test_a_delivery_event_by_sns_does_the_same(deployed: Deployed) -> None:
     """On the topic of the stack, as SES publishes there."""
     mail = in_doubt(deployed, "sue")
     with_keys = boto3.Session("test", "test", region_name=deployed.engine.environment["AWS_REGION"])
     topics = with_keys.client("sns", endpoint_url=deployed.engine.url)
     (topic,) = (
-        each["TopicArn"] for each in topics.list_topics()["Topics"] if "Reports" in each["TopicArn"]
+        each["TopicArn"]
+        for each in topics.list_topics()["Topics"]
+        if "DeliveryEvents" in each["TopicArn"]
     )
     topics.publish(TopicArn=topic, Message="Successfully validated SNS topic for Amazon SES.")
     topics.publish(TopicArn=topic, Message=json.dumps(delivery(mail)))
@@ -199,6 +201,6 @@ def unseen_for(deployed: Deployed, user: str, *, days: int) -> None:
     )
 
 
-def test_every_report_could_be_read(deployed: Deployed) -> None:
-    for queue in ("feedback-dead", "reports-undelivered"):
+def test_every_delivery_event_could_be_read(deployed: Deployed) -> None:
+    for queue in ("feedback-dead", "feedback-undelivered"):
         assert deployed.service.messages_in(queue) == 0

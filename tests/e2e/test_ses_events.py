@@ -55,21 +55,27 @@ def test_a_message_whose_answer_was_lost_is_reported_through_the_default_bus(
         with pytest.raises(http.client.RemoteDisconnected):
             connection.getresponse()
         connection.close()
-        reports: list[DeliveryEvent | None] = []
+        delivery_events: list[DeliveryEvent | None] = []
         ends_at = time.monotonic() + _PATIENCE
-        while len(reports) < 4 and time.monotonic() < ends_at:
+        while len(delivery_events) < 4 and time.monotonic() < ends_at:
             answer = queues.receive_message(
                 QueueUrl=queue, WaitTimeSeconds=1, MaxNumberOfMessages=10
             )
-            reports += [
+            delivery_events += [
                 decode_delivery_event(message["Body"]) for message in answer.get("Messages", [])
             ]
         queues.close()
         events.close()
         assert not ses.postman.failures
     (taken,) = ses.accepted
-    assert {(report.kind, report.run, report.attempt) for report in reports if report} == {
+    assert {
+        (delivery_event.type, delivery_event.run, delivery_event.attempt)
+        for delivery_event in delivery_events
+        if delivery_event
+    } == {
         (kind, RunKey("ann", "daily", 1), 2)
         for kind in (DeliveryEventType.SENT, DeliveryEventType.DELIVERED)
     }
-    assert [report.message_id for report in reports if report] == [taken.message_id] * 4
+    assert [delivery_event.message_id for delivery_event in delivery_events if delivery_event] == [
+        taken.message_id
+    ] * 4

@@ -71,7 +71,7 @@ _QUEUES = (
     "failed",
     "feedback",
     "feedback_dead",
-    "reports_undelivered",
+    "feedback_undelivered",
     "sweep",
 )
 _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] = {

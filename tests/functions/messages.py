@@ -116,7 +116,7 @@ def http(method: str, path: str, body: str = "", content_type: str = "") -> dict
     }
 
 
-def report(
+def delivery_event(
     kind: str = "Delivered",
     run: str = "ann-daily-1",
     *,
@@ -168,9 +168,9 @@ def bounce(
 ) -> str:
     """That an email bounced, as EventBridge puts it on the feedback queue."""
     about = {"bounceType": kind, "bounceSubType": "General", "reportingMTA": "dsn; mta.example.com"}
-    return report("Bounced", run, message_id=message_id, bounce=about)
+    return delivery_event("Bounced", run, message_id=message_id, bounce=about)
 
 
 def complaint(run: str = "ann-daily-1") -> str:
     """That a reader complained, as EventBridge puts it on the feedback queue."""
-    return report("Complaint Received", run, complaint={"complaintFeedbackType": "abuse"})
+    return delivery_event("Complaint Received", run, complaint={"complaintFeedbackType": "abuse"})

@@ -40,13 +40,13 @@ from tests.functions.messages import (
     ago,
     bounce,
     complaint,
+    delivery_event,
     event,
     follow,
     happening,
     http,
     profile,
     reference,
-    report,
 )
 from tests.functions.preferences.test_links import path_of
 
@@ -322,7 +322,7 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     press(hour="7")
 
 
-def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> None:
+def a_doubt_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud: Cloud) -> None:
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     long_ago = now() - timedelta(days=1)
     doubt = a_claimed_run(
@@ -338,7 +338,7 @@ def a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud: Cloud) -> N
             key = RunKey(user_id, DAILY, 7)
             before = runs.create(replace(a_run(7), key=key))
             runs.swap(before, replace(doubt, key=key))
-    cloud.work("feedback", report("Sent", "jo-daily-7"))
+    cloud.work("feedback", delivery_event("Sent", "jo-daily-7"))
     cloud.say("subscriber.changed", profile("jo"))
     cloud.work("feedback", bounce("jo-daily-7", kind="Transient"), bounce("jo-daily-7"))
     cloud.work("feedback", complaint("jo-daily-7"))
@@ -386,7 +386,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_digest_without_held_categories(cloud, "generate", "ned")
     a_digest_without_held_categories(cloud, "resend", "oli")
     a_run_that_failed_and_is_redriven(cloud)
-    a_doubt_that_a_report_settles_and_one_that_the_sweep_does(cloud)
+    a_doubt_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
     a_slot_in_which_something_was_left_behind(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions

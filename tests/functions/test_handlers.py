@@ -224,7 +224,7 @@ def test_each_message_is_counted_by_what_became_of_it(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_whose_outcome_is_unknown_is_left_to_reports_and_the_sweep(
+def test_a_run_whose_outcome_is_unknown_is_left_to_delivery_events_and_the_sweep(
     cloud: Cloud, logs: io.StringIO
 ) -> None:
     cloud.say("subscriber.changed", profile())

@@ -18,12 +18,12 @@ from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.messages import (
     bounce,
     complaint,
+    delivery_event,
     event,
     follow,
     happening,
     http,
     profile,
-    report,
 )
 from tests.unit.house.test_metrics_page import documented
 
@@ -127,7 +127,7 @@ def test_a_refusal_by_policy_is_counted_and_suppresses_nobody(
     recipient = {"emailAddress": "ann@example.com", "status": "5.7.26"}
     about = {"bounceType": "Permanent", "bouncedRecipients": [recipient]}
     written(capsys)
-    cloud.work("feedback", report("Bounced", bounce=about))
+    cloud.work("feedback", delivery_event("Bounced", bounce=about))
     assert counted(written(capsys)) == {"mail_bounced": [1], "mail_refused_by_policy": [1]}
     assert not cloud.rows("suppressions")
 
@@ -177,7 +177,12 @@ def test_no_metric_has_a_reader_in_it_whatever_function_writes_it(
     cloud.work_off_followers()
     cloud.work("generate", *fan_out(cloud, reader))
     cloud.work("resend", json.dumps({"user_id": reader, "schedule": "daily", "sequence": 1}))
-    cloud.work("feedback", report(run=run), bounce(run), report("Clicked", run, record="click"))
+    cloud.work(
+        "feedback",
+        delivery_event(run=run),
+        bounce(run),
+        delivery_event("Clicked", run, record="click"),
+    )
     cloud.invoke("sweep", {"time": datetime.now(UTC).isoformat()})
     for partition in range(PARTITIONS):
         cloud.work("sweep", json.dumps({"partition": partition}))

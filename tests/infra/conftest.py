@@ -26,7 +26,7 @@ def tracking(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
         bundled=False,
         track_clicks=True,
         track_opens=True,
-        reports_by_sns=True,
+        feedback_by_sns=True,
         immediate_sender="Now <now@example.com>",
         digest_pool="digests",
         immediate_pool="at-once",

@@ -36,7 +36,7 @@ _BY_THE_BUS = {
     ("{IngestQueue.Arn}", _BUS, _RULE),
     ("{Undelivered.Arn}", _BUS, _RULE),
     ("{FeedbackQueue.Arn}", _BUS, _REPORTS),
-    ("{ReportsUndelivered.Arn}", _BUS, _REPORTS),
+    ("{FeedbackUndelivered.Arn}", _BUS, _REPORTS),
 }
 
 
@@ -235,14 +235,14 @@ def test_only_the_bus_puts_messages_on_a_queue_from_outside(prod: Synthesis) -> 
     assert _let_in(prod) == _BY_THE_BUS
 
 
-def test_a_topic_puts_reports_on_a_queue_too_where_the_stage_asks_for_it(
+def test_a_topic_puts_delivery_events_on_a_queue_too_where_the_stage_asks_for_it(
     tracking: Synthesis,
 ) -> None:
     sns = str({"Service": "sns.amazonaws.com"})
     topic = str({"ArnEquals": {"aws:SourceArn": "{Reports}"}})
     assert _let_in(tracking) == _BY_THE_BUS | {
         ("{FeedbackQueue.Arn}", sns, topic),
-        ("{ReportsUndelivered.Arn}", sns, topic),
+        ("{FeedbackUndelivered.Arn}", sns, topic),
     }
 
 
@@ -256,7 +256,9 @@ def _let_in(synthesis: Synthesis) -> set[tuple[str, str, str]]:
     }
 
 
-def test_only_ses_publishes_reports_and_only_of_this_stages_emails(tracking: Synthesis) -> None:
+def test_only_ses_publishes_delivery_events_and_only_of_this_stages_emails(
+    tracking: Synthesis,
+) -> None:
     """https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html"""
     refused, *allowed = tracking.service.of_type("AWS::SNS::TopicPolicy")["ReportsPolicy"][
         "PolicyDocument"

@@ -117,7 +117,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
         "gazette-prod-quarantine",
         "gazette-prod-undelivered",
         "gazette-prod-failed",
-        "gazette-prod-reports-undelivered",
+        "gazette-prod-feedback-undelivered",
         "gazette-prod-ticks-undelivered",
     }
     for name in queues.keys() - emptied:

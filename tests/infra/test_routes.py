@@ -31,7 +31,7 @@ def test_what_ses_reports_of_this_stages_emails_goes_to_feedback_or_where_it_is_
     prod: Synthesis,
 ) -> None:
     """Another stage of the account has configuration sets of its own."""
-    assert prod.service.of_type("AWS::Events::Rule")["ReportsOfEmails"] == {
+    assert prod.service.of_type("AWS::Events::Rule")["DeliveryEventsByBus"] == {
         "EventBusName": "default",
         "EventPattern": {
             "source": ["aws.ses"],
@@ -42,7 +42,7 @@ def test_what_ses_reports_of_this_stages_emails_goes_to_feedback_or_where_it_is_
         "Targets": [
             {
                 "Arn": f"{{{prod.queue('feedback')[0]}.Arn}}",
-                "DeadLetterConfig": {"Arn": f"{{{prod.queue('reports-undelivered')[0]}.Arn}}"},
+                "DeadLetterConfig": {"Arn": f"{{{prod.queue('feedback-undelivered')[0]}.Arn}}"},
                 "Id": "Target0",
             }
         ],
@@ -80,15 +80,19 @@ def test_a_stage_that_tracks_is_told_of_opens_and_clicks_too(
     assert told(tracking, path) == {"{Digest}": everything, "{Immediate}": everything}
 
 
-def test_a_stage_has_no_second_path_of_reports_unless_it_asks_for_one(prod: Synthesis) -> None:
+def test_a_stage_has_no_second_path_of_delivery_events_unless_it_asks_for_one(
+    prod: Synthesis,
+) -> None:
     assert not told(prod, "SnsDestination")
     assert not prod.service.of_type("AWS::SNS::Subscription")
     assert set(prod.service.of_type("AWS::SNS::Topic")) == {"Alarms"}
 
 
-def test_by_sns_a_report_goes_to_feedback_too_or_where_it_is_seen(tracking: Synthesis) -> None:
+def test_by_sns_a_delivery_event_goes_to_feedback_too_or_where_it_is_seen(
+    tracking: Synthesis,
+) -> None:
     (subscription,) = tracking.service.of_type("AWS::SNS::Subscription").values()
-    undelivered = f"{{{tracking.queue('reports-undelivered')[0]}.Arn}}"
+    undelivered = f"{{{tracking.queue('feedback-undelivered')[0]}.Arn}}"
     assert subscription == {
         "Endpoint": f"{{{tracking.queue('feedback')[0]}.Arn}}",
         "Protocol": "sqs",

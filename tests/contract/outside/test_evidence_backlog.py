@@ -1,4 +1,4 @@
-"""Whether reports come in: our fake, and DynamoDB, SQS and CloudWatch on moto."""
+"""Whether delivery events come in: our fake, and DynamoDB, SQS and CloudWatch on moto."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -26,7 +26,7 @@ def evidence_log(engine: str) -> EvidenceLog:
     return FakeEvidenceLog() if engine != "moto" else DynamoEvidenceLog("control")
 
 
-def test_before_the_first_report_there_is_none(evidence_log: EvidenceLog) -> None:
+def test_before_the_first_delivery_event_there_is_none(evidence_log: EvidenceLog) -> None:
     assert evidence_log.latest() is None
 
 
@@ -71,7 +71,7 @@ class Queues:
         )
 
     def put(self, number: int) -> None:
-        self.sqs.send_message(QueueUrl=self.urls[number], MessageBody="a report")
+        self.sqs.send_message(QueueUrl=self.urls[number], MessageBody="a delivery event")
 
     def oldest(self, age: timedelta) -> None:
         self.cloudwatch.put_metric_data(
@@ -97,7 +97,7 @@ def test_where_nothing_waits_all_is_clear(queues: Queues | None) -> None:
         assert queues.backlog.is_clear(GRACE)
 
 
-def test_what_failed_may_be_the_very_report(queues: Queues | None) -> None:
+def test_what_failed_may_be_the_very_delivery_event(queues: Queues | None) -> None:
     if queues:
         queues.put(1)
         assert not queues.backlog.is_clear(GRACE)
@@ -119,7 +119,7 @@ def test_what_waits_for_nobody_knows_how_long_is_not_clear(queues: Queues | None
         assert not queues.backlog.is_clear(GRACE)
 
 
-def test_a_report_that_is_being_worked_off_still_waits(queues: Queues | None) -> None:
+def test_a_delivery_event_that_is_being_worked_off_still_waits(queues: Queues | None) -> None:
     if queues:
         queues.put(0)
         queues.sqs.receive_message(QueueUrl=queues.urls[0])

@@ -275,7 +275,7 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     assert unknown[4] == "unknown"
     assert unknown[5] == (
         "unknown: the provider was called and gave no answer that says whether it has the "
-        "message (ReadTimeoutError); a report of the provider settles that, or the sweep, and no "
+        "message (ReadTimeoutError); a delivery event settles that, or the sweep, and no "
         "redrive"
     )
 
@@ -449,13 +449,13 @@ def test_a_task_that_fails_says_which_rights_it_needs(
 def test_what_eventbridge_put_there_goes_by_hand(stage: Cloud, sqs: Sqs, tasks: MoveTasks) -> None:
     tasks.known = True
     sqs.put("undelivered", "event")
-    sqs.put("reports-undelivered", "report")
+    sqs.put("feedback-undelivered", "delivery_event")
     sqs.put("ticks-undelivered", "{}")
     done = run(stage, "redrive", "--yes")
     assert done.stdout == (
-        "undelivered: redriven 1, left 0\nreports-undelivered: redriven 1, left 0\n"
+        "undelivered: redriven 1, left 0\nfeedback-undelivered: redriven 1, left 0\n"
     )
-    assert (sqs.bodies("ingest"), sqs.bodies("feedback")) == (["event"], ["report"])
+    assert (sqs.bodies("ingest"), sqs.bodies("feedback")) == (["event"], ["delivery_event"])
     assert tasks.started == []
 
 

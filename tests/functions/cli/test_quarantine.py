@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from cli.dead_letters import queues
 from cli.main import app
-from tests.functions.messages import report
+from tests.functions.messages import delivery_event
 
 BODY = '{"detail-type":  "event.created", "detail": {"id": "ü"}}'
 
@@ -121,8 +121,8 @@ def test_redriving_moves_every_body_unchanged(sqs: Sqs) -> None:
     assert sqs.bodies("quarantine") == []
 
 
-def test_a_report_of_ses_goes_back_to_feedback(sqs: Sqs) -> None:
-    sqs.quarantine(BODY, report())
+def test_a_delivery_event_of_ses_goes_back_to_feedback(sqs: Sqs) -> None:
+    sqs.quarantine(BODY, delivery_event())
     assert run("redrive").exit_code == 0
     assert sqs.bodies("ingest") == [BODY]
     (found,) = sqs.bodies("feedback")

@@ -13,9 +13,10 @@ from gazette.adapters.dynamodb.tables import CategoryStatsRow
 from gazette.bootstrap import feedback
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts, CategoryHold, category_hold
+from gazette.steps.feedback import feedback as feedback_step
 
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import bounce, complaint, event, profile, records, report
+from tests.functions.messages import bounce, complaint, delivery_event, event, profile, records
 from tests.meter import calls
 
 pytestmark = pytest.mark.usefixtures("later")
@@ -28,7 +29,7 @@ def sent(cloud: Cloud) -> Cloud:
     cloud.say("event.created", event(1))
     (message,) = fan_out(cloud)
     cloud.work("generate", message)
-    cloud.work("feedback", report("Sent", record="sent"))
+    cloud.work("feedback", delivery_event("Sent", record="sent"))
     cloud.meter.clear()
     return cloud
 
@@ -51,7 +52,13 @@ def held() -> list[CategoryHold]:
 
 def test_an_email_counts_once_whatever_is_reported_of_it_how_often(sent: Cloud) -> None:
     for _ in range(2):
-        sent.work("feedback", report("Sent", record="sent"), report(), bounce(), complaint())
+        sent.work(
+            "feedback",
+            delivery_event("Sent", record="sent"),
+            delivery_event(),
+            bounce(),
+            complaint(),
+        )
     assert counted() == CategoryCounts(1, 1, 1)
     assert not held()
 
@@ -68,7 +75,7 @@ def test_a_complaint_too_many_holds_the_category_and_tells_once(
     assert '"category":"comment"' in logs.getvalue()
 
 
-def test_it_is_told_also_where_the_report_has_to_come_again(
+def test_it_is_told_also_where_the_delivery_event_has_to_come_again(
     sent: Cloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Then it is known, and puts nothing on hold: the alarm would never hear of the hold."""
@@ -78,7 +85,7 @@ def test_it_is_told_also_where_the_report_has_to_come_again(
 
     already(CategoryCounts(100, complained=9))
     with monkeypatch.context() as broken:
-        broken.setattr(feedback, "heed", unavailable)
+        broken.setattr(feedback_step, "suppress_recipient", unavailable)
         assert sent.invoke("feedback", records(complaint()))["batchItemFailures"]
     sent.work("feedback", complaint())
     assert len(held()) == 1
@@ -138,13 +145,13 @@ def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
     cloud.say("event.created", event(1), event(2) | {"category": "like"})
     (message,) = fan_out(cloud)
     cloud.work("generate", message)
-    cloud.work("feedback", report())
+    cloud.work("feedback", delivery_event())
     cloud.meter.clear()
-    cloud.work("feedback", report("Sent", record="sent"))
+    cloud.work("feedback", delivery_event("Sent", record="sent"))
     assert cloud.meter.calls == calls(GetItem=1, UpdateItem=1 + 2)
     assert cloud.meter.write_units == Counter(engagement=1, category_stats=2)
     cloud.meter.clear()
-    cloud.work("feedback", report())
+    cloud.work("feedback", delivery_event())
     assert cloud.meter.write_units == Counter(engagement=1)
 
 

@@ -22,7 +22,7 @@ from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 from tests.builders import a_window
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import ago, event, http, profile, records, report
+from tests.functions.messages import ago, delivery_event, event, http, profile, records
 from tests.meter import calls
 
 URLENCODED = "application/x-www-form-urlencoded"
@@ -58,7 +58,7 @@ def be_carried() -> None:
 
 
 def outlast_the_grace() -> None:
-    """No report came in time."""
+    """No delivery event came in time."""
     long_ago = now() - timedelta(hours=1)
     become(deadline=long_ago, check_at=long_ago)
 
@@ -138,33 +138,38 @@ def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
     assert not cloud.take("failed")
 
 
-def test_a_report_settles_a_doubt(
+def test_a_delivery_event_settles_a_doubt(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
     cloud.work("generate", message)
     assert stored().status is Status.UNKNOWN
-    cloud.work("feedback", report(), report("Sent"), report())
+    cloud.work("feedback", delivery_event(), delivery_event("Sent"), delivery_event())
     run = stored()
     assert (run.status, run.reason, run.message_id) == (
         Status.SENT,
         Reason.EVIDENCE,
         "0100-m1",
     )
-    assert '"kind":"delivered"' in logs.getvalue()
+    assert '"type":"delivered"' in logs.getvalue()
 
 
-def test_reports_that_name_no_run_end_there(cloud: Cloud) -> None:
-    about_the_account = json.loads(report())
+def test_delivery_events_that_name_no_run_end_there(cloud: Cloud) -> None:
+    about_the_account = json.loads(delivery_event())
     about_the_account["detail-type"] = "Sending Status Disabled"
     cloud.work(
-        "feedback", report(run="canary"), report(run="gone-daily-7"), json.dumps(about_the_account)
+        "feedback",
+        delivery_event(run="canary"),
+        delivery_event(run="gone-daily-7"),
+        json.dumps(about_the_account),
     )
     assert DynamoEvidenceLog("control").latest()
 
 
-def test_what_is_no_report_is_given_back_alone(cloud: Cloud) -> None:
-    answer = cloud.invoke("feedback", records(report(run="canary"), "{", report(run="canary")))
+def test_what_is_no_delivery_event_is_given_back_alone(cloud: Cloud) -> None:
+    answer = cloud.invoke(
+        "feedback", records(delivery_event(run="canary"), "{", delivery_event(run="canary"))
+    )
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
 
 
@@ -191,7 +196,7 @@ def test_a_run_whose_message_is_gone_is_queued_again_and_sent(cloud: Cloud, mess
     assert stored().status is Status.SENT
 
 
-def test_a_doubt_is_sent_once_more_once_reports_are_known_to_come_in(
+def test_a_doubt_is_sent_once_more_once_delivery_events_are_known_to_come_in(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -202,7 +207,7 @@ def test_a_doubt_is_sent_once_more_once_reports_are_known_to_come_in(
     assert stored().reason is Reason.UNCERTAIN
     (canary,) = cloud.sent()
     assert canary["Destination"] == {"ToAddresses": ["success@simulator.amazonses.com"]}
-    cloud.work("feedback", report(run="canary"))
+    cloud.work("feedback", delivery_event(run="canary"))
     swept(cloud)
     assert stored().reason is Reason.POLICY_RESEND
     (queued,) = cloud.queued("resend")
@@ -210,16 +215,16 @@ def test_a_doubt_is_sent_once_more_once_reports_are_known_to_come_in(
     assert (stored().status, stored().attempt) == (Status.SENT, 2)
 
 
-@pytest.mark.parametrize("queue", ["feedback_dead", "reports_undelivered", "feedback"])
-def test_nothing_is_sent_twice_while_reports_wait_somewhere(
+@pytest.mark.parametrize("queue", ["feedback_dead", "feedback_undelivered", "feedback"])
+def test_nothing_is_sent_twice_while_delivery_events_wait_somewhere(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None], queue: str
 ) -> None:
     """On the feedback queue they do no harm as long as CloudWatch says that they are young."""
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
     cloud.work("generate", message)
     outlast_the_grace()
-    cloud.work("feedback", report(run="canary"))
-    boto3.client("sqs").send_message(QueueUrl=cloud.queues[queue], MessageBody=report())
+    cloud.work("feedback", delivery_event(run="canary"))
+    boto3.client("sqs").send_message(QueueUrl=cloud.queues[queue], MessageBody=delivery_event())
     swept(cloud)
     assert stored().reason is Reason.UNCERTAIN
 
@@ -268,7 +273,7 @@ def test_a_refusal_costs_three_write_units_more_than_an_attempt(
     assert cloud.meter.calls["sqs.SendMessageBatch"] == 1
 
 
-def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
+def test_a_doubt_costs_four_write_units_and_the_delivery_event_that_settles_it_five(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -276,7 +281,7 @@ def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
     cloud.work("generate", message)
     assert cloud.meter.write_units == Counter(pace=1, runs=1 + 1 + 2 + 1)
     cloud.meter.clear()
-    cloud.work("feedback", report())
+    cloud.work("feedback", delivery_event())
     assert cloud.meter.calls == calls(GetItem=1, PutItem=1, UpdateItem=2)
     assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, batches=1, engagement=1)
 
@@ -288,18 +293,18 @@ def test_a_doubt_costs_four_write_units_and_the_report_that_settles_it_five(
         ("Clicked", {}),
     ],
 )
-def test_a_report_of_what_is_known_to_be_sent_costs_one_read_and_at_most_one_write_unit(
+def test_a_delivery_event_of_what_is_known_to_be_sent_costs_one_read_and_at_most_one_write_unit(
     cloud: Cloud, message: str, kind: str, units: dict[str, int]
 ) -> None:
-    """And one twice a minute, that reports come in. The click is that of a scanner.
+    """And one twice a minute, that delivery events come in. The click is that of a scanner.
 
     What a bounce or a complaint costs is counted in test_suppressing.
     """
     cloud.work("generate", message)
-    cloud.work("feedback", report())
+    cloud.work("feedback", delivery_event())
     for _ in range(2):
         cloud.meter.clear()
-        cloud.work("feedback", report(kind, record=kind.lower()))
+        cloud.work("feedback", delivery_event(kind, record=kind.lower()))
         assert cloud.meter.calls == calls(GetItem=1, **({"UpdateItem": 1} if units else {}))
         assert cloud.meter.read_units == Counter(runs=1)
         assert cloud.meter.write_units == Counter(units)
@@ -312,7 +317,7 @@ def test_a_click_ends_a_rest(cloud: Cloud, message: str) -> None:
     assert isinstance(reader, Subscriber)
     assert subscribers.set_dormant(reader)
     cloud.meter.clear()
-    cloud.work("feedback", report("Clicked", record="click", minutes=5))
+    cloud.work("feedback", delivery_event("Clicked", record="click", minutes=5))
     assert cloud.meter.calls["events.PutEvents"] == 1
     assert cloud.meter.write_units == Counter(engagement=1, batches=1)
     assert cloud.work_off_bus() == 1
@@ -328,14 +333,14 @@ def test_where_clicks_are_not_tracked_the_bus_is_left_alone(
     monkeypatch.setenv("GAZETTE_TRACK_CLICKS", "0")
     cloud.work("generate", message)
     cloud.meter.clear()
-    cloud.work("feedback", report("Clicked", record="click", minutes=5))
+    cloud.work("feedback", delivery_event("Clicked", record="click", minutes=5))
     assert cloud.meter.calls["events.PutEvents"] == 0
 
 
 def test_what_was_sent_is_kept_with_what_became_of_it(cloud: Cloud, message: str) -> None:
     cloud.say("subscriber.changed", profile(locale="de-AT", changed_at=ago(days=1)))
     cloud.work("generate", message)
-    cloud.work("feedback", report())
+    cloud.work("feedback", delivery_event())
     (row,) = cloud.rows("engagement")
     (run,) = cloud.rows("runs")
     assert (row["run"], row["locale"], run["locale"]) == ("ann-daily-1", "de-AT", "de-AT")
@@ -386,20 +391,20 @@ def test_a_claim_that_carries_costs_four_write_units_more(cloud: Cloud, message:
     assert cloud.meter.write_units == Counter(pace=1, runs=(2 + 2 + 1) + 3)
 
 
-def test_trace_t_a_report_of_an_attempt_that_nobody_made_waits_in_quarantine(
+def test_trace_t_a_delivery_event_of_an_attempt_that_nobody_made_waits_in_quarantine(
     cloud: Cloud, message: str
 ) -> None:
-    body = report("Clicked", record="click")
+    body = delivery_event("Clicked", record="click")
     assert cloud.invoke("feedback", records(body)) == {"batchItemFailures": []}
     assert stored().status is Status.PENDING
     (kept,) = cloud.take("quarantine")
     assert kept["Body"] == body
 
 
-def test_a_report_of_another_installation_is_none(cloud: Cloud, message: str) -> None:
+def test_a_delivery_event_of_another_installation_is_none(cloud: Cloud, message: str) -> None:
     cloud.work("generate", message)
     sent = stored()
-    cloud.work("feedback", report("Clicked", record="click", installation="before"))
+    cloud.work("feedback", delivery_event("Clicked", record="click", installation="before"))
     assert stored() == sent
     assert not cloud.rows("engagement")
     assert not cloud.take("quarantine")

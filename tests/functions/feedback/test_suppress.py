@@ -16,7 +16,7 @@ from gazette.domain.subscribers.suppression import Cause
 
 from tests.builders import a_claimed_run, a_run
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.messages import ago, bounce, complaint, event, profile, records, report
+from tests.functions.messages import ago, bounce, complaint, delivery_event, event, profile, records
 from tests.functions.test_handlers import ann, stored_run
 
 ANN = address_hash("ann@example.com")
@@ -47,7 +47,7 @@ def test_after_a_hard_bounce_nothing_goes_to_the_address(cloud: Cloud, logs: io.
     assert "example.com" not in written.lower()
 
 
-def test_reports_by_way_of_sns_do_the_same(cloud: Cloud) -> None:
+def test_delivery_events_by_way_of_sns_do_the_same(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     record = json.loads(complaint())["detail"]
     record["eventType"] = "Complaint"
@@ -61,8 +61,8 @@ def test_a_bounce_that_cannot_be_read_is_given_back_alone(cloud: Cloud) -> None:
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     before = runs.create(a_run(7))
     runs.swap(before, a_claimed_run(7, status=Status.UNKNOWN))
-    broken = report("Bounced", "ann-daily-7")
-    answer = cloud.invoke("feedback", records(report(), broken, complaint()))
+    broken = delivery_event("Bounced", "ann-daily-7")
+    answer = cloud.invoke("feedback", records(delivery_event(), broken, complaint()))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
     assert cause() is Cause.COMPLAINED
     settled = runs.get(a_run(7).key)
@@ -84,7 +84,7 @@ def test_a_reader_who_is_away_for_weeks_is_written_to_afterwards(cloud: Cloud) -
     cloud.say("subscriber.changed", profile())
     about = {"bounceType": "Transient", "bounceSubType": "General"}
     for number in range(1, 8):
-        cloud.work("feedback", report("Bounced", message_id=f"m{number}", bounce=about))
+        cloud.work("feedback", delivery_event("Bounced", message_id=f"m{number}", bounce=about))
     assert (cause(), ann().status) == (None, SubscriberStatus.ACTIVE)
 
 
@@ -102,7 +102,7 @@ def test_a_hard_bounce_costs_five_write_units(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     fan_out(cloud)
-    cloud.work("feedback", report(run="canary"))
+    cloud.work("feedback", delivery_event(run="canary"))
     cloud.meter.clear()
     cloud.work("feedback", bounce("ann-weekly-9"))
     assert cloud.meter.write_units == Counter(suppressions=1, subscribers=1, schedules=2, runs=1)
@@ -113,7 +113,7 @@ def test_a_hard_bounce_costs_five_write_units(cloud: Cloud) -> None:
 
 def test_a_soft_bounce_costs_one_write_unit(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
-    cloud.work("feedback", report(run="canary"))
+    cloud.work("feedback", delivery_event(run="canary"))
     cloud.meter.clear()
     cloud.work("feedback", bounce("ann-weekly-9", kind="Transient"))
     assert cloud.meter.write_units == Counter(bounces=1)

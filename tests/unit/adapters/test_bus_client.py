@@ -10,7 +10,7 @@ from gazette.adapters.aws.bus import events_client
 from infra.topology import FEEDBACK, PREFERENCES
 
 
-def test_a_bus_that_does_not_answer_leaves_time_for_the_reports_of_other_emails(
+def test_a_bus_that_does_not_answer_leaves_time_for_the_delivery_events_of_other_emails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An invocation that runs out of time gives all of its messages back, those done with them."""

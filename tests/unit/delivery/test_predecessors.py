@@ -75,7 +75,7 @@ def test_who_waits_goes_on_after_the_policy_and_takes_everything() -> None:
 def test_who_waits_goes_on_after_evidence_and_takes_the_rest() -> None:
     world = in_doubt()
     world.generate(SECOND)
-    world.report(EVIDENCE)
+    world.feedback(EVIDENCE)
     world.deliver_queued()
     assert lines(world) == [("post2: 1",)]
 
@@ -83,7 +83,7 @@ def test_who_waits_goes_on_after_evidence_and_takes_the_rest() -> None:
 def test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail() -> None:
     """Closing the predecessor and claiming are one: else its events would go out twice."""
     world = carried()
-    with world.meanwhile("runs.swap_together", lambda: world.report(EVIDENCE), before=True):
+    with world.meanwhile("runs.swap_together", lambda: world.feedback(EVIDENCE), before=True):
         run = world.generate(SECOND)
     assert run
     assert run.status is Status.SENT
@@ -93,7 +93,7 @@ def test_trace_b_evidence_between_reading_and_claiming_makes_the_claim_fail() ->
 
 def test_trace_b_evidence_after_the_claim_comes_too_late_and_is_kept() -> None:
     world = carried()
-    with world.meanwhile("mailer.send", lambda: world.report(EVIDENCE), before=True):
+    with world.meanwhile("mailer.send", lambda: world.feedback(EVIDENCE), before=True):
         world.generate(SECOND)
     assert world.runs.rows[FIRST].status is Status.SENT
     assert lines(world) == [("post1: 1", "post2: 1")]
@@ -104,7 +104,7 @@ def test_trace_c_what_a_run_covers_is_computed_anew_at_each_attempt() -> None:
     world = carried()
     world.mailer.script.append(RefusedForNow(1, "Throttling"))
     world.generate(SECOND)
-    world.report(EVIDENCE)
+    world.feedback(EVIDENCE)
     world.deliver_queued()
     assert lines(world) == [("post2: 1",)]
 
@@ -128,7 +128,7 @@ def test_evidence_for_what_was_carried_before_makes_a_later_claim_fail_too() -> 
     world.generate(SECOND)
     assert world.runs.rows[FIRST].reason is Reason.CARRIED_INTO
     world.clock.pass_time(minutes=1)
-    with world.meanwhile("runs.swap_together", lambda: world.report(EVIDENCE), before=True):
+    with world.meanwhile("runs.swap_together", lambda: world.feedback(EVIDENCE), before=True):
         world.generate(SECOND)
     assert lines(world) == [("post2: 1",)]
 
@@ -184,7 +184,7 @@ def test_what_was_stopped_although_it_may_have_gone_is_carried_as_well(reason: R
     world = carried(Policy.RESEND)
     stopped = {Reason.EMPTY: Status.SKIPPED, Reason.BATCH_CANCELLED: Status.CANCELLED}[reason]
     world.runs.rows[FIRST] = replace(world.runs.rows[FIRST], status=stopped, reason=reason)
-    with world.meanwhile("runs.swap_together", lambda: world.report(EVIDENCE), before=True):
+    with world.meanwhile("runs.swap_together", lambda: world.feedback(EVIDENCE), before=True):
         world.generate(SECOND)
     assert lines(world) == [("post2: 1",)]
 

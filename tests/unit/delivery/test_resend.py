@@ -61,8 +61,8 @@ def test_what_was_refused_together_does_not_come_back_together(drawn: float, fac
 
 
 def test_a_message_of_what_evidence_has_settled_since_is_not_hidden(world: World) -> None:
-    """The report of an earlier attempt comes while its run waits out a refusal."""
-    world.report(DeliveryEvent(DeliveryEventType.SENT, KEY, 1, "m1", world.clock()))
+    """The delivery event of an earlier attempt comes while its run waits out a refusal."""
+    world.feedback(DeliveryEvent(DeliveryEventType.SENT, KEY, 1, "m1", world.clock()))
     hidden: list[timedelta] = []
     run = world.resend(KEY, hide=hidden.append)
     assert run

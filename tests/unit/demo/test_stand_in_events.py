@@ -31,7 +31,11 @@ def taken(number: int = 1) -> Taken:
 
 
 def kinds(some: Sequence[Entry]) -> list[DeliveryEventType]:
-    return [report.kind for entry in some if (report := decode_delivery_event(delivered(entry)))]
+    return [
+        delivery_event.type
+        for entry in some
+        if (delivery_event := decode_delivery_event(delivered(entry)))
+    ]
 
 
 def delivered(entry: Entry) -> str:
@@ -53,15 +57,19 @@ def travelled(channel: Channel, number: int = 1) -> list[Entry]:
 
 
 def test_gazette_reads_what_the_stand_in_reports() -> None:
-    reports = [decode_delivery_event(delivered(entry)) for entry in entries(taken())]
-    assert [report.kind for report in reports if report] == [
+    delivery_events = [decode_delivery_event(delivered(entry)) for entry in entries(taken())]
+    assert [delivery_event.type for delivery_event in delivery_events if delivery_event] == [
         DeliveryEventType.SENT,
         DeliveryEventType.DELIVERED,
     ]
-    for report in reports:
-        assert report is not None
-        assert report.run == RunKey("reader1", "daily", 1)
-        assert (report.attempt, report.message_id, report.sent_at) == (1, "message1", NOW)
+    for delivery_event in delivery_events:
+        assert delivery_event is not None
+        assert delivery_event.run == RunKey("reader1", "daily", 1)
+        assert (delivery_event.attempt, delivery_event.message_id, delivery_event.sent_at) == (
+            1,
+            "message1",
+            NOW,
+        )
 
 
 @pytest.mark.parametrize(

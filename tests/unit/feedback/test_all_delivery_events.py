@@ -107,9 +107,9 @@ def a_world(run: Run, *, dormant: bool, soft_bounces: int) -> World:
 
 def hear(body: str) -> Act:
     def act(world: World) -> None:
-        report = decode_delivery_event(body)
-        assert report is not None
-        world.report(report)
+        delivery_event = decode_delivery_event(body)
+        assert delivery_event is not None
+        world.feedback(delivery_event)
 
     return act
 

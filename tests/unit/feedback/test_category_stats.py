@@ -23,7 +23,7 @@ def sent_to(
         key = RunKey(f"reader{each}", DAILY, 1)
         run = replace(a_claimed_run(status=Status.SENT, categories=categories), key=key)
         world.runs.create(run)
-        world.report(DeliveryEvent(DeliveryEventType.SENT, key, 1, f"m{each}", at))
+        world.feedback(DeliveryEvent(DeliveryEventType.SENT, key, 1, f"m{each}", at))
         yield key
 
 
@@ -43,19 +43,19 @@ def test_each_email_counts_for_every_category_that_it_showed() -> None:
     world = World()
     first, second = sent_to(world, 2, "comment", "like")
     list(sent_to(world, 1, "like", first=2))
-    world.report(complained(first))
-    world.report(bounced(second))
+    world.feedback(complained(first))
+    world.feedback(bounced(second))
     assert counted(world, "comment") == CategoryCounts(2, 1, 1)
     assert counted(world, "like") == CategoryCounts(3, 1, 1)
 
 
-def test_a_report_that_comes_again_counts_once() -> None:
+def test_a_delivery_event_that_comes_again_counts_once() -> None:
     world = World()
     (key,) = sent_to(world, 1, "comment")
     for _ in range(3):
-        world.report(DeliveryEvent(DeliveryEventType.SENT, key, 1, "m0", NOW))
-        world.report(complained(key))
-        world.report(bounced(key))
+        world.feedback(DeliveryEvent(DeliveryEventType.SENT, key, 1, "m0", NOW))
+        world.feedback(complained(key))
+        world.feedback(bounced(key))
     assert counted(world, "comment") == CategoryCounts(1, 1, 1)
 
 
@@ -63,14 +63,14 @@ def test_what_becomes_of_it_else_is_not_counted() -> None:
     world = World()
     (key,) = sent_to(world, 1, "comment")
     for kind in set(DeliveryEventType) - {DeliveryEventType.SENT}:
-        world.report(DeliveryEvent(kind, key, 1, "m0", NOW))
+        world.feedback(DeliveryEvent(kind, key, 1, "m0", NOW))
     assert counted(world, "comment") == CategoryCounts(1)
 
 
-def test_a_report_of_a_run_that_has_expired_is_not_counted() -> None:
+def test_a_delivery_event_of_a_run_that_has_expired_is_not_counted() -> None:
     world = World()
     list(sent_to(world, 1, "comment"))
-    world.report(complained(RunKey("nobody", DAILY, 1)))
+    world.feedback(complained(RunKey("nobody", DAILY, 1)))
     assert counted(world, "comment") == CategoryCounts(1)
 
 
@@ -79,10 +79,10 @@ def test_the_tenth_complaint_of_a_thousand_holds_the_category_and_no_other() -> 
     keys = list(sent_to(world, 100, "comment"))
     list(sent_to(world, 100, "like", first=100))
     for key in keys[:9]:
-        world.report(complained(key))
+        world.feedback(complained(key))
     assert world.category_holds.active() == []
     for key in keys[9:12]:
-        world.report(complained(key))
+        world.feedback(complained(key))
     why = "10 complaints about 100 emails within 7 days: 10.00%"
     assert world.category_holds.active() == [CategoryHold(category="comment", why=why, since=NOW)]
     assert world.told_held == world.category_holds.active()
@@ -92,7 +92,7 @@ def test_the_twentieth_bounce_does_so_too() -> None:
     world = World()
     for key in list(sent_to(world, 400, "comment"))[:20]:
         assert world.category_holds.active() == []
-        world.report(bounced(key))
+        world.feedback(bounced(key))
     (hold,) = world.category_holds.active()
     assert hold.why == "20 of 400 emails bounced for good within 7 days: 5.0%"
 
@@ -101,18 +101,18 @@ def test_a_category_that_always_travels_with_a_bad_one_is_on_hold_with_it() -> N
     """Nobody can tell which of the two a reader complained of."""
     world = World()
     for key in list(sent_to(world, 100, "comment", "like"))[:10]:
-        world.report(complained(key))
+        world.feedback(complained(key))
     assert [hold.category for hold in world.category_holds.active()] == ["comment", "like"]
 
 
 def test_what_was_sent_more_than_a_week_ago_counts_no_more() -> None:
     world = World()
     for key in list(sent_to(world, 100, "comment"))[:9]:
-        world.report(complained(key))
+        world.feedback(complained(key))
     world.clock.now += SPAN + timedelta(hours=1)
     late = world.clock()
     (key,) = sent_to(world, 1, "comment", at=late, first=100)
-    world.report(complained(key, late))
+    world.feedback(complained(key, late))
     assert world.category_holds.active() == []
 
 
@@ -121,11 +121,11 @@ def test_a_crash_anywhere_loses_a_count_at_most_and_suppresses_the_address_all_t
         world = World()
         world.choose()
         world.runs.create(a_claimed_run(status=Status.SENT, categories=("comment", "like")))
-        world.report(DeliveryEvent(DeliveryEventType.SENT, a_run().key, 1, "m1", NOW))
+        world.feedback(DeliveryEvent(DeliveryEventType.SENT, a_run().key, 1, "m1", NOW))
         return world
 
-    for world, where in crashes(make, lambda world: world.report(a_complaint())):
-        world.report(a_complaint())
+    for world, where in crashes(make, lambda world: world.feedback(a_complaint())):
+        world.feedback(a_complaint())
         assert world.suppressions.rows, where
         for category in ("comment", "like"):
             assert counted(world, category) in {

@@ -1,4 +1,4 @@
-"""Feedback: any report of the provider settles its run, in any order, any number of times."""
+"""Any delivery event settles its run, in any order, any number of times."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.builders import KEY, NOW, a_claimed_run
 from tests.world import World
 
-REPORT = DeliveryEvent(DeliveryEventType.DELIVERED, KEY, 1, "m1", NOW)
+EVENT = DeliveryEvent(DeliveryEventType.DELIVERED, KEY, 1, "m1", NOW)
 
 
 def having(run: Run) -> World:
@@ -30,54 +30,54 @@ def having(run: Run) -> World:
     "kind", sorted(set(DeliveryEventType) - {DeliveryEventType.RENDERING_FAILED})
 )
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.SENT}))
-def test_trace_d_every_report_proves_acceptance_whatever_the_status(
+def test_trace_d_every_delivery_event_proves_acceptance_whatever_the_status(
     kind: DeliveryEventType, status: Status
 ) -> None:
     """Of retrying, failed and cancelled runs too: else a second email would follow."""
     world = having(a_claimed_run(status=status))
-    run = world.report(replace(REPORT, kind=kind))
+    run = world.feedback(replace(EVENT, type=kind))
     assert run
     assert (run.status, run.reason, run.message_id) == (Status.SENT, Reason.EVIDENCE, "m1")
     assert world.runs.rows[KEY] == run
 
 
-def test_a_report_of_what_was_sent_changes_nothing() -> None:
+def test_a_delivery_event_of_what_was_sent_changes_nothing() -> None:
     sent = a_claimed_run(status=Status.SENT, reason=Reason.ACCEPTED, message_id="m0")
     world = having(sent)
     with world.calls() as called:
-        assert world.report(REPORT) == sent
+        assert world.feedback(EVENT) == sent
     assert called == ["runs.get", "evidence_log.note", "engagements.note"]
 
 
 def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
     world = having(a_claimed_run(status=Status.UNKNOWN))
-    run = world.report(replace(REPORT, kind=DeliveryEventType.RENDERING_FAILED))
+    run = world.feedback(replace(EVENT, type=DeliveryEventType.RENDERING_FAILED))
     assert run
     assert run.status is Status.UNKNOWN
 
 
-@pytest.mark.parametrize("report", [REPORT, replace(REPORT, run=None)])
-def test_a_report_that_names_no_run_still_proves_that_reports_come_in(
-    report: DeliveryEvent,
+@pytest.mark.parametrize("delivery_event", [EVENT, replace(EVENT, run=None)])
+def test_a_delivery_event_that_names_no_run_still_proves_that_delivery_events_come_in(
+    delivery_event: DeliveryEvent,
 ) -> None:
     """Of the canary, or of a run that has expired."""
     world = World()
-    assert world.report(report) is None
+    assert world.feedback(delivery_event) is None
     assert world.evidence_log.latest() == NOW
 
 
-def test_that_a_report_came_is_noted_only_once_its_run_is_settled() -> None:
+def test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled() -> None:
     """Else a crash between the two would let the sweep send what it says was taken."""
     world = having(a_claimed_run(status=Status.UNKNOWN))
     with world.calls() as called:
-        world.report(REPORT)
+        world.feedback(EVENT)
     assert called == ["runs.get", "runs.swap", "evidence_log.note", "engagements.note"]
 
 
 def test_an_older_report_takes_nothing_back() -> None:
     world = World()
-    world.report(REPORT)
-    world.report(replace(REPORT, sent_at=NOW - timedelta(hours=1)))
+    world.feedback(EVENT)
+    world.feedback(replace(EVENT, sent_at=NOW - timedelta(hours=1)))
     assert world.evidence_log.latest() == NOW
 
 
@@ -89,13 +89,13 @@ SENT = replace(
     locale="de-AT",
     categories=("mention", "comment"),
 )
-CLICK = replace(REPORT, kind=DeliveryEventType.CLICKED, at=NOW + timedelta(minutes=5))
+CLICK = replace(EVENT, type=DeliveryEventType.CLICKED, at=NOW + timedelta(minutes=5))
 ACCUSING = [DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED]
 A_MESSAGES_EVENTS = st.lists(
     st.builds(
         lambda kind, seconds: replace(
-            REPORT,
-            kind=kind,
+            EVENT,
+            type=kind,
             at=NOW + timedelta(seconds=seconds),
             fault=Fault.OF_MESSAGE if kind in ACCUSING else None,
         ),
@@ -106,41 +106,47 @@ A_MESSAGES_EVENTS = st.lists(
 )
 
 
-def told(reports: Sequence[DeliveryEvent]) -> World:
+def told(delivery_events: Sequence[DeliveryEvent]) -> World:
     world = having(SENT)
-    for report in reports:
-        world.report(report)
+    for delivery_event in delivery_events:
+        world.feedback(delivery_event)
     return world
 
 
 @given(A_MESSAGES_EVENTS, st.data())
 def test_in_any_order_and_any_number_of_times_events_end_in_the_same_rows(
-    reports: list[DeliveryEvent], data: st.DataObject
+    delivery_events: list[DeliveryEvent], data: st.DataObject
 ) -> None:
-    again = data.draw(st.lists(st.sampled_from(reports), max_size=4)) if reports else []
-    shuffled = data.draw(st.permutations(reports + again))
-    assert told(shuffled).engagements.rows == told(reports).engagements.rows
+    again = (
+        data.draw(st.lists(st.sampled_from(delivery_events), max_size=4)) if delivery_events else []
+    )
+    shuffled = data.draw(st.permutations(delivery_events + again))
+    assert told(shuffled).engagements.rows == told(delivery_events).engagements.rows
 
 
 @given(A_MESSAGES_EVENTS)
-def test_of_each_event_the_first_instant_is_remembered(reports: list[DeliveryEvent]) -> None:
+def test_of_each_event_the_first_instant_is_remembered(
+    delivery_events: list[DeliveryEvent],
+) -> None:
     expected = {
-        EngagementEvent(kind.value): min(each.happened_at for each in reports if each.kind is kind)
-        for kind in {each.kind for each in reports}
+        EngagementEvent(kind.value): min(
+            each.happened_at for each in delivery_events if each.type is kind
+        )
+        for kind in {each.type for each in delivery_events}
         - {
             DeliveryEventType.CLICKED,
             DeliveryEventType.RENDERING_FAILED,
             DeliveryEventType.SUBSCRIPTION,
         }
     }
-    rows = told(reports).engagements.rows
+    rows = told(delivery_events).engagements.rows
     found = dict(rows[KEY].first) if rows else {}
     found.pop(EngagementEvent.CLICKED, None)
     assert found == expected
 
 
 def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
-    (row,) = told([REPORT]).engagements.rows.values()
+    (row,) = told([EVENT]).engagements.rows.values()
     assert (row.variant, row.locale) == (Variant(2, "subject"), "de-AT")
     assert row.categories == ("mention", "comment")
 
@@ -149,14 +155,14 @@ def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
 def test_what_speaks_against_nobody_is_no_bounce_and_no_complaint(kind: DeliveryEventType) -> None:
     """An automatic reply, or a reader who says that it is no spam: the email arrived."""
     world = having(replace(SENT, status=Status.UNKNOWN))
-    run = world.report(replace(REPORT, kind=kind))
+    run = world.feedback(replace(EVENT, type=kind))
     assert run
     assert run.status is Status.SENT
     assert not world.engagements.rows
 
 
 def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -> None:
-    (row,) = told([replace(REPORT, kind=DeliveryEventType.REJECTED)]).engagements.rows.values()
+    (row,) = told([replace(EVENT, type=DeliveryEventType.REJECTED)]).engagements.rows.values()
     assert row.first == {EngagementEvent.REJECTED: NOW}
 
 
@@ -164,7 +170,7 @@ def test_an_event_without_a_time_of_its_own_happened_when_the_email_was_sent() -
 def test_a_click_within_a_minute_is_that_of_a_scanner(seconds: int, counts: bool) -> None:
     """It still proves that the email was sent."""
     world = having(replace(SENT, status=Status.UNKNOWN))
-    run = world.report(replace(CLICK, at=NOW + timedelta(seconds=seconds)))
+    run = world.feedback(replace(CLICK, at=NOW + timedelta(seconds=seconds)))
     assert run
     assert run.status is Status.SENT
     assert bool(world.engagements.rows) == bool(world.bus.taken) == counts
@@ -184,17 +190,17 @@ def test_a_click_is_a_sign_of_life_each_time() -> None:
 @pytest.mark.parametrize("kind", sorted(set(DeliveryEventType) - {DeliveryEventType.CLICKED}))
 def test_nothing_but_a_click_is_a_sign_of_life_unless_opens_are(kind: DeliveryEventType) -> None:
     world = having(SENT)
-    world.report(replace(CLICK, kind=kind))
+    world.feedback(replace(CLICK, type=kind))
     assert world.bus.taken == []
     world.signs_of_life = frozenset({DeliveryEventType.OPENED})
-    world.report(replace(CLICK, kind=kind))
+    world.feedback(replace(CLICK, type=kind))
     assert bool(world.bus.taken) == (kind is DeliveryEventType.OPENED)
 
 
-def test_where_the_bus_takes_nothing_the_report_comes_again() -> None:
+def test_where_the_bus_takes_nothing_the_delivery_event_comes_again() -> None:
     world = having(SENT)
     world.bus.answers.append(False)
     with pytest.raises(Unavailable):
-        world.report(CLICK)
-    world.report(CLICK)
+        world.feedback(CLICK)
+    world.feedback(CLICK)
     assert len(world.bus.taken) == 1

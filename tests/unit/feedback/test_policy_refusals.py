@@ -60,9 +60,9 @@ def bounced(
 
 
 def read(body: str) -> DeliveryEvent:
-    report = decode_delivery_event(body)
-    assert report is not None
-    return report
+    delivery_event = decode_delivery_event(body)
+    assert delivery_event is not None
+    return delivery_event
 
 
 def status(world: World, user: str) -> SubscriberStatus:
@@ -84,7 +84,7 @@ def test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody() -> None:
             for kind in ("Permanent", "Transient"):
                 message_id = f"{user}-{kind}-{number}"
                 body = bounced(user, message_id, kind=kind, status="5.7.26", diagnosticCode=GOOGLE)
-                world.report(read(body))
+                world.feedback(read(body))
     assert not world.suppressions.rows
     assert {status(world, user) for user in batch} == {SubscriberStatus.ACTIVE}
     assert not world.schedules.withdrawn
@@ -110,10 +110,10 @@ def test_trace_z_a_wrong_dns_record_of_the_sender_suppresses_nobody() -> None:
     ],
 )
 def test_a_refusal_by_policy_is_of_the_message(kind: Any, recipient: dict[str, Any]) -> None:
-    report = read(bounced(kind=kind, **recipient))
-    assert (report.fault, report.is_by_policy) == (Fault.OF_MESSAGE, True)
-    assert report.address == address_hash("ann@example.com")
-    assert mark_of(report) is None
+    delivery_event = read(bounced(kind=kind, **recipient))
+    assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.OF_MESSAGE, True)
+    assert delivery_event.address == address_hash("ann@example.com")
+    assert mark_of(delivery_event) is None
 
 
 @pytest.mark.parametrize(
@@ -138,21 +138,21 @@ def test_a_refusal_by_policy_is_of_the_message(kind: Any, recipient: dict[str, A
     ],
 )
 def test_what_is_said_of_the_mailbox_counts_as_before(recipient: dict[str, Any]) -> None:
-    report = read(bounced(**recipient))
-    assert (report.fault, report.is_by_policy) == (Fault.HARD, False)
+    delivery_event = read(bounced(**recipient))
+    assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.HARD, False)
 
 
 @pytest.mark.parametrize("subtype", ["OnAccountSuppressionList", "Suppressed"])
 def test_what_ses_has_on_a_list_of_its_own_is_hard_whatever_it_adds(subtype: str) -> None:
     """SES did not try: nobody refused anything."""
-    report = read(bounced(subtype=subtype, status="5.7.1", diagnosticCode=GOOGLE))
-    assert (report.fault, report.is_by_policy) == (Fault.HARD, False)
+    delivery_event = read(bounced(subtype=subtype, status="5.7.1", diagnosticCode=GOOGLE))
+    assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.HARD, False)
 
 
 @pytest.mark.parametrize("subtype", ["MessageTooLarge", "ContentRejected", "AttachmentRejected"])
 def test_what_else_is_of_the_message_is_no_policy(subtype: str) -> None:
-    report = read(bounced(kind="Transient", subtype=subtype, status="5.3.4"))
-    assert (report.fault, report.is_by_policy) == (Fault.OF_MESSAGE, False)
+    delivery_event = read(bounced(kind="Transient", subtype=subtype, status="5.3.4"))
+    assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.OF_MESSAGE, False)
 
 
 def test_a_code_is_found_however_long_the_text_before_what_is_cut_off() -> None:
@@ -172,9 +172,9 @@ _ANYTHING = st.recursive(
 def test_nothing_that_a_mailbox_provider_writes_raises(
     status: Any, diagnostic: Any, recipients: Any
 ) -> None:
-    report = read(bounced(status=status, diagnosticCode=diagnostic))
-    assert report.fault in {Fault.HARD, Fault.OF_MESSAGE}
-    assert report.is_by_policy == (report.fault is Fault.OF_MESSAGE)
+    delivery_event = read(bounced(status=status, diagnosticCode=diagnostic))
+    assert delivery_event.fault in {Fault.HARD, Fault.OF_MESSAGE}
+    assert delivery_event.is_by_policy == (delivery_event.fault is Fault.OF_MESSAGE)
     body = json.loads(bounced())
     body["detail"]["bounce"]["bouncedRecipients"] = recipients
     assert read(json.dumps(body)).fault is Fault.HARD

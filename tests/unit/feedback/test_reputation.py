@@ -56,26 +56,28 @@ def test_a_few_may_be_chance(counts: CategoryCounts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("report", "mark"),
+    ("delivery_event", "mark"),
     [
         (SENT, Mark.SENT),
         (a_bounce(), Mark.BOUNCED),
         (a_complaint(), Mark.COMPLAINED),
         *[(a_bounce(fault), None) for fault in (Fault.SOFT, Fault.UNDETERMINED, Fault.OF_MESSAGE)],
         *[
-            (replace(SENT, kind=kind), None)
+            (replace(SENT, type=kind), None)
             for kind in set(DeliveryEventType) - {DeliveryEventType.SENT}
         ],
     ],
 )
-def test_what_a_report_counts_as(report: DeliveryEvent, mark: Mark | None) -> None:
-    assert mark_of(report) is mark
+def test_what_a_delivery_event_counts_as(delivery_event: DeliveryEvent, mark: Mark | None) -> None:
+    assert mark_of(delivery_event) is mark
 
 
-@pytest.mark.parametrize("report", [a_bounce(), a_complaint()])
-def test_what_the_account_had_on_its_own_list_counts_for_nothing(report: DeliveryEvent) -> None:
+@pytest.mark.parametrize("delivery_event", [a_bounce(), a_complaint()])
+def test_what_the_account_had_on_its_own_list_counts_for_nothing(
+    delivery_event: DeliveryEvent,
+) -> None:
     """SES did not try, and does not count it."""
-    assert mark_of(replace(report, unsent=True)) is None
+    assert mark_of(replace(delivery_event, unsent=True)) is None
 
 
 def test_a_long_reason_is_cut() -> None:

@@ -225,7 +225,7 @@ def test_each_event_of_a_message_is_read(
     """The first time is that of the message: evidence is about when it was taken."""
     own = [record["timestamp"] for record in about.values() if "timestamp" in record]
     assert decode_delivery_event(body(detail_type, eventType=event_type, **about)) == DeliveryEvent(
-        kind=kind,
+        type=kind,
         run=RUN,
         attempt=2,
         message_id=ID,
@@ -242,7 +242,7 @@ def test_sns_carries_the_same_records(
     """In its envelope, or bare where raw message delivery is on."""
     by_bus = decode_delivery_event(body(_, eventType=event_type, **about))
     assert by_bus is not None
-    assert by_bus.kind is kind
+    assert by_bus.type is kind
     record = {"eventType": event_type, "mail": mail(), **about}
     assert decode_delivery_event(notification(record)) == by_bus
     assert decode_delivery_event(json.dumps(record)) == by_bus
@@ -267,12 +267,12 @@ def test_sns_carries_the_same_records(
     ],
 )
 def test_a_bounce_says_how_bad_it_is(type_: Any, subtype: Any, fault: Fault) -> None:
-    report = decode_delivery_event(bounced(bounceType=type_, bounceSubType=subtype))
-    assert report is not None
-    assert (report.kind, report.fault) == (DeliveryEventType.BOUNCED, fault)
-    assert report.address == address_hash(READER)
-    assert report.cause == (f"{type_} {subtype}" if type_ else "")
-    assert report.unsent == (subtype == "OnAccountSuppressionList")
+    delivery_event = decode_delivery_event(bounced(bounceType=type_, bounceSubType=subtype))
+    assert delivery_event is not None
+    assert (delivery_event.type, delivery_event.fault) == (DeliveryEventType.BOUNCED, fault)
+    assert delivery_event.address == address_hash(READER)
+    assert delivery_event.cause == (f"{type_} {subtype}" if type_ else "")
+    assert delivery_event.unsent == (subtype == "OnAccountSuppressionList")
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,13 @@ def test_an_automatic_reply_speaks_against_nobody(
 ) -> None:
     """Of a reader who is away: the email arrived. It has no delivery status notification."""
     about = {"bounceType": type_, "bounceSubType": subtype, "bouncedRecipients": recipients}
-    report = decode_delivery_event(bounced(**about))
-    assert report is not None
-    assert (report.kind, report.fault, report.address) == (DeliveryEventType.BOUNCED, None, "")
+    delivery_event = decode_delivery_event(bounced(**about))
+    assert delivery_event is not None
+    assert (delivery_event.type, delivery_event.fault, delivery_event.address) == (
+        DeliveryEventType.BOUNCED,
+        None,
+        "",
+    )
     given_up = decode_delivery_event(bounced(**about, reportingMTA="dsn; mta.example.com"))
     assert given_up is not None
     assert given_up.fault in {Fault.SOFT, Fault.UNDETERMINED}
@@ -314,16 +318,16 @@ def test_a_complaint_is_one_unless_it_says_otherwise(
 ) -> None:
     about = {"complainedRecipients": [{"emailAddress": READER}]}
     about |= {"complaintFeedbackType": type_, "complaintSubType": subtype}  # type: ignore[dict-item]
-    report = decode_delivery_event(body("Email Complaint Received", complaint=about))
-    assert report is not None
-    assert (report.kind, report.fault) == (DeliveryEventType.COMPLAINED, fault)
-    assert report.address == (address_hash(READER) if fault else "")
-    assert report.unsent == (subtype == "OnAccountSuppressionList")
+    delivery_event = decode_delivery_event(body("Email Complaint Received", complaint=about))
+    assert delivery_event is not None
+    assert (delivery_event.type, delivery_event.fault) == (DeliveryEventType.COMPLAINED, fault)
+    assert delivery_event.address == (address_hash(READER) if fault else "")
+    assert delivery_event.unsent == (subtype == "OnAccountSuppressionList")
 
 
 @pytest.mark.parametrize("odd", [[], {}, 7, True])
 def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
-    """The report is evidence all the same."""
+    """The delivery event is evidence all the same."""
     soft = decode_delivery_event(bounced(bounceType="Transient", bounceSubType=odd))
     about = {"complaintFeedbackType": odd, "complaintSubType": odd}
     spam = decode_delivery_event(body("Email Complaint Received", complaint=about))
@@ -336,34 +340,36 @@ def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
 def test_the_address_is_the_one_that_was_written_to() -> None:
     """The one that bounced may be where the reader's email is forwarded to."""
     elsewhere = [{"emailAddress": "ann@mail.example.net"}]
-    report = decode_delivery_event(bounced(bounceType="Permanent", bouncedRecipients=elsewhere))
-    assert report is not None
-    assert report.address == address_hash(READER)
+    delivery_event = decode_delivery_event(
+        bounced(bounceType="Permanent", bouncedRecipients=elsewhere)
+    )
+    assert delivery_event is not None
+    assert delivery_event.address == address_hash(READER)
 
 
 @pytest.mark.parametrize("destination", [None, [], "", [None], [7], [" "]])
 def test_where_the_message_names_no_address_the_bounced_one_counts(destination: Any) -> None:
     about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": READER.upper()}]}
-    report = decode_delivery_event(
+    delivery_event = decode_delivery_event(
         body("Email Bounced", mail=mail(destination=destination), bounce=about)
     )
-    assert report is not None
-    assert report.address == address_hash(READER)
+    assert delivery_event is not None
+    assert delivery_event.address == address_hash(READER)
 
 
-def test_nothing_that_a_report_holds_is_the_address() -> None:
+def test_nothing_that_a_delivery_event_holds_is_the_address() -> None:
     """Also where somebody puts one into the type of a bounce."""
-    report = decode_delivery_event(bounced(bounceType="Permanent", bounceSubType=READER))
-    assert report is not None
-    assert report.cause == "Permanent"
-    assert READER not in repr(replace(report, run=None))
+    delivery_event = decode_delivery_event(bounced(bounceType="Permanent", bounceSubType=READER))
+    assert delivery_event is not None
+    assert delivery_event.cause == "Permanent"
+    assert READER not in repr(replace(delivery_event, run=None))
 
 
 @pytest.mark.parametrize("record", [None, "x", {}, {"timestamp": 5}, {"timestamp": "soon"}])
 def test_an_event_whose_own_time_cannot_be_read_is_evidence_all_the_same(record: Any) -> None:
-    report = decode_delivery_event(body("Email Clicked", click=record))
-    assert report
-    assert (report.at, report.happened_at) == (None, report.sent_at)
+    delivery_event = decode_delivery_event(body("Email Clicked", click=record))
+    assert delivery_event
+    assert (delivery_event.at, delivery_event.happened_at) == (None, delivery_event.sent_at)
 
 
 def test_every_kind_has_its_event() -> None:
@@ -395,26 +401,28 @@ def test_what_is_not_about_a_message_of_gazette_is_nothing(other: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["canary", "", "ann-daily-017", "a-b-c", "ann-daily"])
-def test_a_tag_that_names_no_run_is_still_a_report(tag: str) -> None:
-    report = decode_delivery_event(body(mail=mail(tags={"run": [tag], "attempt": ["1"]})))
-    assert report is not None
-    assert report.run is None
-    assert report.message_id == ID
+def test_a_tag_that_names_no_run_is_still_a_delivery_event(tag: str) -> None:
+    delivery_event = decode_delivery_event(body(mail=mail(tags={"run": [tag], "attempt": ["1"]})))
+    assert delivery_event is not None
+    assert delivery_event.run is None
+    assert delivery_event.message_id == ID
 
 
 @pytest.mark.parametrize("attempt", [[], ["one"], ["-1"], ["1.5"], ["²"], [""], [1], "1", None])
 def test_an_attempt_that_is_no_number_is_none(attempt: Any) -> None:
-    report = decode_delivery_event(body(mail=mail(tags={"run": [run_id(RUN)], "attempt": attempt})))
-    assert report is not None
-    assert report.run == RUN
-    assert report.attempt is None
+    delivery_event = decode_delivery_event(
+        body(mail=mail(tags={"run": [run_id(RUN)], "attempt": attempt}))
+    )
+    assert delivery_event is not None
+    assert delivery_event.run == RUN
+    assert delivery_event.attempt is None
 
 
 def test_an_instant_elsewhere_is_told_in_utc() -> None:
-    report = decode_delivery_event(body(mail=mail(timestamp="2026-03-01T07:10:02+01:00")))
-    assert report is not None
-    assert report.sent_at == datetime(2026, 3, 1, 6, 10, 2, tzinfo=UTC)
-    assert report.sent_at.tzinfo is UTC
+    delivery_event = decode_delivery_event(body(mail=mail(timestamp="2026-03-01T07:10:02+01:00")))
+    assert delivery_event is not None
+    assert delivery_event.sent_at == datetime(2026, 3, 1, 6, 10, 2, tzinfo=UTC)
+    assert delivery_event.sent_at.tzinfo is UTC
 
 
 @pytest.mark.parametrize(
@@ -462,11 +470,11 @@ def test_what_cannot_be_read_is_refused_with_the_field(wrong: str, named: str) -
 def test_what_speaks_against_nobody_knows_whom_is_evidence_all_the_same(
     wrong: str, flaw: str
 ) -> None:
-    report = decode_delivery_event(wrong)
-    assert report is not None
-    assert report.run == RUN
-    assert flaw in report.flaw
-    assert (report.fault, report.address) == (None, "")
+    delivery_event = decode_delivery_event(wrong)
+    assert delivery_event is not None
+    assert delivery_event.run == RUN
+    assert flaw in delivery_event.flaw
+    assert (delivery_event.fault, delivery_event.address) == (None, "")
 
 
 ANYTHING = st.recursive(
@@ -490,7 +498,7 @@ def test_no_body_whatever_breaks_the_reading(replaced: str, value: Any) -> None:
     }
     holders.get(replaced, event)[replaced] = value
     try:
-        report = decode_delivery_event(json.dumps(event))
+        delivery_event = decode_delivery_event(json.dumps(event))
     except InvalidEvent:
         return
-    assert report is None or isinstance(report, DeliveryEvent)
+    assert delivery_event is None or isinstance(delivery_event, DeliveryEvent)

@@ -1,4 +1,4 @@
-"""Reports of emails that these tables do not know: they settle nothing, and are kept."""
+"""Delivery events of emails that these tables do not know: they settle nothing, and are kept."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -37,12 +37,12 @@ def click(world: World, attempt: int | None = 1) -> DeliveryEvent:
 
 
 @pytest.mark.parametrize("attempt", [1, 2, None])
-def test_trace_t_a_report_of_a_run_that_nobody_claimed_repeats_nothing(
+def test_trace_t_a_delivery_event_of_a_run_that_nobody_claimed_repeats_nothing(
     attempt: int | None,
 ) -> None:
     world = three_digests()
-    world.report(click(world, attempt))
-    assert [body for body, _ in world.quarantine.kept] == ["the report"]
+    world.feedback(click(world, attempt))
+    assert [body for body, _ in world.quarantine.kept] == ["the delivery event"]
     put(world, 4)
     world.clock.pass_time(hours=1)
     for number in (4, 5):
@@ -58,13 +58,13 @@ def test_it_is_kept_with_its_reason_and_nothing_else_comes_of_it() -> None:
     world = three_digests()
     latest = world.evidence_log.latest()
     with world.calls() as called:
-        run = world.report(click(world))
+        run = world.feedback(click(world))
     assert called == ["runs.get", "quarantine.keep"]
     assert run == world.runs.rows[RunKey("ann", DAILY, 4)]
     assert run.status is Status.PENDING
     ((body, reason),) = world.quarantine.kept
-    assert body == "the report"
-    assert "attempt 1 of run ann-daily-4, of which 0 were made" in reason
+    assert body == "the delivery event"
+    assert "attempt 1 of run ann-daily-4, but 0 were made" in reason
     assert world.evidence_log.latest() == latest
     assert not world.engagements.rows
 
@@ -85,11 +85,11 @@ def test_a_sent_run_without_a_window_closes_none() -> None:
 
 
 def test_a_run_whose_row_was_restored_is_not_settled_by_a_later_attempt() -> None:
-    """The row says that one attempt was made; the report is of the second."""
+    """The row says that one attempt was made; the delivery event is of the second."""
     world = three_digests()
     third = RunKey("ann", DAILY, 3)
     restored = replace(world.runs.rows[third], status=Status.RETRYING, reason=Reason.POLICY_RESEND)
     world.runs.rows[third] = restored
-    report = replace(click(world), run=third, attempt=2)
-    assert world.report(report) == restored
+    delivery_event = replace(click(world), run=third, attempt=2)
+    assert world.feedback(delivery_event) == restored
     assert len(world.quarantine.kept) == 1

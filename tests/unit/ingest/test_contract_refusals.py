@@ -211,7 +211,7 @@ def test_a_pause_is_twelve_weeks_of_the_readers_own_calendar_at_most(
 
 
 @pytest.mark.parametrize("wrong", ["time_zone", "changed_at"])
-def test_a_pause_without_what_it_is_counted_from_reports_that(wrong: str) -> None:
+def test_a_pause_without_what_it_is_counted_from_delivery_events_that(wrong: str) -> None:
     detail = {
         **changed("subscriber.changed", wrong, "soon"),
         "digest": {"paused_until": "2199-12-31"},

@@ -145,7 +145,7 @@ def pass_hours(world: World, hours: int) -> None:
 def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
     first_went_out: bool,
 ) -> None:
-    """Else nobody could tell by the report of either in which of them the event was."""
+    """Else nobody could tell by the delivery event of either in which of them the event was."""
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
     written_late(world, event, in_doubt)

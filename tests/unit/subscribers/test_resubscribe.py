@@ -128,7 +128,7 @@ def test_a_complaint_that_comes_while_somebody_starts_again_keeps_them_out() -> 
     """Of a digest that they had before they left."""
 
     def complain(world: World) -> None:
-        world.report(a_complaint())
+        world.feedback(a_complaint())
 
     for act, other in ((World.come_back, complain), (complain, World.come_back)):
         for world, where in interleavings(left, act, other):

@@ -53,13 +53,13 @@ def moves(world: World, email: str = "ann@example.org") -> None:
 
 
 @pytest.mark.parametrize(
-    ("report", "cause"), [(a_bounce(), Cause.BOUNCED), (a_complaint(), Cause.COMPLAINED)]
+    ("delivery_event", "cause"), [(a_bounce(), Cause.BOUNCED), (a_complaint(), Cause.COMPLAINED)]
 )
 def test_a_hard_bounce_or_a_complaint_stops_everything(
-    world: World, report: DeliveryEvent, cause: Cause
+    world: World, delivery_event: DeliveryEvent, cause: Cause
 ) -> None:
     for _ in range(2):
-        world.report(report)
+        world.feedback(delivery_event)
         assert world.suppressions.rows == {ANN: cause}
         assert status(world) is SubscriberStatus.SUPPRESSED
         assert world.schedules.withdrawn == {("ann", DAILY), ("ann", "weekly")}
@@ -69,7 +69,7 @@ def test_a_hard_bounce_or_a_complaint_stops_everything(
 
 def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
     def complain(world: World) -> None:
-        world.report(a_complaint())
+        world.feedback(a_complaint())
 
     for world, where in crashes(a_reader, complain):
         complain(world)
@@ -92,7 +92,7 @@ def test_no_email_is_claimed_after_the_bounce_was_heeded() -> None:
 
     def bounce(world: World) -> None:
         claimed.append(world.runs.rows[a_run(2).key].status is Status.SENDING)
-        world.report(a_bounce())
+        world.feedback(a_bounce())
 
     for world, where in interleavings(make, lambda world: world.deliver(a_run(2).key), bounce):
         in_time = "suppressions.holds" in where
@@ -116,7 +116,7 @@ def test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too
     for world, where in interleavings(
         make,
         lambda world: world.deliver(a_run(1, user_id="bo").key),
-        lambda world: world.report(a_complaint()),
+        lambda world: world.feedback(a_complaint()),
     ):
         if world.emails():
             later.append(where)
@@ -144,7 +144,7 @@ def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_in_do
 
 def test_who_moved_to_another_address_meanwhile_goes_on(world: World) -> None:
     moves(world)
-    world.report(a_bounce())
+    world.feedback(a_bounce())
     assert world.suppressions.rows == {ANN: Cause.BOUNCED}
     assert status(world) is SubscriberStatus.ACTIVE
     assert not world.schedules.withdrawn
@@ -156,7 +156,7 @@ def test_who_moves_to_an_address_just_as_it_is_suppressed_is_stopped() -> None:
     there = "bo@example.com"
 
     def bounce(world: World) -> None:
-        world.report(a_bounce(address=there))
+        world.feedback(a_bounce(address=there))
 
     def move(world: World) -> None:
         moves(world, there)
@@ -169,7 +169,7 @@ def test_who_moves_to_an_address_just_as_it_is_suppressed_is_stopped() -> None:
 
 def test_who_leaves_a_suppressed_address_just_then_may_be_stopped_only_at_it() -> None:
     def bounce(world: World) -> None:
-        world.report(a_bounce())
+        world.feedback(a_bounce())
 
     for act, other in ((moves, bounce), (bounce, moves)):
         for world, where in interleavings(a_reader, act, other):
@@ -235,7 +235,7 @@ def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_agai
     for acts in (("unsubscribe", "complain"), ("complain", "unsubscribe")):
         world = a_reader()
         for act in acts:
-            world.unsubscribe() if act == "unsubscribe" else world.report(a_complaint())
+            world.unsubscribe() if act == "unsubscribe" else world.feedback(a_complaint())
         assert status(world) is SubscriberStatus.UNSUBSCRIBED
         assert world.suppressions.rows == {ANN: Cause.COMPLAINED}
         assert not world.come_back()
@@ -243,18 +243,18 @@ def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_agai
         assert status(world) is SubscriberStatus.UNSUBSCRIBED
 
 
-@pytest.mark.parametrize("report", [a_bounce(run=None), a_complaint(run=None)])
+@pytest.mark.parametrize("delivery_event", [a_bounce(run=None), a_complaint(run=None)])
 def test_what_was_no_email_to_a_reader_suppresses_nothing(
-    world: World, report: DeliveryEvent
+    world: World, delivery_event: DeliveryEvent
 ) -> None:
     """The canary goes to nobody's address."""
-    world.report(report)
+    world.feedback(delivery_event)
     assert not world.suppressions.rows
 
 
 def test_an_address_is_suppressed_also_where_nobody_is_there_any_more() -> None:
     world = World()
-    world.report(a_bounce())
+    world.feedback(a_bounce())
     assert world.suppressions.rows == {ANN: Cause.BOUNCED}
     world.choose()
     assert status(world) is SubscriberStatus.SUPPRESSED
@@ -262,7 +262,7 @@ def test_an_address_is_suppressed_also_where_nobody_is_there_any_more() -> None:
 
 def test_what_speaks_against_the_message_is_not_counted(world: World) -> None:
     for number in range(20):
-        world.report(a_bounce(Fault.OF_MESSAGE, f"m{number}"))
+        world.feedback(a_bounce(Fault.OF_MESSAGE, f"m{number}"))
     assert status(world) is SubscriberStatus.ACTIVE
     assert not world.bounces.rows
 
@@ -273,7 +273,7 @@ def test_soft_bounces_suppress_at_the_fifth_message_and_not_before(
 ) -> None:
     for number in range(1, 6):
         for _ in range(3):
-            world.report(a_bounce(fault, f"m{number}", sent_at=NOW + number * DAY))
+            world.feedback(a_bounce(fault, f"m{number}", sent_at=NOW + number * DAY))
         stopped = number == 5
         assert world.suppressions.rows == ({ANN: Cause.BOUNCED} if stopped else {})
         assert (status(world) is SubscriberStatus.SUPPRESSED) == stopped
@@ -281,12 +281,12 @@ def test_soft_bounces_suppress_at_the_fifth_message_and_not_before(
 
 def test_soft_bounces_that_are_far_apart_suppress_nobody(world: World) -> None:
     for number in range(20):
-        world.report(a_bounce(Fault.SOFT, f"m{number}", sent_at=NOW + 4 * number * DAY))
+        world.feedback(a_bounce(Fault.SOFT, f"m{number}", sent_at=NOW + 4 * number * DAY))
     assert status(world) is SubscriberStatus.ACTIVE
 
 
 DAYS = st.integers(0, 40).map(lambda days: NOW + days * DAY)
-REPORTS = st.one_of(
+EVENTS = st.one_of(
     st.builds(a_bounce, st.sampled_from(Fault), st.sampled_from("abcdefgh"), sent_at=DAYS),
     st.builds(
         lambda number: a_bounce(Fault.SOFT, f"m{number}", sent_at=NOW + number * 4 * DAY),
@@ -297,20 +297,20 @@ REPORTS = st.one_of(
 
 
 @settings(max_examples=60, deadline=None)
-@given(reports=st.lists(REPORTS, max_size=9), data=st.data())
-def test_reports_end_in_the_same_state_in_any_order_and_number(
-    reports: list[DeliveryEvent], data: st.DataObject
+@given(delivery_events=st.lists(EVENTS, max_size=9), data=st.data())
+def test_delivery_events_end_in_the_same_state_in_any_order_and_number(
+    delivery_events: list[DeliveryEvent], data: st.DataObject
 ) -> None:
     """Of what SES says of the messages to one address, each of them once or several times."""
     repeated = [
-        *reports,
-        *data.draw(st.lists(st.sampled_from(reports)) if reports else st.just([])),
+        *delivery_events,
+        *data.draw(st.lists(st.sampled_from(delivery_events)) if delivery_events else st.just([])),
     ]
     ends = []
-    for order in (reports, data.draw(st.permutations(repeated))):
+    for order in (delivery_events, data.draw(st.permutations(repeated))):
         world = a_reader()
-        for report in order:
-            world.report(report)
+        for delivery_event in order:
+            world.feedback(delivery_event)
         stopped = (status(world), world.schedules.withdrawn, world.suppressions.rows)
         ends.append((*stopped, world.bounces.rows, world.runs.rows[a_run(2).key].epoch > 0))
     assert ends[0] == ends[1]
@@ -338,7 +338,7 @@ def test_the_defaults_are_five_within_a_fortnight() -> None:
 def test_a_run_that_was_due_is_skipped_with_the_reason(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(minutes=5)
-    world.report(a_bounce())
+    world.feedback(a_bounce())
     world.deliver(a_run(2).key)
     run = world.runs.rows[a_run(2).key]
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.SUPPRESSED)

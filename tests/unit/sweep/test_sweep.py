@@ -61,7 +61,7 @@ def lose_sight(world: World, key: RunKey = KEY) -> Run:
 
 
 def prove(world: World) -> None:
-    """Reports of emails that were sent lately come in."""
+    """Delivery events of emails that were sent lately come in."""
     world.evidence_log.note(world.clock())
 
 
@@ -206,7 +206,7 @@ def test_assume_sent_closes_the_window(world: World) -> None:
     assert run.reason is Reason.EMPTY
 
 
-def test_nothing_is_sent_twice_while_reports_are_not_known_to_come_in(world: World) -> None:
+def test_nothing_is_sent_twice_while_delivery_events_are_not_known_to_come_in(world: World) -> None:
     """Their absence then says nothing. A canary is sent, so that there is one to go by."""
     lose_sight(world)
     assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
@@ -215,7 +215,7 @@ def test_nothing_is_sent_twice_while_reports_are_not_known_to_come_in(world: Wor
     assert world.sweep() == {Swept.RESENT: 1}
 
 
-def test_a_report_of_an_earlier_email_proves_nothing(world: World) -> None:
+def test_a_delivery_event_of_an_earlier_email_proves_nothing(world: World) -> None:
     run = lose_sight(world)
     assert run.deadline
     world.evidence_log.note(run.deadline)
@@ -224,7 +224,7 @@ def test_a_report_of_an_earlier_email_proves_nothing(world: World) -> None:
     assert world.sweep() == {Swept.RESENT: 1}
 
 
-def test_reports_that_wait_to_be_worked_off_may_be_the_ones(world: World) -> None:
+def test_delivery_events_that_wait_to_be_worked_off_may_be_the_ones(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.backlog.clear = False
@@ -251,8 +251,8 @@ def test_evidence_settles_a_doubt_before_and_after_the_policy_has_spoken(world: 
     lose_sight(world)
     prove(world)
     world.sweep()
-    report = DeliveryEvent(DeliveryEventType.DELIVERED, KEY, 1, "m1", NOW)
-    assert world.report(report) == world.runs.rows[KEY]
+    delivery_event = DeliveryEvent(DeliveryEventType.DELIVERED, KEY, 1, "m1", NOW)
+    assert world.feedback(delivery_event) == world.runs.rows[KEY]
     assert status(world) == (Status.SENT, Reason.EVIDENCE)
     world.deliver_queued()
     assert world.mailer.calls == 1
@@ -369,7 +369,7 @@ def test_the_message_of_a_resend_has_no_delay(world: World) -> None:
 
 
 def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
-    """A doubt of which nobody can tell whether reports come in, before a run without a message."""
+    """A doubt while delivery events may not come in, before a run without a message."""
     lose_sight(world)
     other = replace(KEY, schedule="weekly")
     world.runs.create(Run(other, due_at=NOW, check_at=NOW))

@@ -1,9 +1,8 @@
 """The function `feedback`, joined."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 
 import boto3
 
@@ -20,72 +19,42 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.delivery.run import Run
-from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
-from gazette.domain.subscribers.suppression import Cause, SoftLimit
+from gazette.domain.feedback.delivery_events import DeliveryEventType
+from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.run_metrics import record_category_held
 from gazette.settings import FeedbackSettings
-from gazette.steps.feedback.bounces import SuppressionContext, heed
-from gazette.steps.feedback.category_stats import CategoryStatsContext, watch
-from gazette.steps.feedback.feedback import record_event
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A report, the run that it is of, and why its address is suppressed now, if it is for it.
-
-    `is_of_unknown_attempt`: as in Recorded.
-    """
-
-    report: DeliveryEvent
-    run: Run | None
-    suppressed: Cause | None
-    is_of_unknown_attempt: bool
+from gazette.steps.feedback.bounces import SuppressionContext
+from gazette.steps.feedback.category_stats import CategoryStatsContext
+from gazette.steps.feedback.feedback import Feedback, FeedbackContext, process_delivery_event
 
 
 @cache
-def build() -> Callable[[str], Taken | None]:
-    """Takes the body of a message; None where it reports of no email of ours.
-
-    Built once per process.
-    """
+def build() -> Callable[[str], Feedback | None]:
+    """Takes the body of a message; as `process_delivery_event`. Built once per process."""
     settings = FeedbackSettings.from_env()
     retention = timedelta(days=settings.run_retention_days)
     runs = DynamoRuns(settings.runs_table, retention=retention)
-    engagements = DynamoEngagements(settings.engagement_table, retention=retention)
-    evidence_log = DynamoEvidenceLog(settings.control_table)
-    quarantine = SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url)
-    said_on = EventBridgeBus(events_client(), settings.bus, source="gazette.feedback")
     signs = {
         DeliveryEventType.CLICKED: settings.track_clicks,
         DeliveryEventType.OPENED: settings.opens_are_life,
     }
-    signs_of_life = frozenset(kind for kind, is_one in signs.items() if is_one)
-    by = _suppressing(settings, runs)
-    watching = _watching(settings)
-
-    def run(body: str) -> Taken | None:
-        report = decode_delivery_event(body, installation=settings.installation)
-        if report is None:
-            return None
-        recorded = record_event(
-            report,
-            body,
-            quarantine=quarantine,
+    return partial(
+        process_delivery_event,
+        decode=partial(decode_delivery_event, installation=settings.installation),
+        context=FeedbackContext(
             runs=runs,
-            evidence_log=evidence_log,
-            engagements=engagements,
-            bus=said_on,
-            signs_of_life=signs_of_life,
-        )
-        if watching:
-            watch(report, recorded, by=watching)
-        return Taken(report, recorded.run, heed(report, by=by), recorded.is_of_unknown_attempt)
+            evidence_log=DynamoEvidenceLog(settings.control_table),
+            engagements=DynamoEngagements(settings.engagement_table, retention=retention),
+            quarantine=SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url),
+            bus=EventBridgeBus(events_client(), settings.bus, source="gazette.feedback"),
+            signs_of_life=frozenset(type_ for type_, is_one in signs.items() if is_one),
+            category_stats=_category_stats(settings),
+            suppression=_suppression(settings, runs),
+        ),
+    )
 
-    return run
 
-
-def _watching(settings: FeedbackSettings) -> CategoryStatsContext | None:
+def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:
     if not settings.category_hold:
         return None
     return CategoryStatsContext(
@@ -96,7 +65,7 @@ def _watching(settings: FeedbackSettings) -> CategoryStatsContext | None:
     )
 
 
-def _suppressing(settings: FeedbackSettings, runs: DynamoRuns) -> SuppressionContext:
+def _suppression(settings: FeedbackSettings, runs: DynamoRuns) -> SuppressionContext:
     span = timedelta(days=settings.soft_bounce_days)
     return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),

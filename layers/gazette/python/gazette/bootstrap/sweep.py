@@ -67,7 +67,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
             queue_url=settings.feedback_queue_url,
             failed_urls=(
                 settings.feedback_dead_queue_url,
-                settings.reports_undelivered_queue_url,
+                settings.feedback_undelivered_queue_url,
             ),
             clock=now,
         ),

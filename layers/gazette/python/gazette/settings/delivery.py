@@ -108,11 +108,11 @@ class SendingSettings(PacingSettings):
     """What everybody needs who sends. `mail_provider` is `ses` or `smtp`.
 
     What begins with `immediate` is for email that goes out at once; without it, for digests.
-    `installation` names the tables: each email carries it, and so does each report of it.
+    `installation` names the tables: each email carries it, and so does each delivery event of it.
     `send_timeout`: the longest call of SES. `smtp_reply_timeout`: how long an SMTP server may take
     to answer once it has the message; `smtp_command_timeout`: for each stage before that.
-    `evidence_grace`: how long the provider's report of an email may take. `track_clicks`: 1 where
-    SES leads links by its own server, which the reader's own must not be; else 0.
+    `evidence_grace`: how long the provider's delivery event of an email may take. `track_clicks`: 1
+    where SES leads links by its own server, which the reader's own must not be; else 0.
     """
 
     resend_queue_url: str

@@ -9,10 +9,10 @@ from gazette.settings.environment import Settings, check, check_choice
 class FeedbackSettings(Settings):
     """What `feedback` needs.
 
-    `soft_bounces` soft bounces within `soft_bounce_days` suppress an address.
-    `track_clicks`, `opens_are_life`: 1 where a click, or an open, is a sign of life; else 0.
-    `category_hold`: 1 where too many bounces or complaints put a category on hold; else 0.
-    `installation`: as each email carries it; a report with another one is not of these tables.
+    `soft_bounces` soft bounces within `soft_bounce_days` suppress an address. `track_clicks`,
+    `opens_are_life`: 1 where a click, or an open, is a sign of life; else 0. `category_hold`: 1
+    where too many bounces or complaints put a category on hold; else 0. `installation`: as each
+    email carries it; a delivery event with another one is not of these tables.
     """
 
     runs_table: str
@@ -44,8 +44,8 @@ class SweepSettings(Settings):
     """What `sweep` needs. Durations are seconds.
 
     `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for a run of which nobody knows
-    whether it went out. `evidence_grace`: how long the provider's report may take.
-    `longest_doubt`: how long `resend` waits for a proof that reports come in at all.
+    whether it went out. `evidence_grace`: how long the provider's delivery event may take.
+    `longest_doubt`: how long `resend` waits for a proof that delivery events come in at all.
     `ticks`: 1 where a clock starts digests, so that a shard can be late; else 0.
     """
 
@@ -57,7 +57,7 @@ class SweepSettings(Settings):
     sweep_queue_url: str
     feedback_queue_url: str
     feedback_dead_queue_url: str
-    reports_undelivered_queue_url: str
+    feedback_undelivered_queue_url: str
     mail_provider: str
     sender: str
     configuration_set: str

@@ -1,4 +1,4 @@
-"""Whether the provider's own reports come in: what has come, and what still waits."""
+"""Whether the provider's own delivery events come in: what has come, and what still waits."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING

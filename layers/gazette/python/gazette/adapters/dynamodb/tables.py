@@ -278,14 +278,14 @@ class RunRow(Row):
 class ControlRow(Row):
     """Table `control`. Of kind `batch`: one row a slot, `id` its name.
 
-    Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with.
-    Of kind `behind`: one row for each slot of a shard in which something could not be read.
-    Of kind `shards`: one row for each number of shards that there ever was, and since when.
-    Of kind `evidence`: one row, of which `slot` is the instant up to which reports have come in.
-    Of kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON).
-    Of kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
-    `until` when; absent while it runs.
-    Of kind `hold`: one row for each category on hold, `id` its name, `slot` since when, and `why`.
+    Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with. Of
+    kind `behind`: one row for each slot of a shard in which something could not be read. Of kind
+    `shards`: one row for each number of shards that there ever was, and since when. Of kind
+    `evidence`: one row, of which `slot` is the instant up to which delivery events have come in. Of
+    kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON). Of
+    kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
+    `until` when; absent while it runs. Of kind `hold`: one row for each category on hold, `id` its
+    name, `slot` since when, and `why`.
     """
 
     class Meta:

@@ -1,4 +1,4 @@
-"""An email to Amazon's mailbox simulator, so that there is a report of something."""
+"""An email to Amazon's mailbox simulator, so that there is a delivery event of something."""
 
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ class SesCanary:
                 Destination={"ToAddresses": [_NOBODY]},
                 Content={
                     "Simple": {
-                        "Subject": {"Data": "Gazette asks whether reports come in"},
+                        "Subject": {"Data": "Gazette asks whether delivery events come in"},
                         "Body": {"Text": {"Data": "Nobody reads this."}},
                     }
                 },

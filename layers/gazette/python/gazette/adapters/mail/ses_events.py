@@ -82,9 +82,9 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     finished text.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
-    Raises InvalidEvent for what is no JSON, no envelope of EventBridge or SNS, or a report about a
-    message of Gazette that lacks its id or its time: dropping that would lose evidence unseen. What
-    lacks only whom it speaks against is evidence, and says so (`flaw`).
+    Raises InvalidEvent for what is no JSON, no envelope of EventBridge or SNS, or a delivery event
+    about a message of Gazette that lacks its id or its time: dropping that would lose evidence
+    unseen. What lacks only whom it speaks against is evidence, and says so (`flaw`).
     """
     record = _record(body)
     mail = record.about.get("mail")
@@ -96,8 +96,8 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     message_id = mail.get("messageId")
     if not isinstance(message_id, str) or not message_id:
         raise InvalidEvent("mail.messageId of an event of SES must be a text")
-    report = DeliveryEvent(
-        kind=record.kind,
+    event = DeliveryEvent(
+        type=record.kind,
         run=_run(tag),
         attempt=_number(_tag(mail, "attempt")),
         message_id=message_id,
@@ -107,11 +107,11 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     try:
         found = accused(record.kind, record.about, mail)
     except InvalidEvent as err:
-        return replace(report, flaw=str(err))
+        return replace(event, flaw=str(err))
     if found is None:
-        return report
+        return event
     return replace(
-        report,
+        event,
         fault=found.fault,
         address=found.address,
         cause=found.cause,

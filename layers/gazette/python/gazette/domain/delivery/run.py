@@ -35,7 +35,7 @@ class Status(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a run has its status: what `explain` and the reports print.
+    """Why a run has its status: what `explain` and the delivery events print.
 
     Where this version does not know it, the status alone counts.
     """

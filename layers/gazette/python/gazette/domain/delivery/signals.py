@@ -106,7 +106,7 @@ class DeadlinePassed:
 class Evidence:
     """The provider reported an event for this attempt: it took its message, some time ago.
 
-    `attempt` None: the report does not say which one.
+    `attempt` None: the delivery event does not say which one.
     """
 
     attempt: int | None

@@ -8,7 +8,7 @@ from gazette.domain.model import RunKey
 
 
 class DeliveryEventType(StrEnum):
-    """What became of a message. Reports come in any order, any number of times, or not at all.
+    """What became of a message. Events come in any order, any number of times, or not at all.
 
     All of them prove that the provider took the message, and all but `REJECTED` and
     `RENDERING_FAILED` that it handed it on or still tries to: `REJECTED` found a virus in it,
@@ -60,7 +60,7 @@ class DeliveryEvent:
     against, though it does.
     """
 
-    kind: DeliveryEventType
+    type: DeliveryEventType
     run: RunKey | None
     attempt: int | None
     message_id: str
@@ -82,9 +82,9 @@ class DeliveryEvent:
     def is_of_a_scanner(self) -> bool:
         """Whether it is a click so soon that it says nothing of the reader.
 
-        Held against the instant of sending, which every report has, and not of delivery: so the
-        answer is the same in whatever order reports come.
+        Held against the instant of sending, which every delivery event has, and not of delivery: so
+        the answer is the same in whatever order delivery events come.
         """
         return (
-            self.kind is DeliveryEventType.CLICKED and self.happened_at < self.sent_at + _TOO_SOON
+            self.type is DeliveryEventType.CLICKED and self.happened_at < self.sent_at + _TOO_SOON
         )

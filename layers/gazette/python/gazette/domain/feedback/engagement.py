@@ -32,17 +32,17 @@ _UNTOLD = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
 _ACCUSING = {DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED}
 
 
-def what_became(report: DeliveryEvent) -> EngagementEvent | None:
-    """What the report tells of its email; None where it tells nothing that is remembered.
+def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
+    """What the delivery event tells of its email; None where it tells nothing that is remembered.
 
-    So a bounce that is an automatic reply, and a complaint that takes one back: such a report has
-    no fault.
+    So a bounce that is an automatic reply, and a complaint that takes one back: such a delivery
+    event has no fault.
     """
-    if report.kind in _UNTOLD or report.is_of_a_scanner:
+    if event.type in _UNTOLD or event.is_of_a_scanner:
         return None
-    if report.kind in _ACCUSING and report.fault is None:
+    if event.type in _ACCUSING and event.fault is None:
         return None
-    return EngagementEvent(report.kind.value)
+    return EngagementEvent(event.type.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,8 @@ def category_hold(
     return CategoryHold(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
 
 
-def mark_of(report: DeliveryEvent) -> Mark | None:
-    """What a report is counted as; None where it says nothing of this.
+def mark_of(event: DeliveryEvent) -> Mark | None:
+    """What a delivery event is counted as; None where it says nothing of this.
 
     A bounce or complaint because of the account's own suppression list is none: SES did not try,
     and does not count it either.
@@ -70,11 +70,11 @@ def mark_of(report: DeliveryEvent) -> Mark | None:
     Nor is what was refused by policy: that is about the sender's domain, which all categories
     share. To hold one of them would mend nothing, and hide it; it has an alarm of its own.
     """
-    if report.kind is DeliveryEventType.SENT:
+    if event.type is DeliveryEventType.SENT:
         return Mark.SENT
-    if report.unsent:
+    if event.unsent:
         return None
-    match report.fault:
+    match event.fault:
         case Fault.HARD:
             return Mark.BOUNCED
         case Fault.COMPLAINT:

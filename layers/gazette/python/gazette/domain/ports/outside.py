@@ -280,27 +280,27 @@ class BrakeLever(Protocol):
 
 
 class EvidenceLog(Protocol):
-    """Up to when the provider's own reports have come in."""
+    """Up to when the provider's own delivery events have come in."""
 
     def note(self, sent_at: datetime) -> None:
-        """A report of an email that was sent at this instant has been worked off."""
+        """A delivery event of an email that was sent at this instant has been worked off."""
 
     def latest(self) -> datetime | None:
-        """The latest such instant, give or take some seconds; None: there never was a report."""
+        """The latest such instant, give or take some seconds; None: there never was any."""
 
 
 class EvidenceBacklog(Protocol):
-    """The reports that wait to be worked off."""
+    """The delivery events that wait to be worked off."""
 
     def is_clear(self, grace: timedelta) -> bool:
         """Whether none waits for longer than `grace`, and none has failed."""
 
 
 class Canary(Protocol):
-    """An email to nobody, whose report proves that reports come in."""
+    """An email to nobody, whose delivery event proves that delivery events come in."""
 
     def send(self) -> None:
-        """Send one. What becomes of it shows in the reports alone."""
+        """Send one. What becomes of it shows in the delivery events alone."""
 
 
 class PaceGauge(Protocol):

@@ -44,8 +44,8 @@ class SoftLimit:
     def is_reached(self, sent: Iterable[datetime]) -> bool:
         """Whether messages that were sent then, all bounced, are too many.
 
-        Only a matter of what has bounced: in whatever order the reports come, the answer is the
-        same once all have.
+        Only a matter of what has bounced: in whatever order the delivery events come, the answer is
+        the same once all have.
         """
         at = sorted(sent)
         last = self.bounces - 1

@@ -36,7 +36,8 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     What may have gone out already is not held back: it would come once more when evidence shows
     that it has. It stays with its run, or with the one that carries that. What lies in the window
     of such a run and was not in its email is left to whoever wrote it late, and stamps it anew
-    (rule 14). If this attempt showed it, nobody could tell by a report in which of the two it was.
+    (rule 14). If this attempt showed it, nobody could tell by a delivery event in which of the two
+    it was.
     """
     on_hold, now = by.held_categories.names(), by.clock()
     doubtful = [

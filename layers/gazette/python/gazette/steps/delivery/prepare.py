@@ -158,7 +158,7 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
 def _when_settled(older: Run, now: datetime) -> datetime:
     """Roughly: a claimant ends within its deadline, the sweep soon after the grace period.
 
-    A doubt that is older waits for a proof that reports come in, and may do so for hours.
+    A doubt that is older waits for a proof that delivery events come in, and may do so for hours.
     """
     expected = older.deadline if older.status is Status.SENDING else older.check_at
     if expected is None or expected < now:

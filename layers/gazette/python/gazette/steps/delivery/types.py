@@ -18,11 +18,11 @@ from gazette.steps.delivery.pacing import Pacing
 class DeliveryLimits:
     """The times that keep a run from being sent twice.
 
-    `settle_lag`: how far a window ends before now, longer than the longest event write plus
-    clock skew. `send_timeout`: the longest that a call of the provider takes. `commit_margin`:
-    what must be left of the invocation after it. `clock_skew`: added to a claim's deadline.
-    `evidence_grace`: how long after that the provider's own report may come. `max_lateness`: how
-    long after it was due a digest still goes out.
+    `settle_lag`: how far a window ends before now, longer than the longest event write plus clock
+    skew. `send_timeout`: the longest that a call of the provider takes. `commit_margin`: what must
+    be left of the invocation after it. `clock_skew`: added to a claim's deadline. `evidence_grace`:
+    how long after that the provider's own delivery event may come. `max_lateness`: how long after
+    it was due a digest still goes out.
     """
 
     settle_lag: timedelta
@@ -71,7 +71,7 @@ class Delivering:
     """The tables, the desk and the provider by which runs become emails.
 
     `draw_nonce` returns what nobody else draws; `random` a number from 0 to 1. `installation`
-    names these tables, so that nobody takes a report of other ones for theirs.
+    names these tables, so that nobody takes a delivery event of other ones for theirs.
     """
 
     runs: Runs

@@ -1,1 +1,1 @@
-"""What the provider tells of an email: recorded, counted, and obeyed."""
+"""Delivery events: recorded, counted by category, and bounces and complaints acted upon."""

@@ -1,4 +1,4 @@
-"""What bounces and complaints do to an address: it is suppressed if they are bad enough."""
+"""Bounces and complaints: when they suppress the recipient."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _COUNTED = {Fault.SOFT, Fault.UNDETERMINED}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionContext:
-    """The tables by which an address, and who reads there, is stopped."""
+    """The tables by which an address, and the subscriber who has it, are stopped."""
 
     suppressions: Suppressions
     bounces: Bounces
@@ -25,29 +25,30 @@ class SuppressionContext:
     soft_limit: SoftLimit
 
 
-def heed(report: DeliveryEvent, *, by: SuppressionContext) -> Cause | None:
-    """Suppress the address that the report speaks against, if it is bad enough; returns why.
+def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> Cause | None:
+    """Suppress the recipient after a hard bounce, a complaint or too many soft bounces.
 
-    Safe to repeat, in any order: soft bounces are counted by the message, and the greater cause
-    stays. What is no message to a reader, such as the canary, is not heeded. Raises InvalidEvent
-    where it does not say whom it speaks against: somebody has to look.
+    Returns the cause, or None. Safe to repeat, in any order: soft bounces are counted by message,
+    and the graver cause stays. Ignores what is no email to a subscriber, such as the canary.
+
+    Raises InvalidEvent where the event does not name its recipient: a person has to look.
     """
-    if report.flaw:
-        raise InvalidEvent(report.flaw)
-    if report.fault is None or report.run is None:
+    if event.flaw:
+        raise InvalidEvent(event.flaw)
+    if event.fault is None or event.run is None:
         return None
-    cause = _CAUSES.get(report.fault)
-    if report.fault in _COUNTED:
-        bounced = by.bounces.remember(report.address, report.message_id, report.sent_at)
-        cause = Cause.BOUNCED if by.soft_limit.is_reached(bounced) else None
+    cause = _CAUSES.get(event.fault)
+    if event.fault in _COUNTED:
+        bounced = context.bounces.remember(event.address, event.message_id, event.sent_at)
+        cause = Cause.BOUNCED if context.soft_limit.is_reached(bounced) else None
     if cause is None:
         return None
-    by.suppressions.add(report.address, cause)
+    context.suppressions.add(event.address, cause)
     stop_reader(
-        report.run.user_id,
-        report.address,
-        subscribers=by.subscribers,
-        schedules=by.schedules,
-        runs=by.runs,
+        event.run.user_id,
+        event.address,
+        subscribers=context.subscribers,
+        schedules=context.schedules,
+        runs=context.runs,
     )
     return cause

@@ -1,8 +1,9 @@
-"""What readers make of the emails of a category: counted, and held where that is too bad."""
+"""What becomes of the emails of each category: counted, and the category held from a threshold."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gazette.domain.delivery.run import Run
 from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.feedback.reputation import (
     SPAN,
@@ -14,14 +15,12 @@ from gazette.domain.feedback.reputation import (
 )
 from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
 from gazette.domain.ports.outside import Clock
-from gazette.steps.feedback.feedback import Recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryStatsContext:
-    """The counts, and the holds that they pull, each of which is told.
-
-    At once: a report that fails later on comes again as known, and then pulls nothing.
+    """The counts, and the holds that they lead to. `tell` is called for each new hold, at once:
+    after a crash the event is no longer the first of its kind, and counts nothing.
     """
 
     category_stats: CategoryStats
@@ -30,22 +29,22 @@ class CategoryStatsContext:
     clock: Clock
 
 
-def watch(report: DeliveryEvent, recorded: Recorded, *, by: CategoryStatsContext) -> None:
-    """Count the report for each category that its email showed, and pull the holds it takes.
+def count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
+    """Count the event for each category that its email showed, and hold those at a threshold.
 
-    Only what was not known before is counted, so a report that comes twice counts once. A crash
-    on the way loses a count, and adds none; the next bounce or complaint looks at them again.
+    For the first event of a kind alone, so that an email counts once. A crash loses a count, and
+    adds none; the next bounce or complaint looks at the counts again.
     """
-    mark = mark_of(report)
-    if mark is None or recorded.run is None or not recorded.is_news:
+    mark = mark_of(event)
+    if mark is None:
         return
-    for category in recorded.run.categories:
-        by.category_stats.add(category, mark, report.sent_at)
+    for category in run.categories:
+        context.category_stats.add(category, mark, event.sent_at)
     if mark is Mark.SENT:
         return
-    now = by.clock()
-    for category in recorded.run.categories:
-        if why := hold_reason(by.category_stats.since(category, now - SPAN)):
+    now = context.clock()
+    for category in run.categories:
+        if why := hold_reason(context.category_stats.since(category, now - SPAN)):
             hold = category_hold(category, why, now)
-            if by.holds.add(hold):
-                by.tell(hold)
+            if context.holds.add(hold):
+                context.tell(hold)

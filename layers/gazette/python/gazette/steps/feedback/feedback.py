@@ -1,6 +1,6 @@
-"""What the mail provider reports: proof that it took a message, and what became of it."""
+"""What becomes of an email after it was sent: one delivery event, worked off from its message."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from gazette.domain.commands import MarkActive
@@ -8,68 +8,108 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Evidence
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
-from gazette.domain.feedback.engagement import what_became
+from gazette.domain.feedback.engagement import engagement_of
 from gazette.domain.identity import run_id
 from gazette.domain.ports.ledgers import Engagements, Runs
 from gazette.domain.ports.outside import Bus, EvidenceLog, Quarantine
+from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.feedback.bounces import SuppressionContext, suppress_recipient
+from gazette.steps.feedback.category_stats import CategoryStatsContext, count_event
 from gazette.steps.runs import apply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackContext:
+    """What delivery events are worked off with.
+
+    `signs_of_life`: the types that show that a subscriber is active. `category_stats`: None where
+    the stage holds no categories.
+    """
+
+    runs: Runs
+    evidence_log: EvidenceLog
+    engagements: Engagements
+    quarantine: Quarantine
+    bus: Bus
+    signs_of_life: Collection[DeliveryEventType]
+    category_stats: CategoryStatsContext | None
+    suppression: SuppressionContext
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The run of a report as it is stored; None where it names none, or one that has expired.
+    """The run of a delivery event as it is stored; None where the event names none, or one that
+    has expired.
 
-    `is_news`: nobody had said before what the report tells of its email.
-    `is_of_unknown_attempt`: it is about an attempt that nobody claimed.
+    `is_first`: it is the first event of its kind for that email. `is_of_unknown_attempt`: it names
+    an attempt that nobody claimed.
     """
 
     run: Run | None
-    is_news: bool = False
+    is_first: bool = False
     is_of_unknown_attempt: bool = False
 
 
-def record_event(
-    report: DeliveryEvent,
-    body: str,
-    *,
-    quarantine: Quarantine,
-    runs: Runs,
-    evidence_log: EvidenceLog,
-    engagements: Engagements,
-    bus: Bus,
-    signs_of_life: Collection[DeliveryEventType],
-) -> Recorded:
-    """Settle the run that the report names, whenever and however often it comes (rule 8).
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A delivery event, what was recorded, and why its recipient was suppressed, if it was."""
 
-    Only then is the report counted as proof that reports come in. What is not of a scanner is
-    remembered, and where it is one of `signs_of_life`, said on the bus. A report of an attempt
-    that nobody claimed settles nothing: its `body` is kept in quarantine, with the reason.
+    event: DeliveryEvent
+    recorded: Recorded
+    suppressed: Cause | None
+
+
+def process_delivery_event(
+    body: str, *, decode: Callable[[str], DeliveryEvent | None], context: FeedbackContext
+) -> Feedback | None:
+    """Record the event, count it for the categories of its email, and suppress its recipient.
+
+    Returns None where `body` is about no email of this installation. Safe to repeat after a crash
+    at any point. Recorded first, because it is evidence even where it does not say which recipient
+    it is about; and only the first event of a kind is counted.
+
+    Raises InvalidEvent where it cannot be decoded or does not name its recipient.
     """
-    run = runs.get(report.run) if report.run else None
-    if run and not run.knows(report.attempt):
-        quarantine.keep(body, _unknown_attempt(report, run))
+    event = decode(body)
+    if event is None:
+        return None
+    recorded = record_event(event, body, context=context)
+    if context.category_stats and recorded.run and recorded.is_first:
+        count_event(event, recorded.run, context=context.category_stats)
+    return Feedback(event, recorded, suppress_recipient(event, context=context.suppression))
+
+
+def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Recorded:
+    """Settle the run that the event names, however late and however often it comes (rule 8).
+
+    Only then is the event logged as proof that events come in. Its engagement is stored, unless a
+    scanner clicked, and a sign of life goes on the bus. An event of an unknown attempt settles
+    nothing: its `body` goes to quarantine, with the reason.
+    """
+    run = context.runs.get(event.run) if event.run else None
+    if run and not run.knows(event.attempt):
+        context.quarantine.keep(body, _unknown_attempt(event, run))
         return Recorded(run, is_of_unknown_attempt=True)
-    if run and report.kind is not DeliveryEventType.RENDERING_FAILED:
-        run = apply(run, Evidence(report.attempt, report.message_id), runs=runs)
-    evidence_log.note(report.sent_at)
-    event = what_became(report)
-    if run is None or event is None:
+    if run and event.type is not DeliveryEventType.RENDERING_FAILED:
+        run = apply(run, Evidence(event.attempt, event.message_id), runs=context.runs)
+    context.evidence_log.note(event.sent_at)
+    engagement = engagement_of(event)
+    if run is None or engagement is None:
         return Recorded(run)
-    is_news = engagements.note(run, event, report.happened_at)
-    if report.kind in signs_of_life:
-        _say_active(run, report, bus)
-    return Recorded(run, is_news)
+    is_first = context.engagements.note(run, engagement, event.happened_at)
+    if event.type in context.signs_of_life:
+        _mark_active(run, event, context.bus)
+    return Recorded(run, is_first)
 
 
-def _unknown_attempt(report: DeliveryEvent, run: Run) -> str:
+def _unknown_attempt(event: DeliveryEvent, run: Run) -> str:
     return (
-        f"SES reports attempt {report.attempt} of run {run_id(run.key)}, of which {run.attempt} "
-        "were made: it was another run with the same id, or the table was restored to an earlier "
-        "time. The report settles nothing, and what the email showed may be sent again."
+        f"SES names attempt {event.attempt} of run {run_id(run.key)}, but {run.attempt} were made. "
+        "Another run had the same id, or the table was restored to an earlier time. The event "
+        "settles nothing, and what its email showed may be sent again."
     )
 
 
-def _say_active(run: Run, report: DeliveryEvent, bus: Bus) -> None:
-    sign = MarkActive(run.key.user_id, report.happened_at)
-    if not bus.put([sign]):
-        raise Unavailable("The bus did not take a sign of life. The report will come again.")
+def _mark_active(run: Run, event: DeliveryEvent, bus: Bus) -> None:
+    if not bus.put([MarkActive(run.key.user_id, event.happened_at)]):
+        raise Unavailable("The bus did not accept a sign of life. The message will be retried.")

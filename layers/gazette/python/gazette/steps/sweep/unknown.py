@@ -23,10 +23,10 @@ from gazette.domain.ports.outside import (
 from gazette.steps.occurrences.next_run import start_behind
 
 _FRESH = timedelta(minutes=5)
-"""An email that was sent so lately need not have its report."""
+"""An email that was sent so lately need not have its delivery event."""
 
 ProvenUntil = Callable[[], datetime | None]
-"""Says up to when emails have their reports, asked where it matters."""
+"""Says up to when emails have their delivery events, asked where it matters."""
 
 
 class Swept(StrEnum):
@@ -52,10 +52,10 @@ class Swept(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SweepLimits:
-    """`evidence_grace`: how long after a claim's deadline the provider's report may come.
+    """`evidence_grace`: how long after a claim's deadline the provider's delivery event may come.
 
-    `longest_doubt`: how long after it the policy `resend` waits for a proof that reports come in
-    at all. `check_after`: how long a run has until the sweep looks at it again.
+    `longest_doubt`: how long after it the policy `resend` waits for a proof that delivery events
+    come in at all. `check_after`: how long a run has until the sweep looks at it again.
     """
 
     evidence_grace: timedelta
@@ -85,8 +85,8 @@ class Sweeping:
 def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
     """No evidence came within the grace period: the policy decides (rule 9).
 
-    But `resend` only where a report has come of an email that was sent later; and whatever it
-    says, no event that was in two doubtful attempts is in a third.
+    But `resend` only where a delivery event has come of an email that was sent later; and whatever
+    it says, no event that was in two doubtful attempts is in a third.
     """
     gone_since = run.deadline or run.check_at
     if by.clock() < gone_since + by.limits.evidence_grace:
@@ -155,9 +155,9 @@ def _start_successor(run: Run, by: Sweeping) -> None:
 
 
 def proven_until(by: Sweeping) -> datetime | None:
-    """Up to when emails that were sent have their reports; None where that cannot be told.
+    """Up to when emails that were sent have their delivery events; None where that cannot be told.
 
-    Where it is long ago, a canary is sent: the next sweep then has a report to go by.
+    Where it is long ago, a canary is sent: the next sweep then has a delivery event to go by.
     """
     if by.canary is None:
         return None

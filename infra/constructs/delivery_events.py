@@ -26,13 +26,13 @@ https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.ht
 https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
 
 
-def report_emails(
+def publish_delivery_events(
     scope: Construct, stage: Stage, *, queue: sqs.IQueue, undelivered: sqs.IQueue
 ) -> None:
     """A configuration set for each stream; where SES sends, what it reports of both on `queue`.
 
-    By way of the default bus and, with `reports_by_sns`, of a topic as well. Whoever of them cannot
-    deliver puts it on `undelivered`.
+    By way of the default bus and, with `feedback_by_sns`, of a topic as well. Whoever of them
+    cannot deliver puts it on `undelivered`.
     """
     sets = {
         name_of_set(stage, stream): _configuration_set(scope, stage, stream)
@@ -40,12 +40,12 @@ def report_emails(
     }
     if stage.mail_provider != "ses":
         return
-    _report_by_bus(scope, stage, sets, queue=queue, undelivered=undelivered)
-    if stage.reports_by_sns:
-        _report_by_sns(scope, stage, sets.values(), queue=queue, undelivered=undelivered)
+    _publish_by_bus(scope, stage, sets, queue=queue, undelivered=undelivered)
+    if stage.feedback_by_sns:
+        _publish_by_sns(scope, stage, sets.values(), queue=queue, undelivered=undelivered)
 
 
-def _report_by_bus(
+def _publish_by_bus(
     scope: Construct,
     stage: Stage,
     sets: Mapping[str, ses.ConfigurationSet],
@@ -60,13 +60,13 @@ def _report_by_bus(
     default_bus = events.EventBus.from_event_bus_name(scope, "DefaultBus", "default")
     for built in sets.values():
         built.add_event_destination(
-            "Reports",
+            "DeliveryEvents",
             destination=ses.EventDestination.event_bus(default_bus),
             events=_reported(stage),
         )
     events.Rule(
         scope,
-        "ReportsOfEmails",
+        "DeliveryEventsByBus",
         event_bus=default_bus,
         event_pattern=events.EventPattern(
             source=["aws.ses"],
@@ -77,7 +77,7 @@ def _report_by_bus(
     )
 
 
-def _report_by_sns(
+def _publish_by_sns(
     scope: Construct,
     stage: Stage,
     sets: Iterable[ses.ConfigurationSet],
@@ -96,12 +96,12 @@ def _report_by_sns(
 
     It has TLS, and no KMS key: SES cannot publish to a topic with the key that AWS manages, and one
     of one's own is paid for, by the month and the request, for what SNS holds for seconds. The
-    queue, where reports wait, is encrypted by SQS.
+    queue, where delivery events wait, is encrypted by SQS.
     https://docs.aws.amazon.com/ses/latest/dg/receiving-email-action-sns.html
     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-server-side-encryption.html
     """
-    topic = sns.Topic(scope, "Reports", enforce_ssl=True)
+    topic = sns.Topic(scope, "DeliveryEvents", enforce_ssl=True)
     topic.add_subscription(
         subscriptions.SqsSubscription(
             queue, raw_message_delivery=True, dead_letter_queue=undelivered
@@ -109,7 +109,7 @@ def _report_by_sns(
     )
     for built in sets:
         built.add_event_destination(
-            "ReportsBySns",
+            "DeliveryEventsBySns",
             destination=ses.EventDestination.sns_topic(topic),
             events=_reported(stage),
         )
