@@ -1,10 +1,10 @@
-"""What became of what a service said: counted, logged, and never silent."""
+"""The outcome of each thing that a service put: counted, and logged."""
 
 from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """One for each event, activity, follow or profile of a message."""
+    """The outcome of one event, activity, follow, choice or profile."""
 
     STORED = "stored"
     DUPLICATE = "duplicate"

@@ -1,7 +1,7 @@
-"""What another version of Gazette has stored: read as such, and kept as it is. Pure.
+"""Values that another version of Gazette has stored: read as they are, and kept. Pure.
 
-A deployment that is taken back leaves rows behind that say what this version does not know. What
-each reader makes of such a value is in docs/decisions/0032.
+A deployment that is rolled back leaves rows with values that this version does not know.
+docs/decisions/0032 says what each part of the code does with such a value.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,10 +15,10 @@ ValueT = TypeVar("ValueT")
 
 
 def as_stored(kind: type[KindT], text: str) -> KindT:
-    """The member of `kind` that `text` names; else one that equals no member, and says `text`.
+    """The member of `kind` named `text`; else a value with that text that equals no member.
 
-    For what was stored alone: what comes in is refused by `kind(text)`. Because the text stays
-    the same, a write on the condition of what was read holds.
+    Only for stored values; input is validated by `kind(text)`. The text is kept, so that a write on
+    the condition of the value that was read succeeds.
     """
     try:
         return kind(text)
@@ -35,12 +35,12 @@ def is_known(value: StrEnum) -> bool:
 
 
 def readable(rows: Iterable[ValueT | UnreadableRow]) -> Iterator[ValueT]:
-    """Those of some rows that this version can read."""
+    """The rows without those that this version cannot read."""
     return (row for row in rows if not isinstance(row, UnreadableRow))
 
 
 def require_readable(rows: Iterable[ValueT | UnreadableRow]) -> None:
-    """Raise the first that cannot be read: once all others are done with, so that none is lost."""
+    """Raise the first row that cannot be read. Call it after all others are processed."""
     for row in rows:
         if isinstance(row, UnreadableRow):
             raise row

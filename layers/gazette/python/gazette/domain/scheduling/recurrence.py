@@ -1,4 +1,4 @@
-"""When digests are wanted: hours, days, and the minute of those who chose only the hour. Pure."""
+"""When digests are due: days, hour, minute, time zone and pause. Pure."""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ EVERY_DAY = frozenset(range(1, 8))
 """Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
 
 LONGEST_PAUSE = timedelta(weeks=12)
-"""What comes meanwhile waits for its end, and events are kept for little longer."""
+"""Events wait for the end of a pause, and are not kept much longer than this."""
 
 
 def minute_of(user_id: str) -> int:
-    """The minute, 0 to 50, at which digests go out to somebody who chose only the hour.
+    """The minute, 0 to 50 in tens, at which digests are due for a reader who chose only the hour.
 
-    Stable for ever, and even over many readers: so the ten-minute slots of an hour are alike. Of
-    a hash that has nothing to do with that of the shards, so that each shard's are alike too.
+    It never changes, and is even over many readers, so that the six slots of an hour are equally
+    full. The hash is independent of that of the shards, so that this holds within each shard too.
     """
     return hashlib.sha256(user_id.encode()).digest()[0] % 6 * 10
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """Which dates of the subscriber's own calendar are wanted.
+    """On which dates of the subscriber's own calendar a digest is due.
 
-    `weekdays` are ISO 8601 numbers, in every `every`-th week: those whose number (see
-    calendar.week_number) leaves the remainder `phase`. Where `month_day` is given, 1 to 31, it
-    alone decides: in a month that is shorter, its last day.
+    `weekdays` are ISO 8601 numbers, in every `every`-th week: the weeks whose number (see
+    calendar.week_number) modulo `every` is `phase`. If `month_day`, 1 to 31, is given, it alone
+    decides; in a shorter month it is the last day.
     """
 
     weekdays: frozenset[int] = EVERY_DAY
@@ -38,7 +38,7 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """When a digest is wanted, on the subscriber's own clock; on no date before `paused_until`."""
+    """When a digest is due, by the subscriber's own clock; on no date before `paused_until`."""
 
     hour: int
     minute: int
@@ -49,13 +49,13 @@ class Recurrence:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """No email is wanted on the dates before `until`, by the clocks of `time_zone`."""
+    """No email on dates before `until`, by the clocks of `time_zone`."""
 
     until: date
     time_zone: str
 
     def holds_at(self, instant: datetime) -> bool:
-        """Whether the date at `instant` is one of them."""
+        """Whether `instant` is in the pause."""
         return instant.astimezone(zone_of(self.time_zone)).date() < self.until
 
 
@@ -64,10 +64,10 @@ WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
 
 @dataclass(frozen=True, slots=True)
 class DigestTimes:
-    """At what hour digests are wanted, and on which days those that are not daily.
+    """At what hour digests are due, and on which days those that are not daily.
 
-    `minute` None: one of six within the hour, always the same for a subscriber. `paused_until`
-    is the first date on which email is wanted again; None, or a date that has come: it is now.
+    `minute` None: see minute_of. `paused_until`: the first date on which email is wanted again;
+    None, or a date that has come: there is no pause.
     """
 
     hour: int = 8
@@ -78,14 +78,14 @@ class DigestTimes:
 
 
 AT_EIGHT = DigestTimes()
-"""What those have who chose nothing."""
+"""The times of readers who chose none."""
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The zone; UTC where this installation knows none of that name.
+    """The time zone with this name; UTC if this installation does not know it.
 
-    The contract refuses such names, so one comes from zone data that was newer. A reader's hour is
-    then wrong for as long as that lasts, which is better than nothing at any hour.
+    The contract refuses unknown names, so the name was stored with newer zone data. Until that is
+    back, the reader's digest comes at the wrong hour, which is better than not at all.
     """
     try:
         return ZoneInfo(name)

@@ -1,1 +1,1 @@
-"""How a run starts: the one occurrence of a schedule that is due."""
+"""Start the run of an occurrence of a schedule."""

@@ -1,4 +1,4 @@
-"""The next run of a schedule, started out of turn: because something waits that it should send."""
+"""Start the next run of a schedule now, because events wait that it should send."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -11,10 +11,10 @@ from gazette.domain.ports.outside import Clock
 def start_behind(
     newest: Run, *, at_least: int = 0, runs: Runs, clock: Clock, check_after: timedelta
 ) -> Run:
-    """The run behind `newest`, due now, as it is stored: somebody else may have started it.
+    """Start the run behind `newest`, due now; returns it as stored: another worker may have.
 
-    Numbered as what its schedule starts: digests from `at_least`, the schedule's own next number;
-    what goes out at once from the second in which it begins.
+    Its sequence is at least the one that its schedule would use: for a digest `at_least`, which is
+    the next sequence of the schedule; for an immediate run the current second.
     """
     now = clock()
     if newest.key.is_immediate:

@@ -1,4 +1,4 @@
-"""Support's redrive of a run that was refused to the end: the schedule's next run, now."""
+"""Redrive a run that the provider refused to the end: start the schedule's next run now."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.occurrences.next_run import start_behind
 
 _COLLECTED = timedelta(minutes=1)
-"""So long what goes out at once has for what is stored in the same second."""
+"""The delay of an immediate run, for events that are stored in the same second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +33,19 @@ class Restarting:
 
 
 def is_exhausted(run: Run) -> bool:
-    """Whether it failed because it was refused to the end, and nobody took its events over."""
+    """Whether it failed because the provider refused every attempt."""
     return run.status is Status.FAILED and run.reason is Reason.ATTEMPTS_EXHAUSTED
 
 
 def restart(failed: Run, *, by: Restarting) -> Restarted:
-    """See that what `failed` would have sent has a run behind it (rule 22). Safe to repeat.
+    """Make sure that a later run sends the events of `failed` (rule 22). Safe to repeat.
 
-    Its window begins behind the last one that was sent, so nothing comes twice. Row if absent,
-    then message, then the schedule's number, and nothing else of the schedule: the next occurrence
-    comes at its hour. The schedule is read before the runs: so a number that somebody else takes
-    meanwhile has a run that is found. Whoever comes again finds it too, and does what a crash left
-    undone. Raises NotYet where runs and schedule kept changing.
+    The window of that run begins where the last sent one ended, so nothing is sent twice. The row
+    is stored first, if it is absent; then the message; then the schedule's sequence, and nothing
+    else of the schedule: the next occurrence is still due at its hour. The schedule is read before
+    the runs, so that a sequence that another worker uses meanwhile has a run that is found. A
+    repetition finds the run as well, and completes what a crash cut off. Raises NotYet if runs and
+    schedule kept changing.
     """
     for _ in ATTEMPTS:
         schedule = _schedule(failed.key, by)
@@ -73,7 +74,7 @@ def restart(failed: Run, *, by: Restarting) -> Restarted:
 
 
 def _carrier(failed: Run, chain: Sequence[Run], by: Restarting) -> Run | None:
-    """The first run behind `failed` that was sent up to where that would have been."""
+    """The first run after `failed` that was sent with a window that covers its events."""
     until = failed.window.until if failed.window else BEGINNING
     found: Run | None = None
     while chain:
@@ -88,13 +89,13 @@ def _carrier(failed: Run, chain: Sequence[Run], by: Restarting) -> Run | None:
 
 
 def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
-    """The newest run behind `failed` on which somebody still acts: what is carried needs one."""
+    """The newest open run after `failed`; a run that is carried is not open."""
     behind = (run for run in chain if run.key.sequence > failed.key.sequence)
     return next((run for run in behind if run.is_open), None)
 
 
 def _why_not_started(failed: Run, by: Restarting) -> Restarted | None:
-    """Why nothing goes to the reader, or not yet; None where something does."""
+    """Why the reader gets no email now; None if they do."""
     reader = by.subscribers.get(failed.key.user_id)
     if not isinstance(reader, Subscriber) or not reader.is_written_to:
         return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=why_not_sent(reader))
@@ -106,21 +107,21 @@ def _why_not_started(failed: Run, by: Restarting) -> Restarted | None:
 
 
 def _schedule(key: RunKey, by: Restarting) -> Schedule | None:
-    """What goes out at once has none."""
+    """The row of the schedule; None for immediate runs, which have none."""
     return None if key.is_immediate else by.schedules.get(key.user_id, key.schedule)
 
 
 def _go_on(run: Run, by: Restarting) -> None:
-    """Its message before its number: until then, whoever comes again finds what is undone."""
+    """Queue the run, then use its sequence: after a crash in between, a repetition does both."""
     delay = _COLLECTED if run.key.is_immediate else timedelta(0)
     by.queue.send([QueuedRun(run.key, delay)])
     _spend(run, by)
 
 
 def _spend(run: Run, by: Restarting) -> None:
-    """See that the schedule goes on behind a number that a redrive has taken.
+    """Advance the schedule's sequence past a run that a redrive has started.
 
-    One that fan-out has taken is that of the next occurrence, and is left to it.
+    A run that fan-out has started is of the next occurrence: fan-out advances the schedule itself.
     """
     for _ in ATTEMPTS:
         schedule = _schedule(run.key, by)

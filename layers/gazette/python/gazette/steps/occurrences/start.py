@@ -1,4 +1,4 @@
-"""What becomes of one occurrence that is due: a run to send, or one that ends here, and why."""
+"""Start the run of a due occurrence: one to send, or one that ends here with its reason."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,16 +14,17 @@ from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.steps.subscribers.sunset import active_until
 
 _SOON = timedelta(days=8)
-"""What is put off to the next digest is in it by then: a week, and a day for clocks."""
+"""Events of a run that is too late wait for the next digest, if that is due within a week. The
+eighth day allows for changes of clocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class FanoutLimits:
     """`spread`: longest random delay of a message. `settle_lag`: as in deliver.
 
-    `check_after`: when the sweep looks at a run. `max_lateness`: what is due longer ago is not
-    started any more, and its events go with the next, if that comes within a week or so.
-    `sunset`: after how long without a sign of life a reader rests; None: never.
+    `check_after`: when the sweep looks at a run. `max_lateness`: an occurrence that was due longer
+    ago is skipped, and its events go with the next one, if that is due within about a week.
+    `sunset`: a reader is dormant after so long without a sign of life; None: never.
     """
 
     settle_lag: timedelta
@@ -55,7 +56,7 @@ class Departures:
 class Occurrence:
     """A schedule that is due, and when it is due next.
 
-    `is_missed`: the next one is due as well, so nobody wants this one any more.
+    `is_missed`: the next one is due as well, so this one is skipped.
     """
 
     schedule: Schedule
@@ -65,10 +66,10 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The run of an occurrence as it is stored, and what was found out on the way.
+    """The run of an occurrence as it is stored, and what to write to its schedule.
 
-    `quiet_until`, `active_until`: as in Schedule. `not_scheduled`: the reader is not to be
-    visited any more. `is_taken`: its number has the run of another occurrence.
+    `quiet_until`, `active_until`: as in Schedule. `not_scheduled`: the schedule leaves the due
+    index, because the reader is not active.
     """
 
     occurrence: Occurrence
@@ -79,16 +80,16 @@ class Started:
 
     @property
     def is_taken(self) -> bool:
-        """Whether the occurrence has still to get a number, and a run, of its own.
+        """Whether the sequence is used by the run of another occurrence, so this one needs the next.
 
-        Of a schedule that was erased and made anew, or moved on, the due index may show for a
-        while what it was before; whoever goes by that starts a run of a number that is used again.
+        For a while the due index may show a schedule as it was before it was erased and made anew,
+        or advanced. A run that is started from that has a sequence that is used again.
         """
         return self.run.due_at != self.occurrence.schedule.next_due_at
 
 
 def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> Started:
-    """See that the occurrence has its run. Safe to repeat: one that is there already stays."""
+    """Make sure that the occurrence has a run. Safe to repeat: an existing run stays as it is."""
     schedule, limits = occurrence.schedule, departures.limits
     run = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
@@ -110,7 +111,7 @@ def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> St
 
 
 def _active_until(schedule: Schedule, departures: Departures) -> datetime | Reason | None:
-    """Asked for only when the last answer has expired: the reader is not read at each digest."""
+    """Until when the reader is active; read anew only when the stored answer has expired."""
     known = schedule.active_until
     if known and departures.clock() < known:
         return known
@@ -123,10 +124,10 @@ def _active_until(schedule: Schedule, departures: Departures) -> datetime | Reas
 
 
 def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
-    """Up to when nothing has still to be sent, where nothing waits now; else None.
+    """Up to when nothing is left to send, if nothing waits now; else None.
 
-    Mostly nothing was stored since that was found last. Otherwise all runs must have ended, and
-    nothing may lie behind what was sent or given up.
+    Usually nothing was stored since the last such answer. Otherwise all runs must have ended, and
+    no event may be stored after the last one that was sent or given up.
     """
     user_id, name, events = schedule.user_id, schedule.name, departures.events
     until = departures.clock() - departures.limits.settle_lag
@@ -141,7 +142,7 @@ def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
 
 
 def _is_too_late(occurrence: Occurrence, departures: Departures) -> bool:
-    """Not where the next one is far: events would have to wait for a second long interval."""
+    """Whether to skip it; not if the next is far, for its events would wait a long time again."""
     if occurrence.is_missed:
         return True
     now = departures.clock()
