@@ -1,4 +1,4 @@
-"""What services may ask for, once decoded: the event contract in the domain's words."""
+"""The messages of the event contract, decoded into the domain's types."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 class CreateEvents:
     """`event.created`: events, each for one subscriber.
 
-    `problems` says in words what is wrong with those of a list that are not among `events`.
+    `problems`: in words, what is wrong with the events of the list that were left out.
     """
 
     events: tuple[Event, ...]
@@ -22,14 +22,14 @@ class CreateEvents:
 
 @dataclass(frozen=True, slots=True)
 class CreateActivity:
-    """`activity.created`: something for every follower of an entity."""
+    """`activity.created`: an activity for all followers of an entity."""
 
     activity: Activity
 
 
 @dataclass(frozen=True, slots=True)
 class RetractEvent:
-    """`event.retracted`, for an event that was addressed to one subscriber."""
+    """`event.retracted` of an event for one subscriber."""
 
     user_id: str
     id: str
@@ -37,7 +37,7 @@ class RetractEvent:
 
 @dataclass(frozen=True, slots=True)
 class RetractActivity:
-    """`event.retracted`, for an activity on the entity with the key `entity`."""
+    """`event.retracted` of an activity on the entity with the key `entity`."""
 
     entity: str
     id: str
@@ -45,14 +45,14 @@ class RetractActivity:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSubscriber:
-    """`subscriber.changed`: the whole profile, with what was chosen in `choices`."""
+    """`subscriber.changed`: the whole profile, with the frequencies in `choices`."""
 
     subscriber: Subscriber
 
 
 @dataclass(frozen=True, slots=True)
 class ChoosePreferences:
-    """`preferences.chosen`: what the reader chose themself at that instant."""
+    """`preferences.chosen`: what the reader chose at that instant."""
 
     user_id: str
     choice: Choice
@@ -69,7 +69,7 @@ class MarkActive:
 
 @dataclass(frozen=True, slots=True)
 class EraseSubscriber:
-    """`subscriber.deleted`: everything about them goes."""
+    """`subscriber.deleted`: delete everything of the subscriber."""
 
     user_id: str
     at: datetime
@@ -77,7 +77,7 @@ class EraseSubscriber:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFollow:
-    """`follow.created` and `follow.deleted`: `state` holds from `at` on."""
+    """`follow.created` and `follow.deleted`: `state` is in force from `at` on."""
 
     user_id: str
     entity: str
@@ -99,26 +99,26 @@ Command = (
 
 
 AHEAD = timedelta(hours=1)
-"""How far ahead of ours the clock of a service may run."""
+"""How far the clock of a service may be ahead of ours."""
 
 
 def from_the_future(command: Command, now: datetime) -> str:
-    """What is wrong, in words, where `command` is dated too far ahead of `now`; else nothing.
+    """In words, that `command` is dated too far ahead of `now`; empty if it is not.
 
-    Such a message would outlast every later, true one.
+    Such a message would prevail over all later, correct ones.
     """
-    said = latest_instant(command)
-    if said is None or said - now <= AHEAD:
+    latest = latest_instant(command)
+    if latest is None or latest - now <= AHEAD:
         return ""
     return (
-        f"detail: {said.isoformat()}, which decides what came last (changed_at, chosen_at, "
+        f"detail: {latest.isoformat()}, which decides what came last (changed_at, chosen_at, "
         "amended_at, active_at or deleted_at), is more than an hour ahead of now. Check the clock "
         "of the service that put it."
     )
 
 
 def latest_instant(command: Command) -> datetime | None:
-    """The instant in `command` that is compared with others to tell which came last."""
+    """The instant in `command` by which the later of two messages is told."""
     match command:
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at

@@ -1,4 +1,4 @@
-"""Names that are derived, never drawn: run ids, schedules, shards. All are stable for ever."""
+"""Names that are derived from data and never change: run ids, shards, address hashes."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ USER_ID = re.compile(r"[\x21-\x7e]{1,64}")
 SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
 
 LAST_SEQUENCE = 9_999_999_999
-"""Above every sequence number that a run can have."""
+"""Greater than every sequence of a run."""
 
 
 def run_id(key: RunKey) -> str:
@@ -34,21 +34,21 @@ def parse_run_id(text: str) -> RunKey:
 
 
 def address_hash(address: str) -> str:
-    """What is kept of a suppressed address: SHA-256 of it in lower case, in hex.
+    """What is stored of a suppressed address: the SHA-256 of it in lower case, in hex.
 
-    Local parts may differ by case (RFC 5321, section 2.4); no mailbox provider of note makes
-    use of that, and a reader who left must not be reached by another spelling.
+    Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider makes
+    them so, and a reader who left must not be reached by another spelling.
     """
     return hashlib.sha256(address.strip().lower().encode()).hexdigest()
 
 
 def latest_run(user_id: str, schedule: str) -> RunKey:
-    """A key behind every run of the schedule: its chain begins with the newest."""
+    """A key after all runs of the schedule: its chain begins with the newest run."""
     return RunKey(user_id, schedule, LAST_SEQUENCE)
 
 
 def shard_of(user_id: str, shards: int) -> int:
-    """The shard, 0 to `shards` - 1, that a subscriber's schedules are due in."""
+    """The shard, 0 to `shards` - 1, of a subscriber's schedules in the due index."""
     return zlib.crc32(user_id.encode()) % shards
 
 

@@ -13,7 +13,7 @@ DAILY = Frequency.DAILY.value
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """What an event is about: an article, a post, a conversation."""
+    """What an event is about, such as an article, a post or a conversation."""
 
     type: str
     id: str
@@ -27,7 +27,7 @@ class Entity:
 
 
 def entity_key(entity_type: str, entity_id: str) -> str:
-    """Names an entity; a type has no `#`, so that two entities never share a key."""
+    """The key of an entity. A type contains no `#`, so two entities never share a key."""
     return f"{entity_type}#{entity_id}"
 
 
@@ -41,13 +41,13 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened that one subscriber may want to know.
+    """Something that happened, for one subscriber.
 
-    `id` is the producer's idempotency key, unique per subscriber. `occurred_at` is the
-    producer's clock: it is shown, and held against follows and mutes; windows are made of the
-    time at which the event was stored. `amended_at` dates what the event says; None is before
-    all. `via` holds the keys of the entities through whose followers the event came, the more
-    specific first; empty where it was addressed to the reader.
+    `id` is the producer's idempotency key, unique per subscriber. `occurred_at` is by the
+    producer's clock: it is shown, and compared with follows and mutes; windows are of the time at
+    which the event was stored. `amended_at` is the version of the content; None is the earliest.
+    `via` holds the keys of the followed entities through which the event came, the more specific
+    first; it is empty if the event was addressed to the subscriber.
     """
 
     user_id: str
@@ -66,16 +66,13 @@ class Event:
 
 
 def is_newer(amended_at: datetime | None, earlier: datetime | None) -> bool:
-    """Whether something amended at one instant replaces the other; None is before all."""
+    """Whether content amended at one instant replaces the other; None is the earliest."""
     return amended_at is not None and (earlier is None or earlier < amended_at)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An event that waits, or went, under a schedule, since `stored_at`.
-
-    It is sent up to `lasts_until`; after that it has expired.
-    """
+    """An event under a schedule, since `stored_at`. It can be sent until `lasts_until`."""
 
     event: Event
     schedule: str
@@ -88,15 +85,15 @@ class Placed:
         return kind_of(self.schedule) is ScheduleKind.IMMEDIATE
 
     def has_expired(self, now: datetime) -> bool:
-        """Whether it is not sent any more."""
+        """Whether it can no longer be sent."""
         return self.lasts_until <= now
 
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """The trace of an event or an activity that was withdrawn: its id never comes back.
+    """What is left of an event or an activity that was withdrawn: its id is refused for good.
 
-    `schedule` is where an event was; empty where it had not come yet.
+    `schedule`: where the event was; empty if it had not arrived.
     """
 
     id: str
@@ -107,12 +104,11 @@ class Retracted:
 class Schedule:
     """One recurring digest of one subscriber.
 
-    `sequence` is the number of the next run, `next_due_at` the instant it is due, and
-    `revision` grows with each change of preferences, so that fan-out and a change made at the
-    same moment cannot overwrite each other. `quiet_until`: nothing that was stored under it up to
-    this instant has still to be sent. `last_due_at` is the occurrence that was started last.
-    `active_until`: no need to ask before then whether the reader is still active. `listed`: it
-    is in the due index, where fan-out sees it.
+    `sequence`: of the next run, which is due at `next_due_at`. `revision` grows with each change
+    of preferences, so that fan-out and a concurrent change cannot overwrite each other.
+    `quiet_until`: no event that was stored up to then is left to send. `last_due_at`: the
+    occurrence that was started last. `active_until`: the reader is active at least until then.
+    `listed`: it is in the due index, where fan-out finds it.
     """
 
     user_id: str
@@ -134,7 +130,7 @@ class Schedule:
         quiet_until: datetime | None = None,
         active_until: datetime | None = None,
     ) -> "Schedule":
-        """This, once the occurrence that it waits for was started."""
+        """This schedule after its next occurrence was started."""
         return replace(
             self,
             next_due_at=next_due_at,
@@ -147,7 +143,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
-    """Names a run: the `sequence`-th digest of one schedule of one subscriber."""
+    """Identifies a run: a schedule of a subscriber, and the sequence of the run in it."""
 
     user_id: str
     schedule: str
@@ -161,27 +157,24 @@ class RunKey:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The span `(since, until]` of storage times that a run covers."""
+    """The storage times `(since, until]` of the events that a run sends."""
 
     since: datetime
     until: datetime
 
     @property
     def is_empty(self) -> bool:
-        """True where no event can lie in it."""
+        """Whether it contains no instant."""
         return self.until <= self.since
 
     def holds(self, instant: datetime) -> bool:
-        """Whether what was stored then lies in it."""
+        """Whether an event stored at `instant` is in it."""
         return self.since < instant <= self.until
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """The rendered email of a run.
-
-    `categories`: those of the groups that it shows, the first ones by rank.
-    """
+    """The rendered email of a run; `categories` are those of the groups that it shows, by rank."""
 
     subject: str
     html: str
@@ -195,7 +188,7 @@ class Mail:
 
     `headers` are extra header fields (never From, To, Subject or Date); `tags` come back with
     every event that the provider reports for this message, alphabet `[A-Za-z0-9_-]`.
-    `is_immediate`: it goes out at once, and is no digest.
+    `is_immediate`: it is an immediate email rather than a digest.
     """
 
     to: str

@@ -1,4 +1,4 @@
-"""When a digest is due: local hours and days, clock changes and slots. Pure."""
+"""When a digest is due: local hours and days, clock changes, slots. Pure."""
 
 from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
@@ -21,17 +21,16 @@ def last_instant_of_slot(instant: datetime) -> datetime:
 
 
 def slot_id(slot: datetime) -> str:
-    """A slot as it is written in keys and logs, such as `2026-11-22T06:10Z`."""
+    """The name of a slot in keys and logs, such as `2026-11-22T06:10Z`."""
     return f"{slot.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
 
 
 def next_occurrence(wanted: Recurrence, *, after: datetime) -> datetime:
-    """The first instant, in UTC, strictly after `after` at which the reader's clock shows `wanted`.
+    """The first instant in UTC, strictly after `after`, at which a digest is due as `wanted`.
 
-    Only on the wanted days, by the reader's own date, and on none before a pause ends. A local
-    time that a clock change skips is due at the first moment that exists, also where that is the
-    next midnight; one that occurs twice is due the first time; a local date that does not exist
-    is passed over.
+    Days and pause are by the reader's own calendar. If a clock change skips the local time, the
+    digest is due at the first moment that exists, even if that is the next midnight. If the local
+    time occurs twice, it is due the first time. A local date that does not exist is skipped.
     """
     zone = zone_of(wanted.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
@@ -47,12 +46,12 @@ def next_occurrence(wanted: Recurrence, *, after: datetime) -> datetime:
 def next_after_change(
     wanted: Recurrence, *, after: datetime, last: datetime | None, pending: datetime | None
 ) -> datetime:
-    """The next occurrence, in UTC, where the reader has just changed hour, days or zone.
+    """The next occurrence, in UTC, after the reader has changed hour, days or zone.
 
-    `last` is the occurrence that went out last, `pending` the one that was next before the
-    change. A local date has one digest: where that of `last`, by the clock of now, would have a
-    second one, the next date is next. And it loses none: where its new hour has passed already,
-    `pending` stays, unless its date is in a pause.
+    `last`: the occurrence that was sent last. `pending`: the one that was next before the change.
+    No local date, by the new clock, has two digests: the date of `last` is skipped. And no date
+    loses its digest: if the new hour has passed on the date of `pending`, `pending` stays, unless
+    that date is in a pause.
     """
     zone = zone_of(wanted.time_zone)
 
@@ -80,17 +79,17 @@ def is_wanted(day: date, days: Days) -> bool:
 
 
 def week_number(day: date) -> int:
-    """Weeks, from Monday to Sunday, since the first Monday that the calendar has.
+    """Weeks, from Monday to Sunday, since the first Monday of the calendar.
 
-    They go on over the ends of years, unlike those of ISO 8601.
+    Unlike the weeks of ISO 8601 they do not start again with a year.
     """
     return (day.toordinal() - 1) // 7
 
 
 def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | None:
-    """`wanted` on `day` as an instant in UTC, or None where that whole date does not exist.
+    """The occurrence on `day` as an instant in UTC; None if that whole date does not exist.
 
-    Where the clocks jump over `wanted` to the next date, the digest of `day` is due at midnight.
+    If the clocks jump over the hour to the next date, the digest of `day` is due at midnight.
     """
     midnight = _first_moment_from(datetime.combine(day, time()), zone)
     if midnight.astimezone(zone).date() != day:

@@ -1,4 +1,4 @@
-"""How long an event waits to be sent, and how long its row is kept after that. Pure."""
+"""How long an event can be sent, and how long its row is kept after that. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -15,16 +15,16 @@ MARGIN = timedelta(days=14)
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html"""
 
 SHORTEST_LIFE = timedelta(days=35)
-"""More than two weeks and the margin: enough for whatever comes weekly or more often."""
+"""More than two weeks and the margin: enough for weekly and more frequent digests."""
 
 _MONTH = 31 * _DAY
 _BETWEEN: Mapping[str, timedelta] = MappingProxyType(
     {Frequency.DAILY: _DAY, Frequency.WEEKLY: 7 * _DAY, Frequency.CUSTOM: _MONTH}
 )
-"""The longest from one occurrence to the next: the rarest digests come once a month."""
+"""The longest time between two occurrences: the rarest digests are monthly."""
 
 _DELETED_WITHIN = timedelta(days=3)
-"""A run that is late still finds what has expired; DynamoDB itself takes a few days more.
+"""A late run still finds events that have expired; DynamoDB may take a few days more.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html"""
 
 _CLOCKS = 2 * _DAY
@@ -32,18 +32,18 @@ _CLOCKS = 2 * _DAY
 
 
 def lasts_until(wanted: Recurrence | None, now: datetime, *, least: timedelta) -> datetime:
-    """Up to when an event is sent that is stored at `now`, for `least` at any rate.
+    """Up to when an event that is stored at `now` can be sent: at least for `least`.
 
-    `wanted` is when its schedule is due; None where it has none.
+    `wanted`: when its schedule is due; None if it is no digest.
     """
     return max(now + least, needed_until(wanted, now) or now)
 
 
 def needed_until(wanted: Recurrence | None, now: datetime) -> datetime | None:
-    """Up to when an event must last that waits at `now` under a schedule that is due as `wanted`.
+    """Up to when an event must last that waits at `now` under a schedule due as `wanted`.
 
-    Until the occurrence after the next one, behind a pause where one is in force, and MARGIN. None
-    where SHORTEST_LIFE is more than that, which is known without a calendar.
+    That is MARGIN after the second occurrence from now, or from the end of a current pause. None if
+    SHORTEST_LIFE is longer, which needs no calendar.
     """
     if wanted is None or not (is_rare(wanted.days) or _is_paused(wanted, now)):
         return None
@@ -51,25 +51,25 @@ def needed_until(wanted: Recurrence | None, now: datetime) -> datetime | None:
 
 
 def is_rare(days: Days) -> bool:
-    """Whether more than a week may lie between two of them."""
+    """Whether more than a week may lie between two digests."""
     return days.every > 1 or days.month_day is not None
 
 
 def kept_until(end: datetime, schedule: str) -> datetime:
-    """Up to when the row of an event is kept whose life ended at `end`, under `schedule`.
+    """Up to when to keep the row of an event that can be sent until `end`, under `schedule`.
 
-    So that the next run of the schedule still finds it, and says that it has expired.
+    So the next run of the schedule still finds the event, and counts it as expired.
     """
     return end + _BETWEEN.get(schedule, timedelta(0)) + _DELETED_WITHIN
 
 
 def longest_life(least: timedelta) -> timedelta:
-    """No event lasts longer that does not move: a monthly one, of a reader who pauses."""
+    """The longest that an event which does not move can last: monthly, with the longest pause."""
     return max(least, LONGEST_PAUSE + 2 * _MONTH + MARGIN + _CLOCKS)
 
 
 def longest_kept(least: timedelta) -> timedelta:
-    """No row of an event is kept longer, from the last change of its life on."""
+    """The longest that the row of an event is kept after `lasts_until` was set last."""
     return longest_life(least) + _MONTH + _DELETED_WITHIN
 
 

@@ -1,9 +1,8 @@
-"""Two who say what a reader wants: the service, and the reader. Pure.
+"""Resolve what the service and the reader chose for the same reader. Pure.
 
-What each says is kept apart, dated, and never changed by the other. The reader's own word on a
-field counts until the service changes what it says of that field afterwards: to say the same
-again changes nothing. What counts follows from the two records alone, so the same messages, in
-any order, come to the same.
+The choices of each are stored apart, with their dates. A reader's choice of a field counts until
+the service changes that field afterwards; repeating its earlier value is no change. The result
+follows from the two records alone, so the same messages, in any order, give the same result.
 """
 
 from collections.abc import Iterable
@@ -18,12 +17,12 @@ from gazette.domain.subscribers.history import History, remember, turns
 ValueT = TypeVar("ValueT")
 
 _KEPT = 16
-"""Changes that are kept of a field of which the past counts; of the others, the last one."""
+"""Changes that are kept of a field whose past counts; of other fields, only the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What one side says of everything at once: how often, when, and by which clock."""
+    """Everything that the service chooses at once: how often, when, and in which time zone."""
 
     frequencies: Frequencies
     times: DigestTimes
@@ -32,11 +31,11 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a reader chose at one moment. None: it stays as it is.
+    """What a reader chose at one instant. None: the field stays as it is.
 
-    `frequency` is how often everything comes that has no entry in `frequencies`, which replaces all
-    of those that were chosen before. `clock` is the hour, and the minute where one was chosen. A
-    pause is lifted by a `paused_until` that has come.
+    `frequency`: of all categories without an entry in `frequencies`, which replaces all entries
+    that the reader chose before. `clock`: the hour, and the minute if one was chosen. A
+    `paused_until` that has come ends a pause.
     """
 
     frequency: Frequency | None = None
@@ -49,15 +48,12 @@ class Choice:
 
 
 NOTHING = Choice()
-"""Changes nothing."""
+"""A choice that changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderChoices:
-    """What a reader chose, field by field, each with its instant. Empty for who never did.
-
-    The fields are those of `Choice`.
-    """
+    """What a reader chose over time, by field of `Choice`; empty if they never chose anything."""
 
     frequency: History[Frequency] = ()
     frequencies: History[Frequencies] = ()
@@ -68,7 +64,7 @@ class ReaderChoices:
     time_zone: History[str] = ()
 
     def with_choice(self, at: datetime, choice: Choice) -> "ReaderChoices":
-        """This, with `choice` of that instant. The same twice changes nothing."""
+        """These choices with another one. To add the same twice changes nothing."""
         changed: dict[str, Any] = {
             field.name: remember(
                 getattr(self, field.name), at, value, longest=_LONGEST.get(field.name, 1)
@@ -87,13 +83,13 @@ class ReaderChoices:
 _LONGEST = {"frequency": _KEPT, "frequencies": _KEPT, "paused_until": _KEPT}
 
 NO_CHOICES = ReaderChoices()
-"""Of a reader who never chose anything themself."""
+"""The choices of a reader who never chose anything."""
 
 
 def resolve(
     service: History[Preferences], reader: ReaderChoices
 ) -> tuple[History[Frequencies], Preferences]:
-    """What counts: the frequencies over time, and everything as it is now.
+    """What counts: the frequencies over time, and all preferences as they are now.
 
     `service` is what the service said over time: at least one entry.
     """
@@ -123,7 +119,7 @@ def resolve(
 def _frequencies_over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> History[Frequencies]:
-    """One entry for each moment at which somebody said how often."""
+    """One entry for each instant at which the service or the reader chose a frequency."""
     chosen_for_them = tuple((at, preferences.frequencies) for at, preferences in service)
     instants = {
         at
@@ -141,9 +137,9 @@ def _frequencies_over_time(
 
 
 def _counting(of_service: History[ValueT], of_reader: History[ValueT]) -> ValueT:
-    """Which of two records of one field counts now; at most one of them is empty.
+    """The value of one field that counts now; at most one of the two records is empty.
 
-    The first that is known of the service is no change: it may have said so for ever.
+    The first known value of the service is no change: it may have been so before.
     """
     if of_service and of_reader:
         changes = turns(of_service)[1:]

@@ -1,4 +1,4 @@
-"""Follows and activities: who hears of what happens on an entity. Pure."""
+"""Follows and activities: who gets events about what happens on an entity. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +13,7 @@ from gazette.domain.subscribers.history import History, in_force_since
 class FollowState:
     """Whether an entity is followed; `frequency` overrides that of the category.
 
-    `title` is what it is called, where that was said.
+    `title`: the entity's name, if the service gave one.
     """
 
     following: bool
@@ -31,22 +31,22 @@ class Follow:
 
     @property
     def latest(self) -> FollowState:
-        """What was said of it last."""
+        """The latest state."""
         return self.changes[-1][1]
 
     @property
     def title(self) -> str:
-        """What the entity was last called; empty where nobody said."""
+        """The entity's latest name; empty if the service gave none."""
         return next((state.title for _, state in reversed(self.changes) if state.title), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Something that happened on an entity, for every follower of it or of its parent.
+    """Something that happened on an entity, for all followers of it or of its parent.
 
-    `parent` is the key of the entity that `entity` belongs to: of the post, for a comment.
-    `walked` holds the sides of which every follower is queued for what the activity says now;
-    `former` those that it had before it was amended, whose followers may have it still.
+    `parent`: the key of the entity that `entity` belongs to, such as the post of a comment. A side
+    is one of the two. `walked`: the sides whose followers all have, or are queued for, the current
+    content. `former`: sides from before an amendment, whose followers may still have the activity.
     """
 
     id: str
@@ -63,32 +63,32 @@ class Activity:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The keys of the entities whose followers hear of it, the more specific first."""
+        """The keys of the entities whose followers get it, the more specific first."""
         if self.parent is None or self.parent == self.entity.key:
             return (self.entity.key,)
         return (self.entity.key, self.parent)
 
     def amends(self, earlier: "Activity") -> bool:
-        """Whether this says something newer than `earlier`, which has the same id."""
+        """Whether this is a newer version of `earlier`, which has the same id."""
         return is_newer(self.amended_at, earlier.amended_at)
 
     def in_place_of(self, earlier: "Activity") -> "Activity":
-        """This, knowing whom `earlier` was brought to."""
+        """This activity with the sides that `earlier` was brought to as former ones."""
         return replace(self, former=(earlier.former | {*earlier.sides}) - {*self.sides})
 
     @property
     def to_walk(self) -> tuple[str, ...]:
-        """The sides whose followers have still to be told what the activity says now."""
+        """The sides whose followers may not have the current content."""
         return tuple(
             side for side in (*self.sides, *sorted(self.former)) if side not in self.walked
         )
 
     def says_like(self, other: "Activity") -> bool:
-        """Whether followers would get the same from both."""
+        """Whether both have the same content."""
         return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
 
     def event_for(self, user_id: str) -> Event:
-        """The event that a follower gets: the activity's id, whichever entity they follow."""
+        """The event for a follower. It has the activity's id, whichever entity they follow."""
         return Event(
             user_id=user_id,
             id=self.id,
@@ -119,7 +119,7 @@ def effective_frequency(
     the event occurred, whenever that becomes known; an immediate event then waits for the daily
     digest. So does an event with a frequency that only another version knows.
     """
-    frequency = _said_of(event, choices, follows, defaults)
+    frequency = _chosen_frequency(event, choices, follows, defaults)
     if frequency is None or (
         is_known(frequency) and not (frequency is Frequency.IMMEDIATE and paused_or_dormant)
     ):
@@ -127,13 +127,13 @@ def effective_frequency(
     return Frequency.DAILY
 
 
-def _said_of(
+def _chosen_frequency(
     event: Event,
     choices: History[Frequencies],
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
 ) -> Frequency | None:
-    """What choices and follows say, rests set aside."""
+    """The frequency by choices and follows alone."""
     for follow in follows:
         held = _held(follow, event.occurred_at)
         if any(state.frequency is Frequency.NEVER and state.following for state in held):
@@ -144,14 +144,14 @@ def _said_of(
 
 
 def _held(follow: Follow | None, instant: datetime) -> tuple[FollowState, ...]:
-    """What was said of the follow from `instant` on; empty where it began later."""
+    """The states of a follow from `instant` on; empty if it began later."""
     if follow is None or not follow.changes or follow.changes[0][0] > instant:
         return ()
     return tuple(state for _, state in in_force_since(follow.changes, instant))
 
 
 def _by_category(event: Event, choices: History[Frequencies], defaults: Frequencies) -> Frequency:
-    """Before the first choice that is known, that one counts."""
+    """The frequency of the category. The first known choice also counts for the time before it."""
     since = [
         frequency_for(event.category, chosen=chosen, defaults=defaults)
         for _, chosen in in_force_since(choices, event.occurred_at) or ((None, ()),)

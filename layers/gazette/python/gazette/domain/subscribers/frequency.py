@@ -1,4 +1,4 @@
-"""How often a reader wants to hear of something: per category, overridden per follow."""
+"""How often a reader gets events: by category, overridden by follow."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -20,26 +20,26 @@ DIGESTS = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM)
 """The frequencies that have a schedule."""
 
 EVERYTHING = "*"
-"""Stands in `Frequencies` for every category that has no entry of its own; no category's name."""
+"""In `Frequencies`, all categories without an entry of their own. No category has this name."""
 
 Frequencies = tuple[tuple[str, Frequency], ...]
-"""What was chosen by category, sorted by category; a category that is not there has a default."""
+"""The chosen frequencies, sorted by category. Other categories have a default."""
 
 
 def frequencies(chosen: Mapping[str, str]) -> Frequencies:
-    """`chosen`, category to frequency, in its one canonical order. Raises ValueError."""
+    """`chosen`, category to frequency, as Frequencies. Raises ValueError."""
     return tuple(sorted((category, Frequency(often)) for category, often in chosen.items()))
 
 
 def frequencies_as_stored(chosen: Mapping[str, str]) -> Frequencies:
-    """The same of what was stored, also by a version that knows other frequencies."""
+    """The same for stored values, which another version may have written."""
     return tuple(
         sorted((category, as_stored(Frequency, often)) for category, often in chosen.items())
     )
 
 
 def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) -> Frequency:
-    """The choice for the category, else for everything, else the default, else daily."""
+    """The choice for the category, else for all categories, else the default, else daily."""
     choices = dict(chosen)
     return (
         choices.get(category)
@@ -50,6 +50,6 @@ def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) 
 
 
 def digests_in(choices: Iterable[Frequencies]) -> set[Frequency]:
-    """The schedules that choices need. Daily always: any new category goes there."""
+    """The digests that choices need. Always daily too: it is what new categories get."""
     used = {frequency for chosen in choices for _, frequency in chosen}
     return {Frequency.DAILY} | (used & set(DIGESTS))

@@ -1,8 +1,7 @@
-"""What was said over time, whatever the order in which it arrived.
+"""Values over time, whatever the order in which their messages arrive.
 
-Messages reach Gazette in any order and any number of times. Where an answer depends on what held
-at some moment, the moments are kept: a history is a set of dated values, so the same messages
-make the same history however they arrive.
+Messages reach Gazette in any order and any number of times. If an answer depends on the value at
+some instant, all dated values are kept: the same messages make the same history in any order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,20 +14,20 @@ History = tuple[tuple[datetime, ValueT], ...]
 """Values with the instant from which each holds, oldest first."""
 
 LONGEST = 16
-"""Entries that a history keeps: of more, what stands between two that say the same goes first."""
+"""Entries that a history keeps. Of more, an entry between two equal ones is dropped first."""
 
 LATE = timedelta(days=1)
-"""Older than this, a value that repeats the one before it is dropped."""
+"""A value that repeats the one before it is dropped once it is older than this."""
 
 
 def remember(
     history: History[ValueT], at: datetime, value: ValueT, *, longest: int = LONGEST
 ) -> History[ValueT]:
-    """`history` with `value` from `at` on. The same twice changes nothing.
+    """`history` with `value` from `at` on. To add the same twice changes nothing.
 
-    Of two values with the same instant the greater one (by `repr`) came last. The outcome is the
-    same for any order of arrival as long as nothing arrives more than a day, or more than
-    `longest` changes, behind the newest.
+    Of two values with the same instant the greater one (by `repr`) counts as the later. The result
+    is the same for any order of arrival, as long as nothing arrives more than a day, or more than
+    `longest` changes, after a newer value.
     """
     dated = sorted({*history, (at, value)}, key=lambda entry: (entry[0], repr(entry[1])))
     newest = dated[-1][0]
@@ -39,7 +38,7 @@ def remember(
 
 
 def _least_telling(dated: list[tuple[datetime, ValueT]]) -> int:
-    """The oldest entry between two that say the same as it, else the oldest of all."""
+    """The index of the oldest entry between two equal to it, else of the oldest entry."""
     between = (
         n for n in range(1, len(dated) - 1) if dated[n - 1][1] == dated[n][1] == dated[n + 1][1]
     )
@@ -47,20 +46,20 @@ def _least_telling(dated: list[tuple[datetime, ValueT]]) -> int:
 
 
 def turns(history: History[ValueT]) -> History[ValueT]:
-    """`history` without the entries that repeat the one before them: when it really changed."""
+    """`history` without entries that repeat the one before them."""
     return tuple(entry for entry, is_turn in _with_turns(history) if is_turn)
 
 
 def _with_turns(
     dated: Sequence[tuple[datetime, ValueT]],
 ) -> Iterator[tuple[tuple[datetime, ValueT], bool]]:
-    """Each entry, and whether it says something else than the one before it."""
+    """Each entry, and whether it differs from the one before it."""
     for previous, entry in zip([None, *dated], dated, strict=False):
         yield entry, previous is None or previous[1] != entry[1]
 
 
 def in_force_since(history: History[ValueT], instant: datetime) -> History[ValueT]:
-    """What held at `instant` and everything after it; all of it where it began later."""
+    """The value at `instant` and all later ones; all values if the history began later."""
     before = [number for number, (at, _) in enumerate(history) if at < instant]
     if not before or any(at == instant for at, _ in history):
         return tuple(entry for entry in history if entry[0] >= instant)

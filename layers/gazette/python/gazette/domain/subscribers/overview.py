@@ -1,4 +1,4 @@
-"""What a reader sees of themself on the preference page. Pure."""
+"""What the preference page shows of a reader. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 
 class Told(StrEnum):
-    """What became of what a reader asked for."""
+    """The outcome of a reader's request."""
 
     SAVED = "saved"
     UNCHANGED = "unchanged"
@@ -27,10 +27,10 @@ class Told(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A reader as they are stored.
+    """A reader as stored.
 
-    `next_due_at` is their next digest, if any; `follows` are some of those that hold, of
-    `follow_count`.
+    `next_due_at`: when their next digest is due, if any. `follows`: some of their `follow_count`
+    follows that are in force.
     """
 
     subscriber: Subscriber
@@ -47,7 +47,7 @@ class Overview:
         return pause is not None and pause.holds_at(self.now)
 
     def wanted(self, categories: Iterable[str]) -> set[Frequency]:
-        """How often anything is wanted: of these categories, and of those known besides."""
+        """All frequencies of the reader, for these categories and all others that are known."""
         return _wanted(categories, self.subscriber, self.follows, self.defaults)
 
 
@@ -59,9 +59,9 @@ def next_digest(
     defaults: Frequencies,
     now: datetime,
 ) -> datetime | None:
-    """When the next digest is due that anything of what they want may be in; None where none is.
+    """When the next digest is due that may show an event; None if there is none.
 
-    A digest that nothing goes into any more may still be scheduled: it is no promise.
+    A digest that no category or follow uses any more may still be scheduled; it is not counted.
     """
     wanted = _wanted((), subscriber, follows, defaults)
     pause = subscriber.pause

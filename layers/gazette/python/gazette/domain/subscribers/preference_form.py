@@ -1,7 +1,7 @@
-"""What a reader asks for with the form of the preference page. Pure.
+"""Read the form of the preference page. Pure.
 
-A field that was not sent stays as it is; one that shows what counts already chooses nothing, so
-that to save a page unread takes nothing out of the service's hands.
+A field that was not sent stays as it is. A field that was sent unchanged is no choice: saving the
+page without changing anything leaves everything to the service.
 """
 
 import hashlib
@@ -19,19 +19,19 @@ from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequenc
 from gazette.domain.subscribers.overview import Overview
 
 Fields = Mapping[str, Sequence[str]]
-"""What was sent, by name of the field; a name may have come several times."""
+"""The values that were sent, by name of the field."""
 
 UNFOLLOW = "unfollow"
-"""What a follow's field says where it shall end."""
+"""The value of a follow's field that ends the follow."""
 
 MOST_CATEGORIES = 100
-"""Of the contract's `frequencies`."""
+"""The limit of the contract's `frequencies`."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def follow_field(entity: str) -> str:
-    """The field of what is followed, by its key: short and ASCII, whatever the key holds."""
+    """The name of a follow's field: short and ASCII, whatever the entity's key contains."""
     return f"follow-{hashlib.sha256(entity.encode()).hexdigest()[:16]}"
 
 
@@ -46,7 +46,7 @@ class Act(StrEnum):
 
 
 class Problem(StrEnum):
-    """What is wrong with a field."""
+    """What is wrong with the value of a field."""
 
     NOT_OFFERED = "not_offered"
     NO_DAYS = "no_days"
@@ -58,7 +58,7 @@ class Problem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked for: nothing of it is to be done where there are `problems`, by field."""
+    """What the reader asks for. If there are `problems`, by field, none of it may be done."""
 
     act: Act
     choice: Choice = NOTHING
@@ -69,7 +69,7 @@ class Asked:
 def asked(
     sent: Fields, overview: Overview, *, categories: Collection[str], zones: Collection[str]
 ) -> Asked:
-    """Read the form of a reader who is shown `overview`, and was offered these."""
+    """Read the form of a reader who was shown `overview` and offered these values."""
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
     if act in {Act.UNSUBSCRIBE, Act.START}:
         return Asked(act)
@@ -77,7 +77,7 @@ def asked(
 
 
 class _Reading:
-    """One form: what it says of each field, and what is wrong with it."""
+    """Reads one form, and collects the problems of its fields."""
 
     def __init__(self, sent: Fields, overview: Overview, act: Act) -> None:
         self._sent = sent
@@ -128,7 +128,7 @@ class _Reading:
                 yield follow.entity, FollowState(True, often, follow.title)
 
     def _frequency(self, name: str, now: Frequency | None) -> Frequency | None:
-        """None where it is left to something else."""
+        """The frequency of a field; None if the reader leaves it to the default."""
         said = self._one_of(name, {"", *Frequency}, now or "")
         return Frequency(said) if said else None
 
@@ -143,9 +143,9 @@ class _Reading:
         return now
 
     def _days(self, today: date, *, needed: bool) -> Days | None:
-        """The days that were ticked, in every so many weeks from this one; None: as they were.
+        """The days that were ticked, every so many weeks from this one; None if unchanged.
 
-        A form says nothing of boxes that are not ticked; the weeks tell that there were any.
+        Browsers do not send boxes that are not ticked; the field `weeks` shows that there were any.
         """
         if "weeks" not in self._sent:
             return None
@@ -165,7 +165,7 @@ class _Reading:
         return Days(weekdays, weeks, week_number(today) % weeks)
 
     def _pause(self, today: date) -> date | None:
-        """The new end of a pause; `today` lifts one; None: as it was."""
+        """The new end of a pause; `today` ends one; None if unchanged."""
         paused = self._now.times.paused_until if self._overview.is_paused else None
         said = self._sent.get("paused_until", (paused.isoformat() if paused else "",))[0].strip()
         if self._act is Act.RESUME or (not said and self._act is Act.SAVE):

@@ -1,4 +1,4 @@
-"""Who receives: profile, status, and what was chosen. Frozen; all instants are UTC."""
+"""A subscriber: profile, status and choices. Frozen; all instants are UTC."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -20,8 +20,8 @@ from gazette.domain.subscribers.history import History
 class SubscriberStatus(StrEnum):
     """Whether a subscriber may be sent to. A dormant subscriber resumes at the next sign of life.
 
-    Nobody is sent anything under one that this version does not know; what comes meanwhile is
-    kept, and their schedules stay as they are.
+    In a status that this version does not know, nothing is sent: events wait, and the schedules
+    stay as they are.
     """
 
     ACTIVE = "active"
@@ -32,17 +32,16 @@ class SubscriberStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """Who receives.
+    """A subscriber: the profile, and what follows from what the service and the reader chose.
 
-    `changed_at` is the producer's clock: the latest profile wins. `choices` are the frequencies
-    by category, as they counted over time; `times` and `time_zone` are what counts now.
-    `recorded_service_choices` is what the service said of all three, where those fields do not show
-    it; `reader_choices` is what the reader chose. `registered_on` and `active_on` are the UTC dates
-    of the first profile and of the last sign of life, `paused_last` the latest end of a pause of
-    any profile; `resumed_at` is when one ended a dormant period.
-    `routed_for` says for which choices the waiting events were last put in their place, and
-    `revision` counts the changes of profile and status. `erased_at` is set where somebody with
-    this id was erased before.
+    `changed_at` is by the service's clock: the latest profile prevails. `choices` are the
+    frequencies by category over time; `times` and `time_zone` are those in force now.
+    `recorded_service_choices` is what the service chose of all three, if that differs from these
+    fields; `reader_choices` is what the reader chose. `registered_on` and `active_on` are the UTC
+    dates of the first profile and of the last sign of life, `paused_last` the latest end of a pause
+    of any profile; `resumed_at` is when a dormant period ended.
+    `routed_for` names the choices by which the waiting events were routed last, and `revision`
+    counts the changes of profile and status. `erased_at` is set if this user id was erased before.
     """
 
     user_id: str
@@ -66,7 +65,7 @@ class Subscriber:
 
     @property
     def chosen(self) -> Frequencies:
-        """The frequencies that were chosen last."""
+        """The frequencies that are in force now."""
         return self.choices[-1][1] if self.choices else ()
 
     @property
@@ -93,12 +92,12 @@ class Subscriber:
 
     @property
     def has_left(self) -> bool:
-        """Whether nothing may be sent, nor kept for later."""
+        """Whether nothing may be sent, or kept for later."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
     @property
     def is_written_to(self) -> bool:
-        """Whether what was started may still be sent."""
+        """Whether a run that was started may still be sent."""
         return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 
     def resumed(self, now: datetime) -> "Subscriber":
@@ -115,18 +114,18 @@ class Subscriber:
     def dormant_at(self, sunset: timedelta) -> datetime:
         """When this reader becomes dormant unless they show a sign of life: a UTC midnight.
 
-        Who pauses is not expected to show any sign of life meanwhile.
+        A pause counts as activity until its end.
         """
         dates = (self.active_on, self.registered_on, self.paused_last)
         seen = max(filter(None, dates), default=self.changed_at.date())
         return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
 
     def is_unchanged_since(self, read: "Subscriber") -> bool:
-        """Whether profile and status are as read; revisions begin anew after an erasure."""
+        """Whether profile and status are as in `read`. Revisions start again after an erasure."""
         return (self.revision, self.erased_at) == (read.revision, read.erased_at)
 
     def recurrence(self, digest: Frequency) -> Recurrence:
-        """When the schedule of `digest` is due for this reader."""
+        """When `digest` is due for this subscriber."""
         days = {
             Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
             Frequency.CUSTOM: self.times.custom_on,
@@ -138,14 +137,14 @@ class Subscriber:
 
     @property
     def pause(self) -> Pause | None:
-        """Until when no email is wanted, also where that has passed."""
+        """The latest pause, even if it has ended."""
         until = self.times.paused_until
         return Pause(until, self.time_zone) if until else None
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What is left of a subscriber who was deleted: that, and when, by the producer's clock."""
+    """What is left of a subscriber who was deleted: the instant, by the service's clock."""
 
     user_id: str
     erased_at: datetime
@@ -153,11 +152,11 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class Early:
-    """What somebody chose whose profile has not come yet."""
+    """The choices of a reader whose profile has not arrived yet."""
 
     user_id: str
     reader_choices: ReaderChoices
 
 
 Reader = Subscriber | Erased | None
-"""What Gazette knows of a user id; None where nothing was said of it yet."""
+"""What Gazette knows of a user id; None if nothing."""

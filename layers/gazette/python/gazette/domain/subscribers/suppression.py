@@ -1,4 +1,4 @@
-"""Addresses that must not be written to, and why."""
+"""Suppressed addresses: no email is sent to them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """Why an address must not be written to, from what counts least to what counts most.
+    """Why an address is suppressed, from the weakest cause to the strongest.
 
-    `UNSUBSCRIBED` is the reader's own, and theirs to take back. `MANUAL` is what an operator said.
-    One that this version does not know suppresses as well, and nothing takes its place.
+    Only `UNSUBSCRIBED` can be lifted by the reader. `MANUAL`: by an operator. A cause that this
+    version does not know suppresses as well, and no other replaces it.
     """
 
     UNSUBSCRIBED = "unsubscribed"
@@ -20,7 +20,7 @@ class Cause(StrEnum):
 
     @property
     def lesser(self) -> tuple["Cause", ...]:
-        """Those whose place it takes."""
+        """The causes that this one replaces."""
         every = tuple(Cause)
         return every[: every.index(self)] if self in every else ()
 
@@ -36,16 +36,15 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftLimit:
-    """`bounces` soft ones of as many messages within `span` are as good as a hard one."""
+    """`bounces` soft bounces, of different messages sent within `span`, count as a hard one."""
 
     bounces: int
     span: timedelta
 
     def is_reached(self, sent: Iterable[datetime]) -> bool:
-        """Whether messages that were sent then, all bounced, are too many.
+        """Whether messages sent at these times, all of which bounced softly, are too many.
 
-        Only a matter of what has bounced: in whatever order the delivery events come, the answer is
-        the same once all have.
+        The answer does not depend on the order in which the delivery events arrive.
         """
         at = sorted(sent)
         last = self.bounces - 1

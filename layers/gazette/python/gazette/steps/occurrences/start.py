@@ -80,7 +80,7 @@ class Started:
 
     @property
     def is_taken(self) -> bool:
-        """Whether the sequence is used by the run of another occurrence, so this one needs the next.
+        """Whether another occurrence has used the sequence, so that this one needs the next.
 
         For a while the due index may show a schedule as it was before it was erased and made anew,
         or advanced. A run that is started from that has a sequence that is used again.
