@@ -88,7 +88,7 @@ def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
 def test_a_row_that_somebody_broke_by_hand_stops_nobody(
     experiments: Experiments, clock: SettableClock, weights: str
 ) -> None:
-    ControlRow("experiment", "email", slot=NOW, name="subject", weights=weights).save()
+    ControlRow("experiment", "email", since=NOW, name="subject", weights=weights).save()
     with pytest.raises(Unavailable, match="not valid"):
         experiments.running()
     assert CachedExperiment(experiments, clock=clock).running() is None

@@ -1,7 +1,7 @@
 """How the adapters speak to DynamoDB: bindings, conditions, errors. Rows are in tables.py."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -114,17 +114,24 @@ class Row(Model):
         return tuple(str(getattr(self, name)) for name in names if name)
 
 
-def decoded(row: RowT, decode: Callable[[RowT], ValueT], *, projected: bool = False) -> ValueT:
+def decoded(
+    row: RowT,
+    decode: Callable[[RowT], ValueT],
+    *,
+    projected: bool = False,
+    needs: Collection[str] = (),
+) -> ValueT:
     """What `decode` makes of a row. Raises UnreadableRow, which says nothing of what is in it.
 
     `projected`: of an index that has only some of the attributes, so that others may be missing.
+    `needs`: attributes that other kinds of rows in the table do not have, and this one must.
     """
     flaw = row.flaw
     if not projected:
         missing = (
             name
             for name, attribute in row.get_attributes().items()
-            if not attribute.null and getattr(row, name) is None
+            if (not attribute.null or name in needs) and getattr(row, name) is None
         )
         flaw = flaw or next((f"`{name}` is missing" for name in missing), "")
     if not flaw:

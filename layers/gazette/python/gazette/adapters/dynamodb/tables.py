@@ -276,16 +276,16 @@ class RunRow(Row):
 
 
 class ControlRow(Row):
-    """Table `control`. Of kind `batch`: one row a slot, `id` its name.
+    """Table `control`, which every worker goes by. `kind` says what a row is, and what `id` names.
 
-    Of kind `checkpoint`: one row a shard, `id` its number, `slot` the last that it is done with. Of
-    kind `behind`: one row for each slot of a shard in which something could not be read. Of kind
-    `shards`: one row for each number of shards that there ever was, and since when. Of kind
-    `evidence`: one row, of which `slot` is the instant up to which delivery events have come in. Of
-    kind `experiment`: one row while one runs, `slot` since when, `name` and `weights` (JSON). Of
-    kind `course`: one row for each experiment that ever ran, `id` its name, `slot` since when,
-    `until` when; absent while it runs. Of kind `hold`: one row for each category on hold, `id` its
-    name, `slot` since when, and `why`.
+    `batch`: a slot. `slot`, when the batch began (`started_at`) and was cancelled.
+    `checkpoint`: a shard. `slot`, the last one that the shard has finished.
+    `behind`: a shard and a slot. `slot`, in which something could not be read.
+    `shards`: a number of shards. `since` when schedules may be in so many.
+    `evidence`: one row. `until` which sending time delivery events have come in.
+    `experiment`: one row while one runs. `since` when, its `name` and `weights` (JSON).
+    `course`: an experiment that ever ran. `since` when, and `until` when; absent while it runs.
+    `hold`: a category. `since` when it is held, `why`, and whether `by_hand`.
     """
 
     class Meta:
@@ -293,12 +293,13 @@ class ControlRow(Row):
 
     kind = UnicodeAttribute(hash_key=True)
     id = UnicodeAttribute(range_key=True)
-    slot = InstantAttribute()
+    slot = InstantAttribute(null=True)
+    since = InstantAttribute(null=True)
+    until = InstantAttribute(null=True)
     started_at = InstantAttribute(null=True)
     cancelled_at = InstantAttribute(null=True)
     name = UnicodeAttribute(null=True)
     weights = UnicodeAttribute(null=True)
-    until = InstantAttribute(null=True)
     why = UnicodeAttribute(null=True)
     by_hand = BooleanAttribute(null=True)
     expires_at = TTLAttribute(null=True)

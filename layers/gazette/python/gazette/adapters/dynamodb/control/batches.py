@@ -13,7 +13,7 @@ from gazette.domain.scheduling.calendar import slot_id, slot_of
 
 _BATCH = "batch"
 _CHECKPOINT = "checkpoint"
-_ANNOUNCED = "shards"
+_SHARDS = "shards"
 _BEHIND = "behind"
 
 
@@ -44,27 +44,27 @@ class DynamoBatches:
                 row = ControlRow.get(_BATCH, slot_id(slot), consistent_read=True)
             except ControlRow.DoesNotExist:
                 return Batch(slot)
-        return decoded(row, _batch)
+        return decoded(row, _batch, needs=("slot",))
 
     def latest(self, number: int) -> Sequence[Batch]:
         """One Query."""
         with translated():
             rows = list(ControlRow.query(_BATCH, scan_index_forward=False, limit=number))
-        return [decoded(row, _batch) for row in rows]
+        return [decoded(row, _batch, needs=("slot",)) for row in rows]
 
     def announce(self, shards: int) -> None:
         """One UpdateItem."""
-        opened = ControlRow.slot.set(ControlRow.slot | slot_of(self._clock()))
+        since = ControlRow.since.set(ControlRow.since | slot_of(self._clock()))
         with translated():
-            ControlRow(_ANNOUNCED, f"{shards:03d}").update(actions=[opened])
+            ControlRow(_SHARDS, f"{shards:03d}").update(actions=[since])
 
     def announced(self) -> Mapping[int, datetime]:
         """One strongly consistent Query."""
-        return self._slots(_ANNOUNCED)
+        return {int(row.id): row.since for row in self._numbered(_SHARDS) if row.since}
 
     def checkpoints(self) -> Mapping[int, datetime]:
         """One strongly consistent Query."""
-        return self._slots(_CHECKPOINT)
+        return {int(row.id): row.slot for row in self._numbered(_CHECKPOINT) if row.slot}
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
         """One conditional UpdateItem."""
@@ -90,11 +90,15 @@ class DynamoBatches:
         with translated():
             ControlRow(_BEHIND, _behind(shard, slot)).delete()
 
-    def _slots(self, kind: str) -> Mapping[int, datetime]:
-        """Without those that cannot be read: their shards are gone through from the beginning."""
+    @staticmethod
+    def _numbered(kind: str) -> Sequence[ControlRow]:
+        """One strongly consistent Query, without the rows of which nobody can read the number.
+
+        A shard of which nothing is known is gone through from the beginning.
+        """
         with translated():
             rows = list(ControlRow.query(kind, consistent_read=True))
-        return {int(row.id): row.slot for row in rows if row.id.isdigit() and row.slot}
+        return [row for row in rows if row.id.isdigit()]
 
     def _remember(self, slot: datetime, action: Action) -> Batch:
         row = ControlRow(_BATCH, slot_id(slot))
@@ -106,7 +110,7 @@ class DynamoBatches:
                     ControlRow.expires_at.set(self._clock() + self._retention),
                 ]
             )
-        return decoded(row, _batch)
+        return decoded(row, _batch, needs=("slot",))
 
 
 def _behind(shard: int, slot: datetime) -> str:

@@ -26,23 +26,23 @@ class DynamoCategoryHolds:
 
     def add(self, hold: CategoryHold) -> bool:
         """One conditional UpdateItem."""
-        actions = [ControlRow.slot.set(hold.since), ControlRow.why.set(hold.why)]
+        actions = [ControlRow.since.set(hold.since), ControlRow.why.set(hold.why)]
         if hold.by_hand:
             actions.append(ControlRow.by_hand.set(True))
         return written(
             ControlRow(_KIND, hold.category).update,
             actions=actions,
-            condition=ControlRow.slot.does_not_exist(),
+            condition=ControlRow.since.does_not_exist(),
         )
 
     def release(self, category: str) -> bool:
         """One conditional DeleteItem."""
-        return written(ControlRow(_KIND, category).delete, ControlRow.slot.exists())
+        return written(ControlRow(_KIND, category).delete, ControlRow.since.exists())
 
 
 def _hold(row: ControlRow) -> CategoryHold:
     return CategoryHold(
-        category=row.id, why=row.why or "", since=row.slot or BEGINNING, by_hand=bool(row.by_hand)
+        category=row.id, why=row.why or "", since=row.since or BEGINNING, by_hand=bool(row.by_hand)
     )
 
 

@@ -25,8 +25,8 @@ class DynamoEvidenceLog:
             return
         written(
             ControlRow(*_KEY).update,
-            actions=[ControlRow.slot.set(sent_at)],
-            condition=ControlRow.slot.does_not_exist() | (ControlRow.slot < sent_at),
+            actions=[ControlRow.until.set(sent_at)],
+            condition=ControlRow.until.does_not_exist() | (ControlRow.until < sent_at),
         )
         self._noted = sent_at
 
@@ -37,4 +37,4 @@ class DynamoEvidenceLog:
                 row = ControlRow.get(*_KEY, consistent_read=True)
             except ControlRow.DoesNotExist:
                 return None
-        return decoded(row, lambda read: read.slot)
+        return decoded(row, lambda read: read.until, needs=("until",))

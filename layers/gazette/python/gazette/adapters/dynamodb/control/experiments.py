@@ -29,7 +29,7 @@ class DynamoExperiments:
             except ControlRow.DoesNotExist:
                 return None
         try:
-            return decoded(row, _experiment)
+            return decoded(row, _experiment, needs=("since",))
         except UnreadableRow as err:
             raise Unavailable(f"The experiment in the table `control` is not valid: {err}") from err
 
@@ -39,10 +39,10 @@ class DynamoExperiments:
         before = known.get(wanted.name, Course(wanted.since, None))
         self._end(known, wanted.since, but=wanted.name)
         with translated():
-            ControlRow(_COURSE, wanted.name, slot=min(before.since, wanted.since)).save()
+            ControlRow(_COURSE, wanted.name, since=min(before.since, wanted.since)).save()
             ControlRow(
                 *_KEY,
-                slot=wanted.since,
+                since=wanted.since,
                 name=wanted.name,
                 weights=json.dumps(dict(wanted.weights)),
             ).save()
@@ -57,24 +57,24 @@ class DynamoExperiments:
         """One strongly consistent Query."""
         with translated():
             rows = list(ControlRow.query(_COURSE, consistent_read=True))
-        return {row.id: decoded(row, _course) for row in rows}
+        return {row.id: decoded(row, _course, needs=("since",)) for row in rows}
 
     @staticmethod
     def _end(courses: Mapping[str, Course], at: datetime, *, but: str = "") -> None:
         for name, course in courses.items():
             if course.until is None and name != but:
                 with translated():
-                    ControlRow(_COURSE, name, slot=course.since, until=at).save()
+                    ControlRow(_COURSE, name, since=course.since, until=at).save()
 
 
 def _experiment(row: ControlRow) -> Experiment:
     given = json.loads(row.weights or "{}")
     weights = {int(variation): int(weight) for variation, weight in given.items()}
-    return experiment(row.name or "", weights, row.slot)
+    return experiment(row.name or "", weights, row.since)
 
 
 def _course(row: ControlRow) -> Course:
-    return Course(row.slot, row.until)
+    return Course(row.since, row.until)
 
 
 class CachedExperiment:
