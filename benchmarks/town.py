@@ -8,6 +8,7 @@ from random import Random
 
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY
+from gazette.domain.ports.outside import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency
@@ -19,7 +20,7 @@ from benchmarks.ledger import Ledger
 from infra.stage import Stage
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeSubscribers
-from tests.fakes import FakeRunQueue, FakeShardQueue
+from tests.fakes import FakeQueue
 from tests.indexed import IndexedEvents, IndexedRuns, IndexedSchedules
 from tests.world import World
 
@@ -51,7 +52,7 @@ class Town:
         self.runs = IndexedRuns()
         self.events = IndexedEvents(self.clock, self.runs, self.schedules)
         self.batches = FakeBatches(self.clock)
-        self.generate_queue = FakeRunQueue()
+        self.generate_queue = FakeQueue[QueuedRun]()
         self.slot = slot_of(NOW)
         self._register(readers)
         for shard in range(SHARDS):
@@ -79,7 +80,7 @@ class Town:
 
     def fan_out(self, ledger: Ledger, *, weighs: bool) -> Counter[str]:
         """One tick, and all that it leads to."""
-        shard_queue = FakeShardQueue()
+        shard_queue = FakeQueue[Shard]()
         asked = ledger.port("shard_queue", shard_queue)
         departures = Departures(
             subscribers=ledger.port("subscribers", FakeSubscribers()),

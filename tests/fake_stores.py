@@ -485,7 +485,7 @@ class FakeCategoryStats:
 
 @dataclass
 class FakeCategoryHolds:
-    """The ports `CategoryHolds` and `HeldCategories` in memory."""
+    """The port `CategoryHolds` in memory; `names` is `HeldCategories`."""
 
     rows: dict[str, CategoryHold] = field(default_factory=dict)
 

@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from math import ceil
+from typing import Generic, TypeVar
 
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.pace import Quota
@@ -13,46 +15,23 @@ from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.feedback.experiment import Course, Experiment
 from gazette.domain.links import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
-from gazette.domain.ports.outside import FollowerPage, Links, QueuedRun, Said, Shard, Walk
+from gazette.domain.ports.outside import MESSAGES_A_CALL, Links, Said
 from gazette.domain.subscribers.subscriber import Subscriber
 
-
-def _within_a_call(messages: Sequence[object]) -> None:
-    if not 1 <= len(messages) <= 10:
-        raise ValueError(f"SQS takes 1 to 10 messages a call, not {len(messages)}")
+MessageT = TypeVar("MessageT")
 
 
 @dataclass
-class FakeRunQueue:
-    """The port `RunQueue`."""
+class FakeQueue(Generic[MessageT]):
+    """The port `Queue`; `calls` as SQS would count them."""
 
-    sent: list[QueuedRun] = field(default_factory=list)
+    sent: list[MessageT] = field(default_factory=list)
     calls: int = 0
 
-    def send(self, runs: Sequence[QueuedRun]) -> None:
-        _within_a_call(runs)
-        self.calls += 1
-        self.sent.extend(runs)
-
-
-@dataclass
-class FakeFailedRuns:
-    """The port `FailedRuns`."""
-
-    kept: list[RunKey] = field(default_factory=list)
-
-    def keep(self, key: RunKey) -> None:
-        self.kept.append(key)
-
-
-@dataclass
-class FakeSweepQueue:
-    """The port `SweepQueue`."""
-
-    sent: list[int] = field(default_factory=list)
-
-    def send(self, partitions: Iterable[int]) -> None:
-        self.sent.extend(partitions)
+    def send(self, messages: Iterable[MessageT]) -> None:
+        sent = list(messages)
+        self.calls += ceil(len(sent) / MESSAGES_A_CALL)
+        self.sent.extend(sent)
 
 
 @dataclass
@@ -89,27 +68,6 @@ class FakeCanary:
         if not self.working:
             raise Unavailable("The provider did not answer.")
         self.sent += 1
-
-
-@dataclass
-class FakeShardQueue:
-    """The port `ShardQueue`."""
-
-    sent: list[Shard] = field(default_factory=list)
-
-    def send(self, shards: Iterable[Shard]) -> None:
-        self.sent.extend(shards)
-
-
-@dataclass
-class FakeFollowersQueue:
-    """The port `FollowersQueue`."""
-
-    sent: list[Walk | FollowerPage] = field(default_factory=list)
-
-    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
-        _within_a_call(messages)
-        self.sent.extend(messages)
 
 
 @dataclass
@@ -184,7 +142,7 @@ class FakeLinks:
 
 @dataclass
 class FakeExperiments:
-    """The ports `Experiments` and `RunningExperiment`."""
+    """The port `Experiments`; `running` is `RunningExperiment`."""
 
     current: Experiment | None = None
     known: dict[str, Course] = field(default_factory=dict)

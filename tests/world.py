@@ -91,15 +91,11 @@ from tests.fakes import (
     FakeCanary,
     FakeEvidenceLog,
     FakeExperiments,
-    FakeFailedRuns,
-    FakeFollowersQueue,
     FakeLinks,
     FakeMailer,
     FakeQuarantine,
+    FakeQueue,
     FakeRenderer,
-    FakeRunQueue,
-    FakeShardQueue,
-    FakeSweepQueue,
 )
 
 SETTLE_LAG = timedelta(seconds=15)
@@ -209,9 +205,9 @@ class World:
     bounces: FakeBounces = field(default_factory=FakeBounces)
     runs: FakeRuns = field(default_factory=FakeRuns)
     quarantine: FakeQuarantine = field(default_factory=FakeQuarantine)
-    generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
-    resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
-    failed_runs: FakeFailedRuns = field(default_factory=FakeFailedRuns)
+    generate_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
+    resend_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
+    failed_runs: FakeQueue[RunKey] = field(default_factory=FakeQueue[RunKey])
     evidence_log: FakeEvidenceLog = field(default_factory=FakeEvidenceLog)
     engagements: FakeEngagements = field(default_factory=FakeEngagements)
     category_stats: FakeCategoryStats = field(default_factory=FakeCategoryStats)
@@ -223,9 +219,11 @@ class World:
     canary: FakeCanary = field(default_factory=FakeCanary)
     policy: Policy = Policy.RESEND
     bus: FakeBus = field(default_factory=FakeBus)
-    followers_queue: FakeFollowersQueue = field(default_factory=FakeFollowersQueue)
-    shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
-    sweep_queue: FakeSweepQueue = field(default_factory=FakeSweepQueue)
+    followers_queue: FakeQueue[Walk | FollowerPage] = field(
+        default_factory=FakeQueue[Walk | FollowerPage]
+    )
+    shard_queue: FakeQueue[Shard] = field(default_factory=FakeQueue[Shard])
+    sweep_queue: FakeQueue[int] = field(default_factory=FakeQueue[int])
     mailer: FakeMailer = field(default_factory=FakeMailer)
     renderer: Renderer = field(default_factory=FakeRenderer)
     pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
@@ -236,7 +234,7 @@ class World:
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
         self.shelf: EventShelf = self.events
-        self.held_categories: HeldCategories = self.category_holds
+        self.held_categories: HeldCategories = self.category_holds.names
         self.batches = FakeBatches(self.clock)
         self.context = RoutingContext(
             subscribers=self.subscribers,
@@ -347,7 +345,7 @@ class World:
             batches=self.batches,
             desk=Desk(
                 renderer=self.renderer,
-                experiment=self.experiments,
+                experiment=self.experiments.running,
                 shelf=self.shelf,
                 max_groups=20,
             ),

@@ -112,7 +112,7 @@ class Life:
         self.workers = Workers(self.world, self.calls)
         self.onlooker = self.land.onlooker
         self.holds = FakeCategoryHolds()
-        self.world.held_categories = self.holds
+        self.world.held_categories = self.holds.names
         self.events: list[tuple[str, str]] = []
         self.acknowledged: dict[tuple[str, str], int] = {}
         self.settled: dict[RunKey, int] = {}

@@ -18,16 +18,17 @@ import boto3
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ReadTimeoutError
 from gazette.adapters.aws.queues import (
-    SqsFailedRuns,
-    SqsFollowersQueue,
     SqsQuarantine,
-    SqsRunQueue,
-    SqsShardQueue,
-    SqsSweepQueue,
+    SqsQueue,
     decode_followers,
     decode_partition,
     decode_run_key,
     decode_shard,
+    encode_failed_run,
+    encode_followers,
+    encode_partition,
+    encode_run,
+    encode_shard,
 )
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
@@ -130,12 +131,12 @@ class _Account:
             "category_stats": DynamoCategoryStats("category_stats"),
             "category_holds": DynamoCategoryHolds("control"),
             "quarantine": SqsQuarantine(sqs, urls["quarantine"]),
-            "generate_queue": SqsRunQueue(sqs, urls["generate"]),
-            "resend_queue": SqsRunQueue(sqs, urls["resend"]),
-            "failed_runs": SqsFailedRuns(sqs, urls["resend-dead"]),
-            "followers_queue": SqsFollowersQueue(sqs, urls["followers"]),
-            "shard_queue": SqsShardQueue(sqs, urls["fanout"]),
-            "sweep_queue": SqsSweepQueue(sqs, urls["sweep"]),
+            "generate_queue": SqsQueue(sqs, urls["generate"], encode_run),
+            "resend_queue": SqsQueue(sqs, urls["resend"], encode_run),
+            "failed_runs": SqsQueue(sqs, urls["resend-dead"], encode_failed_run),
+            "followers_queue": SqsQueue(sqs, urls["followers"], encode_followers),
+            "shard_queue": SqsQueue(sqs, urls["fanout"], encode_shard),
+            "sweep_queue": SqsQueue(sqs, urls["sweep"], encode_partition),
             "mailer": SesMailer(ses, sender=_SENDER, configuration_set="digest"),
             "canary": SesCanary(
                 ses, sender=_SENDER, configuration_set="digest", installation="here"

@@ -4,20 +4,14 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-v
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Clock, FollowerPage, QueuedRun, Shard, Walk
 
-from tests.fakes import (
-    FakeFailedRuns,
-    FakeFollowersQueue,
-    FakeRunQueue,
-    FakeShardQueue,
-    FakeSweepQueue,
-)
+from tests.fakes import FakeQueue
 
 _NOTHING = timedelta(0)
 _BETWEEN_COPIES = timedelta(seconds=40)
@@ -94,44 +88,46 @@ class Queue:
             self.messages.append(Message(message.body, now, now, message.given_up))
 
 
-class RunMessages(FakeRunQueue):
+class RunMessages(FakeQueue[QueuedRun]):
     """The port `RunQueue`, onto a queue that delivers."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
         self._queue = queue
 
-    def send(self, runs: Sequence[QueuedRun]) -> None:
+    def send(self, messages: Iterable[QueuedRun]) -> None:
+        runs = list(messages)
         super().send(runs)
         for run in runs:
             self._queue.put(run.key, run.delay)
 
 
-class GivenUp(FakeFailedRuns):
+class GivenUp(FakeQueue[RunKey]):
     """The port `DeadLetters`."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
         self._queue = queue
 
-    def keep(self, key: RunKey) -> None:
+    def send(self, messages: Iterable[RunKey]) -> None:
         now = self._queue.clock()
-        self._queue.bury(Message(key, now, now, given_up=True))
+        for key in messages:
+            self._queue.bury(Message(key, now, now, given_up=True))
 
 
-class ShardMessages(FakeShardQueue):
+class ShardMessages(FakeQueue[Shard]):
     """The port `ShardQueue`."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
         self._queue = queue
 
-    def send(self, shards: Iterable[Shard]) -> None:
-        for shard in shards:
+    def send(self, messages: Iterable[Shard]) -> None:
+        for shard in messages:
             self._queue.put(shard)
 
 
-class SweepMessages(FakeSweepQueue):
+class SweepMessages(FakeQueue[int]):
     """The port `SweepQueue`; partitions without a reader are left out, for nothing is in them."""
 
     def __init__(self, queue: Queue, inhabited: frozenset[int]) -> None:
@@ -139,19 +135,19 @@ class SweepMessages(FakeSweepQueue):
         self._queue = queue
         self._inhabited = inhabited
 
-    def send(self, partitions: Iterable[int]) -> None:
-        for partition in partitions:
+    def send(self, messages: Iterable[int]) -> None:
+        for partition in messages:
             if partition in self._inhabited:
                 self._queue.put(partition)
 
 
-class FollowerMessages(FakeFollowersQueue):
+class FollowerMessages(FakeQueue[Walk | FollowerPage]):
     """The port `FollowersQueue`."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
         self._queue = queue
 
-    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
+    def send(self, messages: Iterable[Walk | FollowerPage]) -> None:
         for message in messages:
             self._queue.put(message)

@@ -1,13 +1,13 @@
 """SQS as it may behave: messages come late, twice, in any order, and end among the dead letters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Clock, QueuedRun
 
-from tests.fakes import FakeFailedRuns, FakeRunQueue
+from tests.fakes import FakeQueue
 
 _VISIBILITY = timedelta(minutes=6)
 _RECEIVES = 4
@@ -24,14 +24,15 @@ class Letter:
 
 
 @dataclass
-class Post(FakeRunQueue):
+class Post(FakeQueue[QueuedRun]):
     """The port `RunQueue`, and what SQS does behind it."""
 
     clock: Clock = field(kw_only=True)
     letters: list[Letter] = field(default_factory=list)
     dead: list[Letter] = field(default_factory=list)
 
-    def send(self, runs: Sequence[QueuedRun]) -> None:
+    def send(self, messages: Iterable[QueuedRun]) -> None:
+        runs = list(messages)
         super().send(runs)
         self.letters += [Letter(run.key, self.clock() + run.delay) for run in runs]
 
@@ -71,11 +72,12 @@ class Post(FakeRunQueue):
 
 
 @dataclass
-class FailedLetters(FakeFailedRuns):
+class FailedLetters(FakeQueue[RunKey]):
     """The port `FailedRuns` beside a queue, redriven with its dead letters."""
 
     post: Post = field(kw_only=True)
 
-    def keep(self, key: RunKey) -> None:
-        super().keep(key)
-        self.post.dead.append(Letter(key, self.post.clock(), was_given_up=True))
+    def send(self, messages: Iterable[RunKey]) -> None:
+        for key in messages:
+            super().send([key])
+            self.post.dead.append(Letter(key, self.post.clock(), was_given_up=True))

@@ -1,14 +1,14 @@
 """The real fan-out on fakes, in virtual time, held against an oracle of the calendar."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import RunKey, Window
-from gazette.domain.ports.outside import QueuedRun
+from gazette.domain.ports.outside import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
@@ -19,7 +19,7 @@ from gazette.steps.subscribers.schedules import set_schedule
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import FakeBatches, FakeRuns, FakeSubscribers
-from tests.fakes import FakeRunQueue, FakeShardQueue
+from tests.fakes import FakeQueue
 from tests.indexed import IndexedSchedules
 from tests.world import World
 from tests.zones import FIRST, expected, periods_of, zones_that_differ
@@ -106,10 +106,10 @@ class _Everybody(FakeSubscribers):
         return a_subscriber(user_id)
 
 
-class _Forgetful(FakeRunQueue):
+class _Forgetful(FakeQueue[QueuedRun]):
     """The port `RunQueue`; nobody reads it here."""
 
-    def send(self, runs: Sequence[QueuedRun]) -> None:
+    def send(self, messages: Iterable[QueuedRun]) -> None:
         self.calls += 1
 
 
@@ -147,7 +147,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     for instant, slot in _ticks(end, random):
         clock.now = instant
         stretch, passed = divmod(instant - _BEGIN, RESHARDED)
-        shards = FakeShardQueue()
+        shards = FakeQueue[Shard]()
         shards_now = SHARDS[stretch % len(SHARDS)]
         is_tried = timedelta(days=2) < passed < timedelta(days=2) + _TAKEN_BACK[1]
         schedules.shards = _TAKEN_BACK[0] if is_tried else shards_now

@@ -3,11 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.cached import CACHED_FOR
-from gazette.adapters.dynamodb.control.category_holds import (
-    CachedHeldCategories,
-    DynamoCategoryHolds,
-)
+from gazette.adapters.cached import ASKED_EVERY, Cached
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.ports.ledgers import CategoryHolds
 
@@ -52,21 +49,29 @@ def test_it_is_released_once_and_may_be_held_again(holds: CategoryHolds) -> None
     assert list(holds.active()) == [again]
 
 
+def held(holds: CategoryHolds, clock: SettableClock) -> Cached[frozenset[str]]:
+    return Cached(
+        lambda: frozenset(hold.category for hold in holds.active()),
+        default=frozenset(),
+        clock=clock,
+    )
+
+
 def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
     holds: CategoryHolds, clock: SettableClock, answers: list[str], engine: str
 ) -> None:
-    cached = CachedHeldCategories(holds, clock=clock)
-    assert not cached.names()
+    cached = held(holds, clock)
+    assert not cached.get()
     holds.add(COMMENT)
-    assert not cached.names()
-    clock.now += CACHED_FOR + timedelta(seconds=1)
-    assert cached.names() == {"comment"}
+    assert not cached.get()
+    clock.now += ASKED_EVERY + timedelta(seconds=1)
+    assert cached.get() == {"comment"}
     if engine == "moto":
         answers += ["lost before", "lost before", "lost before"]
-        clock.now += CACHED_FOR + timedelta(seconds=1)
-        assert cached.names() == {"comment"}
+        clock.now += ASKED_EVERY + timedelta(seconds=1)
+        assert cached.get() == {"comment"}
         answers.clear()
-        assert cached.names() == {"comment"}
+        assert cached.get() == {"comment"}
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
@@ -74,4 +79,4 @@ def test_a_worker_begins_also_where_the_table_does_not_answer(
     holds: CategoryHolds, clock: SettableClock, answers: list[str]
 ) -> None:
     answers += ["lost before", "lost before", "lost before"]
-    assert not CachedHeldCategories(holds, clock=clock).names()
+    assert not held(holds, clock).get()

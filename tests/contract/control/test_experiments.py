@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.cached import CACHED_FOR
-from gazette.adapters.dynamodb.control.experiments import CachedExperiment, DynamoExperiments
+from gazette.adapters.cached import ASKED_EVERY, Cached
+from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.experiment import Course, experiment
@@ -66,18 +66,18 @@ def test_one_that_is_started_again_has_one_course(experiments: Experiments) -> N
 def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
     experiments: Experiments, clock: SettableClock, answers: list[str], engine: str
 ) -> None:
-    cached = CachedExperiment(experiments, clock=clock)
-    assert cached.running() is None
+    cached = Cached(experiments.running, default=None, clock=clock)
+    assert cached.get() is None
     experiments.start(SUBJECT)
-    assert cached.running() is None
-    clock.now += CACHED_FOR + timedelta(seconds=1)
-    assert cached.running() == SUBJECT
+    assert cached.get() is None
+    clock.now += ASKED_EVERY + timedelta(seconds=1)
+    assert cached.get() == SUBJECT
     if engine == "moto":
         answers += ["lost before"]
-        clock.now += CACHED_FOR + timedelta(seconds=1)
-        assert cached.running() == SUBJECT
+        clock.now += ASKED_EVERY + timedelta(seconds=1)
+        assert cached.get() == SUBJECT
         assert answers == []
-        assert cached.running() == SUBJECT
+        assert cached.get() == SUBJECT
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
@@ -91,4 +91,4 @@ def test_a_row_that_somebody_broke_by_hand_stops_nobody(
     ControlRow("experiment", "email", since=NOW, name="subject", weights=weights).save()
     with pytest.raises(Unavailable, match="not valid"):
         experiments.running()
-    assert CachedExperiment(experiments, clock=clock).running() is None
+    assert Cached(experiments.running, default=None, clock=clock).get() is None

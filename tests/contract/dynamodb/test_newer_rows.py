@@ -13,10 +13,7 @@ import boto3
 import pytest
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.category_holds import (
-    CachedHeldCategories,
-    DynamoCategoryHolds,
-)
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
@@ -303,9 +300,7 @@ def see_batches() -> None:
     assert batches().announced() == {SHARDS: slot}
     assert batches().checkpoints() == {1: slot}
     assert list(batches().left_behind()) == [(1, slot)]
-    assert list(CachedHeldCategories(DynamoCategoryHolds("control"), clock=CLOCK).names()) == [
-        "like"
-    ]
+    assert [hold.category for hold in DynamoCategoryHolds("control").active()] == ["like"]
 
 
 def see_pace() -> None:
@@ -452,9 +447,7 @@ def miss_batches() -> None:
     batches().announced()
     batches().left_behind()
     raises(lambda: batches().get(slot_of(NOW)))
-    assert list(CachedHeldCategories(DynamoCategoryHolds("control"), clock=CLOCK).names()) == [
-        "like"
-    ]
+    assert [hold.category for hold in DynamoCategoryHolds("control").active()] == ["like"]
 
 
 def miss_pace() -> None:

@@ -8,17 +8,18 @@ from typing import Any
 import boto3
 import pytest
 from gazette.adapters.aws.queues import (
-    SqsFailedRuns,
-    SqsFollowersQueue,
     SqsQuarantine,
+    SqsQueue,
     SqsReceived,
-    SqsRunQueue,
-    SqsShardQueue,
-    SqsSweepQueue,
     decode_followers,
     decode_partition,
     decode_run_key,
     decode_shard,
+    encode_failed_run,
+    encode_followers,
+    encode_partition,
+    encode_run,
+    encode_shard,
     was_given_up,
 )
 from gazette.domain.errors import InvalidEvent, Unavailable
@@ -26,14 +27,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.builders import KEY, NOW
-from tests.fakes import (
-    FakeFailedRuns,
-    FakeFollowersQueue,
-    FakeQuarantine,
-    FakeRunQueue,
-    FakeShardQueue,
-    FakeSweepQueue,
-)
+from tests.fakes import FakeQuarantine, FakeQueue
 
 WALK = Walk("post#Größe \u202e#1\ufffe", 'a "1"', "post#p1")
 PAGE = FollowerPage("post#p1", "a1", "post#p1", after="", through="~!\\")
@@ -67,8 +61,8 @@ def queue(engine: str) -> Queue | None:
 
 def test_walks_and_pages_of_followers_come_back_as_sent(queue: Queue | None) -> None:
     sent: list[Walk | FollowerPage] = [WALK, PAGE, Walk("post#p1", "a1", "post#p1", after="z")]
-    fake = FakeFollowersQueue()
-    port = SqsFollowersQueue(queue.client, queue.url) if queue else fake
+    fake = FakeQueue[Walk | FollowerPage]()
+    port = SqsQueue(queue.client, queue.url, encode_followers) if queue else fake
     port.send(sent)
     taken = [decode_followers(each["Body"]) for each in queue.taken()] if queue else fake.sent
     assert taken == sent
@@ -76,38 +70,38 @@ def test_walks_and_pages_of_followers_come_back_as_sent(queue: Queue | None) -> 
 
 def test_runs_come_back_as_sent(queue: Queue | None) -> None:
     sent = [QueuedRun(KEY, timedelta(0)), QueuedRun(RunKey("~!", "weekly", 2), timedelta(0))]
-    fake = FakeRunQueue()
-    port = SqsRunQueue(queue.client, queue.url) if queue else fake
+    fake = FakeQueue[QueuedRun]()
+    port = SqsQueue(queue.client, queue.url, encode_run) if queue else fake
     port.send(sent)
     taken = [decode_run_key(each["Body"]) for each in queue.taken()] if queue else []
     assert (taken or [run.key for run in fake.sent]) == [run.key for run in sent]
 
 
-@pytest.mark.parametrize("number", [0, 11])
-def test_a_call_takes_one_to_ten_messages(queue: Queue | None, number: int) -> None:
-    refused = Unavailable if queue else ValueError
-    walks: list[Walk | FollowerPage] = [WALK] * number
-    with pytest.raises(refused):
-        (SqsFollowersQueue(queue.client, queue.url) if queue else FakeFollowersQueue()).send(walks)
-    with pytest.raises(refused):
-        (SqsRunQueue(queue.client, queue.url) if queue else FakeRunQueue()).send(
-            [QueuedRun(KEY, timedelta(0))] * number
-        )
+@pytest.mark.parametrize(("number", "calls"), [(0, 0), (1, 1), (10, 1), (11, 2)])
+def test_ten_messages_are_one_call(queue: Queue | None, number: int, calls: int) -> None:
+    sent = [QueuedRun(RunKey(f"user{each}", "daily", 1), timedelta(0)) for each in range(number)]
+    if queue is None:
+        fake = FakeQueue[QueuedRun]()
+        fake.send(sent)
+        assert (len(fake.sent), fake.calls) == (number, calls)
+    else:
+        SqsQueue(queue.client, queue.url, encode_run).send(sent)
+        assert len(queue.taken()) == number
 
 
 def test_ten_of_the_longest_messages_fit_a_call(queue: Queue | None) -> None:
     """Ids of 128 characters, each of which takes twelve bytes as JSON; a call has a limit too."""
     entity = f"{'t' * 32}#{'😀' * 128}"
     longest = FollowerPage(entity, "😀" * 128, entity, "~" * 64, "~" * 64)
-    (SqsFollowersQueue(queue.client, queue.url) if queue else FakeFollowersQueue()).send(
-        [longest] * 10
-    )
+    if queue:
+        SqsQueue(queue.client, queue.url, encode_followers).send([longest] * 10)
+        assert len(queue.taken()) == 10
 
 
 def test_shards_come_back_as_sent_however_many(queue: Queue | None) -> None:
     sent = [Shard(number, NOW - timedelta(minutes=10), NOW) for number in range(23)]
-    fake = FakeShardQueue()
-    port = SqsShardQueue(queue.client, queue.url) if queue else fake
+    fake = FakeQueue[Shard]()
+    port = SqsQueue(queue.client, queue.url, encode_shard) if queue else fake
     port.send(shard for shard in sent)
     taken = [decode_shard(each["Body"]) for each in queue.taken()] if queue else fake.sent
     assert sorted(taken, key=lambda shard: shard.number) == sent
@@ -148,8 +142,8 @@ def test_what_is_no_message_of_the_followers_queue_is_said_in_words(body: str) -
 
 
 def test_partitions_come_back_as_sent(queue: Queue | None) -> None:
-    fake = FakeSweepQueue()
-    port = SqsSweepQueue(queue.client, queue.url) if queue else fake
+    fake = FakeQueue[int]()
+    port = SqsQueue(queue.client, queue.url, encode_partition) if queue else fake
     port.send(range(16))
     found = fake.sent
     if queue:
@@ -164,27 +158,27 @@ def test_what_names_no_partition_is_refused(body: str) -> None:
 
 
 def test_a_dead_letter_names_its_run_and_that_it_was_given_up(queue: Queue | None) -> None:
-    fake = FakeFailedRuns()
-    port = SqsFailedRuns(queue.client, queue.url) if queue else fake
-    port.keep(KEY)
+    fake = FakeQueue[RunKey]()
+    port = SqsQueue(queue.client, queue.url, encode_failed_run) if queue else fake
+    port.send([KEY])
     if queue:
         (message,) = queue.taken()
         assert decode_run_key(message["Body"]) == KEY
         assert was_given_up(message["Body"])
     else:
-        assert fake.kept == [KEY]
+        assert fake.sent == [KEY]
 
 
 def test_a_message_of_a_run_was_not_given_up(queue: Queue | None) -> None:
     if queue:
-        SqsRunQueue(queue.client, queue.url).send([QueuedRun(KEY, timedelta(0))])
+        SqsQueue(queue.client, queue.url, encode_run).send([QueuedRun(KEY, timedelta(0))])
         (message,) = queue.taken()
         assert not was_given_up(message["Body"])
 
 
 def test_a_message_can_be_hidden_for_longer_than_its_queue_says(queue: Queue | None) -> None:
     if queue:
-        SqsRunQueue(queue.client, queue.url).send([QueuedRun(KEY, timedelta(0))])
+        SqsQueue(queue.client, queue.url, encode_run).send([QueuedRun(KEY, timedelta(0))])
         (message,) = queue.taken()
         received = SqsReceived(queue.client, queue.url, message["ReceiptHandle"])
         received.hide(timedelta(0))
@@ -202,6 +196,6 @@ def test_what_cannot_be_hidden_or_kept_is_said_to_be(queue: Queue | None) -> Non
         with pytest.raises(Unavailable):
             SqsReceived(queue.client, queue.url, "handle").hide(timedelta(minutes=1))
         with pytest.raises(Unavailable):
-            SqsFailedRuns(queue.client, queue.url).keep(KEY)
+            SqsQueue(queue.client, queue.url, encode_failed_run).send([KEY])
         with pytest.raises(Unavailable):
-            SqsSweepQueue(queue.client, queue.url).send(range(2))
+            SqsQueue(queue.client, queue.url, encode_partition).send(range(2))

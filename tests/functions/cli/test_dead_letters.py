@@ -11,7 +11,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from gazette.adapters.aws.queues import SqsFailedRuns, decode_run_key, encode_run_key
+from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_failed_run, encode_run_key
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -285,7 +285,7 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
 ) -> None:
     """By a plain receive, send, delete; the body is as resend puts it there itself."""
     run_that_failed = refused_to_the_end(a_message(stage))
-    SqsFailedRuns(sqs.client, sqs.urls["failed"]).keep(run_that_failed.key)
+    SqsQueue(sqs.client, sqs.urls["failed"], encode_failed_run).send([run_that_failed.key])
     assert sqs.bodies("failed") == [dead_letter(run_that_failed)]
     stage.say("event.created", event(2))
     stage.meter.clear()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from gazette.adapters.aws import link_keys
+from gazette.adapters import cached
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.bootstrap import preferences
 from gazette.domain.links import LinkKeys, Purpose, sign
@@ -77,7 +77,7 @@ def test_a_link_works_after_a_rotation_and_stops_when_its_key_is_retired(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also one signed with a key that the warm function has never seen."""
-    monkeypatch.setattr(link_keys, "ASKED_EVERY", link_keys.ASKED_EVERY * 0)
+    monkeypatch.setattr(cached, "ASKED_EVERY", cached.ASKED_EVERY * 0)
     send_one_digest(stage)
     old = stage.unsubscribe_path()
     assert stage.invoke("preferences", http("GET", old))["statusCode"] == 200

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from gazette.adapters.aws.queues import (
-    SqsFollowersQueue,
     SqsQuarantine,
-    SqsRunQueue,
-    SqsShardQueue,
+    SqsQueue,
     decode_followers,
     decode_run_key,
     decode_shard,
+    encode_followers,
+    encode_run,
     encode_run_key,
+    encode_shard,
 )
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
@@ -66,7 +67,7 @@ def test_what_is_on_the_followers_queue_is_read_back_as_it_was_written(
     sent: list[Walk | FollowerPage],
 ) -> None:
     sqs = RecordingSqs()
-    SqsFollowersQueue(sqs.client, "url").send(sent)
+    SqsQueue(sqs.client, "url", encode_followers).send(sent)
     assert [decode_followers(body) for body in sqs.bodies()] == sent
     assert len({entry["Id"] for entry in sqs.batches[0]}) == len(sent)
 
@@ -113,7 +114,7 @@ def test_a_delay_is_rounded_up_so_that_no_message_comes_too_early(
     delay: float, seconds: int
 ) -> None:
     sqs = RecordingSqs()
-    SqsRunQueue(sqs.client, "url").send([QueuedRun(KEY, timedelta(seconds=delay))])
+    SqsQueue(sqs.client, "url", encode_run).send([QueuedRun(KEY, timedelta(seconds=delay))])
     assert sqs.batches[0][0]["DelaySeconds"] == seconds
 
 
@@ -126,7 +127,7 @@ def test_a_run_is_read_back_as_it_was_written(key: RunKey) -> None:
 def test_twelve_shards_are_two_calls_and_read_back_as_they_were_written() -> None:
     sqs = RecordingSqs()
     shards = [Shard(number, slot_of(NOW), slot_of(NOW) + SLOT) for number in range(12)]
-    SqsShardQueue(sqs.client, "url").send(shards)
+    SqsQueue(sqs.client, "url", encode_shard).send(shards)
     assert [len(batch) for batch in sqs.batches] == [10, 2]
     assert [decode_shard(body) for body in sqs.bodies()] == shards
 
@@ -134,9 +135,9 @@ def test_twelve_shards_are_two_calls_and_read_back_as_they_were_written() -> Non
 def test_a_message_that_sqs_refused_is_not_lost_in_silence() -> None:
     sqs = RecordingSqs(refused=1)
     with pytest.raises(Unavailable, match="1 of 1 messages: slow down"):
-        SqsFollowersQueue(sqs.client, "url").send([Walk("post#p1", "a1", "post#p1")])
+        SqsQueue(sqs.client, "url", encode_followers).send([Walk("post#p1", "a1", "post#p1")])
     with pytest.raises(Unavailable):
-        SqsRunQueue(sqs.client, "url").send([QueuedRun(KEY, timedelta(0))])
+        SqsQueue(sqs.client, "url", encode_run).send([QueuedRun(KEY, timedelta(0))])
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_nothing_is_put_off_before_there_is_a_turn_to_send() -> None:
 def test_where_another_worker_claims_first_nothing_is_put_off() -> None:
     """It does not know of the hold yet."""
     world = a_world_with_a_hold()
-    other = replace(world.delivering(), held_categories=FakeCategoryHolds())
+    other = replace(world.delivering(), held_categories=FakeCategoryHolds().names)
 
     def unknowing() -> None:
         deliver(KEY, by=other, time_left=lambda: timedelta(seconds=60))
@@ -311,7 +311,7 @@ def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
             world.clock.now += later
             known = world.held_categories
             if not knows:
-                world.held_categories = FakeCategoryHolds()
+                world.held_categories = FakeCategoryHolds().names
             world.generate(KEY)
             world.held_categories = known
 
@@ -327,12 +327,12 @@ def test_who_has_read_an_event_before_it_was_put_off_does_not_send_it(later: tim
     """A worker that does not know of the hold; the one that does dies before its claim."""
 
     def unknowing(world: World) -> None:
-        known, world.held_categories = world.held_categories, FakeCategoryHolds()
+        known, world.held_categories = world.held_categories, FakeCategoryHolds().names
         world.generate(KEY)
         world.held_categories = known
 
     def put_off_and_die(world: World) -> None:
-        known, world.held_categories = world.held_categories, world.category_holds
+        known, world.held_categories = world.held_categories, world.category_holds.names
         prepared = prepare(KEY, by=world.delivering())
         if isinstance(prepared, Prepared):
             world.shelf.put_off(prepared.held, prepared.run)

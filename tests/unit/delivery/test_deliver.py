@@ -39,7 +39,7 @@ from tests.fake_stores import (
     FakeSubscribers,
     FakeSuppressions,
 )
-from tests.fakes import FakeExperiments, FakeLinks, FakeMailer, FakeRenderer, FakeRunQueue
+from tests.fakes import FakeExperiments, FakeLinks, FakeMailer, FakeQueue, FakeRenderer
 
 LAG = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
@@ -57,8 +57,8 @@ class World:
     mailer: FakeMailer = field(default_factory=FakeMailer)
     pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
     immediate_pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
-    generate_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
-    resend_queue: FakeRunQueue = field(default_factory=FakeRunQueue)
+    generate_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
+    resend_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
     renderer: Renderer = field(default_factory=FakeRenderer)
     experiments: FakeExperiments = field(default_factory=FakeExperiments)
     category_holds: FakeCategoryHolds = field(default_factory=FakeCategoryHolds)
@@ -97,11 +97,11 @@ class World:
             subscribers=self.subscribers,
             suppressions=FakeSuppressions(),
             events=self.events,
-            held_categories=self.category_holds,
+            held_categories=self.category_holds.names,
             batches=self.batches,
             desk=Desk(
                 renderer=self.renderer,
-                experiment=self.experiments,
+                experiment=self.experiments.running,
                 shelf=self.events,
                 max_groups=20,
             ),

@@ -41,7 +41,7 @@ def refuse_to_the_end(world: World, key: RunKey) -> None:
     for _ in range(7):
         world.deliver_queued()
     assert world.runs.rows[key].reason is Reason.ATTEMPTS_EXHAUSTED
-    assert world.failed_runs.kept[-1:] == [key]
+    assert world.failed_runs.sent[-1:] == [key]
 
 
 def failed(frequency: Frequency = Frequency.DAILY) -> World:
@@ -86,7 +86,7 @@ def test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited(world: W
     assert sorted(email.lines) == ["post1: 1", "post2: 1"]
     assert world.runs.rows[KEY].reason is Reason.ATTEMPTS_EXHAUSTED
     assert world.runs.rows[NEXT].status is Status.SENT
-    assert world.failed_runs.kept == [KEY]
+    assert world.failed_runs.sent == [KEY]
 
 
 def test_trace_aa_the_next_digest_comes_at_its_hour_and_repeats_nothing(world: World) -> None:
@@ -276,7 +276,7 @@ def test_one_that_fails_as_well_is_redriven_as_well(world: World) -> None:
     work_off(world)
     (email,) = world.emails()
     assert sorted(email.lines) == ["post1: 1", "post2: 1"]
-    assert world.failed_runs.kept == [KEY, NEXT]
+    assert world.failed_runs.sent == [KEY, NEXT]
     assert len(world.runs.rows) == 3
 
 

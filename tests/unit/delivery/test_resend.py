@@ -102,15 +102,15 @@ def test_a_run_that_was_refused_to_the_end_has_failed_and_is_a_dead_letter(world
     run = fail(world)
     assert run
     assert (run.status, run.reason) == (Status.FAILED, Reason.ATTEMPTS_EXHAUSTED)
-    assert world.failed_runs.kept == [KEY]
+    assert world.failed_runs.sent == [KEY]
 
 
 def test_a_dead_letter_that_was_lost_to_a_crash_is_made_up_for(world: World) -> None:
     """The message comes again, because it was not deleted."""
     fail(world)
-    world.failed_runs.kept.clear()
+    world.failed_runs.sent.clear()
     world.resend(KEY)
-    assert world.failed_runs.kept == [KEY]
+    assert world.failed_runs.sent == [KEY]
 
 
 def test_a_dead_letter_that_is_brought_back_is_not_put_there_again(world: World) -> None:
@@ -118,7 +118,7 @@ def test_a_dead_letter_that_is_brought_back_is_not_put_there_again(world: World)
     failed = fail(world)
     assert world.resend(KEY, given_up=True) is None
     assert run_of(world) == failed
-    assert world.failed_runs.kept == [KEY]
+    assert world.failed_runs.sent == [KEY]
     assert world.mailer.calls == 6
 
 
@@ -138,7 +138,7 @@ def test_a_refusal_for_good_ends_it_at_once(world: World) -> None:
     run = world.resend(KEY)
     assert run
     assert run.reason is Reason.REFUSED_FOR_GOOD
-    assert not world.failed_runs.kept
+    assert not world.failed_runs.sent
 
 
 def test_a_refusal_of_the_whole_account_uses_up_neither_attempts_nor_receives(

@@ -1,6 +1,6 @@
 """Fan-out: every due schedule starts one run, whatever is repeated or breaks off."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,7 @@ from gazette.steps.subscribers.schedules import set_schedule
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
 from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSchedules, FakeSubscribers
-from tests.fakes import FakeRunQueue, FakeShardQueue
+from tests.fakes import FakeQueue
 from tests.world import World as Gazette
 
 SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
@@ -40,8 +40,8 @@ class World:
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     runs: FakeRuns = field(default_factory=FakeRuns)
-    queue: FakeRunQueue = field(default_factory=FakeRunQueue)
-    shard_queue: FakeShardQueue = field(default_factory=FakeShardQueue)
+    queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
+    shard_queue: FakeQueue[Shard] = field(default_factory=FakeQueue[Shard])
     drawn: float = 0.5
     time_left: timedelta = timedelta(seconds=120)
 
@@ -163,10 +163,10 @@ def test_the_same_shard_again_starts_nothing(world: World) -> None:
 def test_trace_j_a_crash_after_the_row_is_mended_by_the_message(world: World) -> None:
     """The row alone must not make the repetition skip the message."""
 
-    def refuse(runs: Sequence[QueuedRun]) -> None:
+    def refuse(messages: Iterable[QueuedRun]) -> None:
         raise Unavailable("SQS")
 
-    queue, world.queue = world.queue, FakeRunQueue()
+    queue, world.queue = world.queue, FakeQueue[QueuedRun]()
     world.queue.send = refuse  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
         world.fan_out()
@@ -332,8 +332,8 @@ def test_a_shard_that_takes_longer_than_an_invocation_hands_the_rest_on(world: W
         world.make_due(a_schedule(f"user{number}"))
     original = world.queue.send
 
-    def slow(runs: Sequence[QueuedRun]) -> None:
-        original(runs)
+    def slow(messages: Iterable[QueuedRun]) -> None:
+        original(messages)
         world.time_left -= timedelta(seconds=50)
 
     world.queue.send = slow  # type: ignore[method-assign]

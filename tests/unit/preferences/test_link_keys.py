@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.aws.link_keys import ASKED_EVERY, CACHED_FOR, CachedKeys
+from gazette.adapters.aws.link_keys import TTL
+from gazette.adapters.cached import ASKED_EVERY, Cached
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
 from gazette.domain.identity import run_id
@@ -29,7 +30,7 @@ class Installation:
     """A process that has read `secret`."""
 
     secret: FakeSecret
-    cached: CachedKeys
+    cached: Cached[LinkKeys]
     clock: SettableClock
 
     def wait(self, time: timedelta) -> None:
@@ -37,13 +38,13 @@ class Installation:
 
     @property
     def reader(self) -> LinkReader:
-        return LinkReader(keys=self.cached.known, newer_keys=self.cached.newer)
+        return LinkReader(keys=self.cached.get, newer_keys=self.cached.refreshed)
 
 
 @pytest.fixture
 def process(clock: SettableClock) -> Installation:
     secret = FakeSecret(OLD)
-    return Installation(secret, CachedKeys(FakeKeyStore(secret), clock=clock), clock)
+    return Installation(secret, Cached(FakeKeyStore(secret).read, ttl=TTL, clock=clock), clock)
 
 
 def leave(keys: LinkKeys) -> str:
@@ -127,16 +128,16 @@ def test_what_names_no_key_costs_no_look(process: Installation) -> None:
 
 def test_a_new_key_signs_within_minutes(process: Installation) -> None:
     process.secret.keys = NEW
-    process.wait(CACHED_FOR)
-    assert process.cached.known() == OLD
+    process.wait(TTL)
+    assert process.cached.get() == OLD
     process.wait(SECOND)
-    assert process.cached.known() == NEW
+    assert process.cached.get() == NEW
     assert process.secret.reads == 2
 
 
 def test_a_retired_key_is_refused_within_minutes(process: Installation) -> None:
     process.secret.keys = NEW.without("k1")
-    process.wait(CACHED_FOR + SECOND)
+    process.wait(TTL + SECOND)
     with pytest.raises(InvalidToken):
         process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE)
 
@@ -147,25 +148,25 @@ def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
     """And it is asked again each minute, not for each email."""
     process.secret.keys = NEW
     process.secret.refusal = Unavailable("no answer")
-    process.wait(CACHED_FOR + SECOND)
+    process.wait(TTL + SECOND)
     for _ in range(59):
-        assert process.cached.known() == OLD
+        assert process.cached.get() == OLD
         process.wait(SECOND)
     assert process.secret.reads == 2
     process.secret.refusal = None
     process.wait(SECOND)
-    assert process.cached.known() == NEW
+    assert process.cached.get() == NEW
 
 
 def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Installation) -> None:
     """Loud enough for an alarm, and yet the links of most emails are made."""
     process.secret.refusal = InvalidKeys("it is no JSON")
-    process.wait(CACHED_FOR)
+    process.wait(TTL)
     complaints = 0
     for _ in range(120):
         process.wait(SECOND)
         try:
-            assert process.cached.known() == OLD
+            assert process.cached.get() == OLD
         except InvalidKeys:
             complaints += 1
     assert complaints == 2
@@ -174,7 +175,7 @@ def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Insta
 def test_the_first_look_must_succeed(clock: SettableClock) -> None:
     store = FakeKeyStore(FakeSecret(OLD, refusal=Unavailable("no answer")))
     with pytest.raises(Unavailable):
-        CachedKeys(store, clock=clock)
+        Cached(store.read, ttl=TTL, clock=clock)
 
 
 def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:
@@ -184,7 +185,7 @@ def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:
 
 @pytest.mark.parametrize("name", ["unsubscribe", "preferences", "email", "updates"])
 def test_each_link_leads_below_the_base_url(process: Installation, name: str) -> None:
-    link = link_of(process.cached.known, name)
+    link = link_of(process.cached.get, name)
     assert link.startswith(f"https://mail.example.com/{name}/k1.")
     assert link.count("/") == 4
 
@@ -202,7 +203,7 @@ def test_each_link_names_the_run_for_its_own_purpose_alone(
     process: Installation, name: str, purpose: Purpose
 ) -> None:
     odd = RunKey("a/b c-1", "now5f1c", 17)
-    token = link_of(process.cached.known, name, odd).rpartition("/")[2]
+    token = link_of(process.cached.get, name, odd).rpartition("/")[2]
     assert process.reader.run(token, purpose) == odd
     for other in set(Purpose) - {purpose}:
         with pytest.raises(InvalidToken):

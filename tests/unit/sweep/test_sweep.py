@@ -1,6 +1,6 @@
 """The sweep: whatever was lost or left is found, and a doubt ends as the adopter chose."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.ports.outside import QueuedRun
+from gazette.domain.ports.outside import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
@@ -19,7 +19,7 @@ from gazette.steps.sweep.unknown import Swept
 
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
 from tests.fake_stores import PARTITIONS, FakeBatches
-from tests.fakes import FakeShardQueue, FakeSweepQueue
+from tests.fakes import FakeQueue
 from tests.world import GRACE, World
 
 KEY = RunKey("ann", DAILY, 1)
@@ -330,7 +330,7 @@ def test_shards_that_never_reported_are_queued_again(behind: int, late: int) -> 
     batches = FakeBatches(clock)
     for shard in range(2):
         batches.save_checkpoint(shard, slot_of(NOW) - SLOT * behind)
-    shard_queue, sweep_queue = FakeShardQueue(), FakeSweepQueue()
+    shard_queue, sweep_queue = FakeQueue[Shard](), FakeQueue[int]()
     found = begin_sweep(
         NOW,
         partitions=16,
@@ -348,11 +348,11 @@ def test_shards_that_never_reported_are_queued_again(behind: int, late: int) -> 
 def test_where_nobody_ticks_no_shard_is_late() -> None:
     batches = FakeBatches(SettableClock())
     batches.save_checkpoint(0, slot_of(NOW) - SLOT * 100)
-    shard_queue = FakeShardQueue()
+    shard_queue = FakeQueue[Shard]()
     begin_sweep(
         NOW,
         partitions=1,
-        sweep_queue=FakeSweepQueue(),
+        sweep_queue=FakeQueue[int](),
         batches=batches,
         shard_queue=shard_queue,
         shards=0,
@@ -380,7 +380,7 @@ def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
     world.backlog.is_clear = unable  # type: ignore[method-assign]
     assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1, Swept.QUEUED: 1}
 
-    def refuse(runs: Sequence[QueuedRun]) -> None:
+    def refuse(messages: Iterable[QueuedRun]) -> None:
         raise Unavailable("SQS did not answer")
 
     world.generate_queue.send = refuse  # type: ignore[method-assign]

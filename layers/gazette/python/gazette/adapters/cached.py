@@ -1,39 +1,68 @@
-"""What all workers go by, and look at now and then: a row or a few, which somebody may change."""
+"""A value that a process reads now and then, and goes by meanwhile."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
-from typing import Generic, TypeVar
+from enum import Enum
+from typing import Final, Generic, TypeVar
 
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.ports.outside import Clock
 
 ValueT = TypeVar("ValueT")
 
-CACHED_FOR = timedelta(minutes=1)
-"""How long a worker goes by what it has read: so long after a change some do as before."""
+ASKED_EVERY = timedelta(minutes=1)
+"""The source is asked no more often, whether it answers or not."""
+
+
+class _Nothing(Enum):
+    """That no default is given. An enum, so that mypy can tell it from every value."""
+
+    GIVEN = 0
+
+
+_NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """What a worker knows, as soon as it begins. None fails for want of an answer.
+    """Reads at once, and again where the value is older than `ttl`.
 
-    `read` may raise Unavailable or UnreadableRow; `unknown` is what holds until it answers for the
-    first time.
+    A source that does not answer (Unavailable), or has a row that cannot be read (UnreadableRow),
+    leaves the value as it was. So does the first read, where there is a `default`; without one it
+    raises. Whatever else `read` raises is passed on, each time that it is asked.
     """
 
-    def __init__(self, read: Callable[[], ValueT], *, unknown: ValueT, clock: Clock) -> None:
+    def __init__(
+        self,
+        read: Callable[[], ValueT],
+        *,
+        clock: Clock,
+        ttl: timedelta = ASKED_EVERY,
+        default: ValueT | _Nothing = _NOTHING,
+    ) -> None:
         self._read = read
         self._clock = clock
-        self._known = unknown
-        self._look()
+        self._ttl = ttl
+        self._read_at = self._asked_at = clock()
+        try:
+            self._value = read()
+        except (Unavailable, UnreadableRow):
+            if isinstance(default, _Nothing):
+                raise
+            self._value = default
 
-    def known(self) -> ValueT:
-        """As it was a minute ago at most; older where the table does not answer."""
-        if self._clock() - self._asked_at > CACHED_FOR:
-            self._look()
-        return self._known
+    def get(self) -> ValueT:
+        """The value, `ttl` old at most; older where the source does not answer."""
+        return self.refreshed() if self._clock() - self._read_at > self._ttl else self._value
 
-    def _look(self) -> None:
-        self._asked_at = self._clock()
-        with suppress(Unavailable, UnreadableRow):
-            self._known = self._read()
+    def refreshed(self) -> ValueT:
+        """The value, a minute old at most; older where the source does not answer."""
+        now = self._clock()
+        if now - self._asked_at < ASKED_EVERY:
+            return self._value
+        self._asked_at = now
+        try:
+            self._value = self._read()
+        except (Unavailable, UnreadableRow):
+            return self._value
+        self._read_at = now
+        return self._value

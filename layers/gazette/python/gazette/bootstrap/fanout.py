@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import boto3
 
-from gazette.adapters.aws.queues import SqsRunQueue, SqsShardQueue, decode_shard
+from gazette.adapters.aws.queues import SqsQueue, decode_shard, encode_run, encode_shard
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoQuota
@@ -30,7 +30,7 @@ def build_tick() -> Callable[[datetime], int]:
     """Takes the time of a tick. Built once per process."""
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
-    shard_queue = SqsShardQueue(boto3.client("sqs"), settings.shard_queue_url)
+    shard_queue = SqsQueue(boto3.client("sqs"), settings.shard_queue_url, encode_shard)
 
     def run(time: datetime) -> int:
         return tick(
@@ -54,14 +54,14 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
     batches = _batches(settings)
     batches.announce(settings.shards)
     sqs = boto3.client("sqs")
-    shard_queue = SqsShardQueue(sqs, settings.shard_queue_url)
+    shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
     departures = Departures(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
         batches=batches,
-        generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
+        generate_queue=SqsQueue(sqs, settings.generate_queue_url, encode_run),
         clock=now,
         random=random.random,
         limits=_limits(settings),

@@ -5,7 +5,7 @@ from functools import cache
 
 import boto3
 
-from gazette.adapters.aws.queues import SqsFollowersQueue, decode_followers
+from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import FollowersSettings
@@ -22,7 +22,7 @@ def build() -> Callable[[str, TimeLeft], int]:
     announce(settings)
     sqs = boto3.client("sqs")
     stored = activities(settings)
-    queue = SqsFollowersQueue(sqs, settings.followers_queue_url)
+    queue = SqsQueue(sqs, settings.followers_queue_url, encode_followers)
     context = routing_context(settings, sqs)
 
     def run(body: str, time_left: TimeLeft) -> int:

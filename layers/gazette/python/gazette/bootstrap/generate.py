@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import boto3
 
-from gazette.adapters.aws.queues import SqsRunQueue, decode_run_key
+from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_run
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import delivering
@@ -23,8 +23,8 @@ def build() -> Callable[[str, TimeLeft], Delivery | None]:
     settings = GenerateSettings.from_env()
     by = delivering(settings)
     sqs = boto3.client("sqs")
-    generate_queue = SqsRunQueue(sqs, settings.generate_queue_url)
-    resend_queue = SqsRunQueue(sqs, settings.resend_queue_url)
+    generate_queue = SqsQueue(sqs, settings.generate_queue_url, encode_run)
+    resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     stop = partial(
         stop_if_suppressed,
         suppressions=by.suppressions,

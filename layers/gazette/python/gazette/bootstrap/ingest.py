@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import boto3
 
-from gazette.adapters.aws.queues import SqsFollowersQueue, SqsQuarantine
+from gazette.adapters.aws.queues import SqsQuarantine, SqsQueue, encode_followers
 from gazette.adapters.contract import decode
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
@@ -27,7 +27,7 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
         decode=decode,
         activities=activities(settings),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
-        followers_queue=SqsFollowersQueue(sqs, settings.followers_queue_url),
+        followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
         context=routing_context(settings, sqs),
     )

@@ -8,7 +8,7 @@ from functools import cache, partial
 import boto3
 
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
-from gazette.adapters.aws.link_keys import CachedKeys, SecretKeyStore
+from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -51,8 +51,8 @@ class Preferences:
 def build() -> Preferences:
     """Built once per process."""
     settings = PreferencesSettings.from_env()
-    keys = CachedKeys(SecretKeyStore(settings.links_secret), clock=now)
-    links = LinkReader(keys=keys.known, newer_keys=keys.newer)
+    keys = cached_keys(settings.links_secret, clock=now)
+    links = LinkReader(keys=keys.get, newer_keys=keys.refreshed)
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
     suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
@@ -85,7 +85,7 @@ def build() -> Preferences:
         subscribers=known.subscribers,
         events=events,
         renderer=renderer(),
-        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.known),
+        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
         pages=pages,
         clock=now,
         max_groups=settings.max_groups,

@@ -7,10 +7,11 @@ from functools import cache, partial
 import boto3
 
 from gazette.adapters.aws.queues import (
-    SqsFailedRuns,
+    SqsQueue,
     SqsReceived,
-    SqsRunQueue,
     decode_run_key,
+    encode_failed_run,
+    encode_run,
     was_given_up,
 )
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
@@ -36,8 +37,8 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Restarted | None]:
     settings = ResendSettings.from_env()
     by = delivering(settings)
     sqs = boto3.client("sqs")
-    resend_queue = SqsRunQueue(sqs, settings.resend_queue_url)
-    failed_runs = SqsFailedRuns(sqs, settings.failed_queue_url)
+    resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
+    failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 
     @cache
     def restarting() -> Restarting:

@@ -9,10 +9,7 @@ from functools import partial
 
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.category_holds import (
-    CachedHeldCategories,
-    DynamoCategoryHolds,
-)
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds, held_categories
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
@@ -266,9 +263,7 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
-        held_categories=CachedHeldCategories(
-            DynamoCategoryHolds(settings.control_table), clock=now
-        ),
+        held_categories=held_categories(settings.control_table, clock=now),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         gauges=pacers(settings),
         clock=now,
@@ -310,9 +305,7 @@ def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Expl
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),
-        held_categories=CachedHeldCategories(
-            DynamoCategoryHolds(settings.control_table), clock=now
-        ),
+        held_categories=held_categories(settings.control_table, clock=now),
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
     )

@@ -8,7 +8,13 @@ from functools import cache
 import boto3
 
 from gazette.adapters.aws.evidence_backlog import SqsEvidenceBacklog
-from gazette.adapters.aws.queues import SqsRunQueue, SqsShardQueue, SqsSweepQueue, decode_partition
+from gazette.adapters.aws.queues import (
+    SqsQueue,
+    decode_partition,
+    encode_partition,
+    encode_run,
+    encode_shard,
+)
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
@@ -31,8 +37,8 @@ def build_begin() -> Callable[[datetime], int]:
     """Takes the time of a tick; returns how many shards were late. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
-    sweep_queue = SqsSweepQueue(sqs, settings.sweep_queue_url)
-    shard_queue = SqsShardQueue(sqs, settings.shard_queue_url)
+    sweep_queue = SqsQueue(sqs, settings.sweep_queue_url, encode_partition)
+    shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
     batches = DynamoBatches(
         settings.control_table, retention=timedelta(days=settings.run_retention_days), clock=now
     )
@@ -58,8 +64,8 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
     sqs = boto3.client("sqs")
     by = Sweeping(
         runs=_runs(settings),
-        generate_queue=SqsRunQueue(sqs, settings.generate_queue_url),
-        resend_queue=SqsRunQueue(sqs, settings.resend_queue_url),
+        generate_queue=SqsQueue(sqs, settings.generate_queue_url, encode_run),
+        resend_queue=SqsQueue(sqs, settings.resend_queue_url, encode_run),
         evidence_log=DynamoEvidenceLog(settings.control_table),
         backlog=SqsEvidenceBacklog(
             sqs,

@@ -1,4 +1,4 @@
-"""The keys of the links in Secrets Manager: read seldom, and changed one at a time."""
+"""The keys of the links in Secrets Manager: read seldom, and changed by one person at a time."""
 
 import hashlib
 from datetime import timedelta
@@ -8,18 +8,16 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from gazette.adapters.cached import Cached
 from gazette.domain.errors import InvalidKeys, Unavailable
 from gazette.domain.links import LinkKeys, read_keys
-from gazette.domain.ports.outside import Clock, KeyStore
+from gazette.domain.ports.outside import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
-CACHED_FOR = timedelta(minutes=5)
-"""How old what is known of the keys may be: so long a new one may not sign, a retired one do."""
-
-ASKED_EVERY = timedelta(minutes=1)
-"""Secrets Manager is asked no more often, whatever key ids strangers make up."""
+TTL = timedelta(minutes=5)
+"""So long a new key may not sign, and a retired one still does."""
 
 _CONFIG = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
 """An email waits for this: it is rather signed with a key that is known."""
@@ -68,33 +66,6 @@ class SecretKeyStore:
         return True
 
 
-class CachedKeys:
-    """What a process knows of the keys. The first look must succeed."""
-
-    def __init__(self, store: KeyStore, *, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-        self._keys = store.read()
-        self._read_at = self._asked_at = clock()
-
-    def known(self) -> LinkKeys:
-        """As they were five minutes ago at most; older where Secrets Manager does not answer."""
-        if self._clock() - self._read_at > CACHED_FOR:
-            return self.newer()
-        return self._keys
-
-    def newer(self) -> LinkKeys:
-        """As they are now, or as they were within the last minute.
-
-        Raises InvalidKeys, each time that it looks, where the secret no longer holds keys.
-        """
-        now = self._clock()
-        if now - self._asked_at < ASKED_EVERY:
-            return self._keys
-        self._asked_at = now
-        try:
-            self._keys = self._store.read()
-        except Unavailable:
-            return self._keys
-        self._read_at = now
-        return self._keys
+def cached_keys(secret: str, *, clock: Clock) -> Cached[LinkKeys]:
+    """The keys as a process goes by them. One GetSecretValue now, which must succeed."""
+    return Cached(SecretKeyStore(secret).read, clock=clock, ttl=TTL)

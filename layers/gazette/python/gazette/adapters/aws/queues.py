@@ -3,11 +3,11 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -19,66 +19,54 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
+MessageT = TypeVar("MessageT")
+
 _REASON_CHARACTERS = 1000
 _GIVEN_UP = "given_up"
 
 
-class SqsRunQueue:
-    """The port `RunQueue`."""
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A message as SQS takes it, hidden for `delay` (whole seconds, rounded up)."""
 
-    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+    body: str
+    delay: timedelta = timedelta(0)
+
+
+class SqsQueue(Generic[MessageT]):
+    """The port `Queue`; `encode` makes a message of what is put on it."""
+
+    def __init__(
+        self, client: "SQSClient", queue_url: str, encode: Callable[[MessageT], Encoded]
+    ) -> None:
         self._client = client
         self._queue_url = queue_url
+        self._encode = encode
 
-    def send(self, runs: Sequence[QueuedRun]) -> None:
-        """One SendMessageBatch."""
+    def send(self, messages: Iterable[MessageT]) -> None:
+        """One SendMessageBatch per ten messages."""
+        encoded = map(self._encode, messages)
+        while ten := list(islice(encoded, MESSAGES_A_CALL)):
+            self._send(ten)
+
+    def _send(self, messages: Sequence[Encoded]) -> None:
         entries: list[SendMessageBatchRequestEntryTypeDef] = [
             {
                 "Id": str(number),
-                "MessageBody": encode_run_key(run.key),
-                "DelaySeconds": math.ceil(run.delay.total_seconds()),
+                "MessageBody": message.body,
+                "DelaySeconds": math.ceil(message.delay.total_seconds()),
             }
-            for number, run in enumerate(runs)
+            for number, message in enumerate(messages)
         ]
-        _send(self._client, self._queue_url, entries)
-
-
-class SqsShardQueue:
-    """The port `ShardQueue`."""
-
-    def __init__(self, client: "SQSClient", queue_url: str) -> None:
-        self._client = client
-        self._queue_url = queue_url
-
-    def send(self, shards: Iterable[Shard]) -> None:
-        """One SendMessageBatch per ten shards."""
-        _send_all(self._client, self._queue_url, map(encode_shard, shards))
-
-
-class SqsSweepQueue:
-    """The port `SweepQueue`."""
-
-    def __init__(self, client: "SQSClient", queue_url: str) -> None:
-        self._client = client
-        self._queue_url = queue_url
-
-    def send(self, partitions: Iterable[int]) -> None:
-        """One SendMessageBatch per ten partitions."""
-        bodies = (json.dumps({"partition": number}) for number in partitions)
-        _send_all(self._client, self._queue_url, bodies)
-
-
-class SqsFollowersQueue:
-    """The port `FollowersQueue`."""
-
-    def __init__(self, client: "SQSClient", queue_url: str) -> None:
-        self._client = client
-        self._queue_url = queue_url
-
-    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
-        """One SendMessageBatch."""
-        bodies = [json.dumps(asdict(message)) for message in messages]
-        _send(self._client, self._queue_url, _entries(bodies))
+        try:
+            answer = self._client.send_message_batch(QueueUrl=self._queue_url, Entries=entries)
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"SQS did not take {len(entries)} messages: {err}") from err
+        failed = answer.get("Failed", [])
+        if failed:
+            raise Unavailable(
+                f"SQS refused {len(failed)} of {len(entries)} messages: {failed[0].get('Message')}"
+            )
 
 
 class SqsQuarantine:
@@ -99,27 +87,6 @@ class SqsQuarantine:
             )
         except (BotoCoreError, ClientError) as err:
             raise Unavailable(f"The quarantine queue did not take a message: {err}") from err
-
-
-class SqsFailedRuns:
-    """The port `FailedRuns` on the queue `failed`.
-
-    Not on the dead-letter queue of resend: what is sent there has no source that SQS knows of, and
-    the console's redrive stops at it.
-    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
-    """
-
-    def __init__(self, client: "SQSClient", queue_url: str) -> None:
-        self._client = client
-        self._queue_url = queue_url
-
-    def keep(self, key: RunKey) -> None:
-        """One SendMessage."""
-        body = json.dumps({**asdict(key), _GIVEN_UP: True})
-        try:
-            self._client.send_message(QueueUrl=self._queue_url, MessageBody=body)
-        except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"The dead letters did not take a message: {err}") from err
 
 
 class SqsReceived:
@@ -145,6 +112,21 @@ class SqsReceived:
             raise Unavailable(f"The message could not be hidden: {err}") from err
 
 
+def encode_run(run: QueuedRun) -> Encoded:
+    """A message on the generate or resend queue."""
+    return Encoded(encode_run_key(run.key), run.delay)
+
+
+def encode_failed_run(key: RunKey) -> Encoded:
+    """A message on the queue `failed`: brought back to `resend`, it tells that the run failed.
+
+    That queue is not the dead-letter queue of resend: a message that was sent there, and not moved
+    by SQS, has no source, and the console's redrive stops at it.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
+    """
+    return Encoded(json.dumps({**asdict(key), _GIVEN_UP: True}))
+
+
 def encode_run_key(key: RunKey) -> str:
     """The body of a message on the generate or resend queue."""
     return json.dumps({"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence})
@@ -167,15 +149,10 @@ def decode_run_key(body: str) -> RunKey:
         ) from err
 
 
-def encode_shard(shard: Shard) -> str:
-    """The body of a message on the shard queue."""
-    return json.dumps(
-        {
-            "shard": shard.number,
-            "since": shard.since.isoformat(),
-            "until": shard.until.isoformat(),
-        }
-    )
+def encode_shard(shard: Shard) -> Encoded:
+    """A message on the shard queue."""
+    since, until = shard.since.isoformat(), shard.until.isoformat()
+    return Encoded(json.dumps({"shard": shard.number, "since": since, "until": until}))
 
 
 def decode_shard(body: str) -> Shard:
@@ -191,6 +168,11 @@ def decode_shard(body: str) -> Shard:
         ) from err
 
 
+def encode_partition(number: int) -> Encoded:
+    """A message on the sweep queue."""
+    return Encoded(json.dumps({"partition": number}))
+
+
 def decode_partition(body: str) -> int:
     """The partition that a message on the sweep queue names. Raises InvalidEvent."""
     try:
@@ -199,6 +181,11 @@ def decode_partition(body: str) -> int:
         raise InvalidEvent(
             f"A message on the sweep queue must be a JSON object with partition: {err!r}"
         ) from err
+
+
+def encode_followers(message: Walk | FollowerPage) -> Encoded:
+    """A message on the followers queue."""
+    return Encoded(json.dumps(asdict(message)))
 
 
 def decode_followers(body: str) -> Walk | FollowerPage:
@@ -211,28 +198,3 @@ def decode_followers(body: str) -> Walk | FollowerPage:
             "A message on the followers queue must be a JSON object with entity, activity_id, "
             f"side, after and, for a page, through: {err!r}"
         ) from err
-
-
-def _send_all(client: "SQSClient", queue_url: str, bodies: Iterable[str]) -> None:
-    """Ten a call, without delay."""
-    remaining = iter(bodies)
-    while ten := list(islice(remaining, MESSAGES_A_CALL)):
-        _send(client, queue_url, _entries(ten))
-
-
-def _entries(bodies: Sequence[str]) -> "list[SendMessageBatchRequestEntryTypeDef]":
-    return [{"Id": str(number), "MessageBody": body} for number, body in enumerate(bodies)]
-
-
-def _send(
-    client: "SQSClient", queue_url: str, entries: "list[SendMessageBatchRequestEntryTypeDef]"
-) -> None:
-    try:
-        answer = client.send_message_batch(QueueUrl=queue_url, Entries=entries)
-    except (BotoCoreError, ClientError) as err:
-        raise Unavailable(f"SQS did not take {len(entries)} messages: {err}") from err
-    failed = answer.get("Failed", [])
-    if failed:
-        raise Unavailable(
-            f"SQS refused {len(failed)} of {len(entries)} messages: {failed[0].get('Message')}"
-        )

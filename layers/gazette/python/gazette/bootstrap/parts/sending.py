@@ -10,13 +10,10 @@ from functools import partial
 
 from aws_lambda_powertools.utilities.parameters import get_secret
 
-from gazette.adapters.aws.link_keys import CachedKeys, SecretKeyStore
+from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.category_holds import (
-    CachedHeldCategories,
-    DynamoCategoryHolds,
-)
-from gazette.adapters.dynamodb.control.experiments import CachedExperiment, DynamoExperiments
+from gazette.adapters.dynamodb.control.category_holds import held_categories
+from gazette.adapters.dynamodb.control.experiments import running_experiment
 from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -43,26 +40,24 @@ from gazette.steps.delivery.types import Delivering, DeliveryLimits
 def delivering(settings: SendingSettings) -> Delivering:
     """Tables, desk and provider."""
     retention = timedelta(days=settings.run_retention_days)
-    keys = CachedKeys(SecretKeyStore(settings.links_secret), clock=now)
+    keys = cached_keys(settings.links_secret, clock=now)
     turns = pacers(settings)
     return Delivering(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         events=DynamoEventReader(settings.events_table, clock=now),
-        held_categories=CachedHeldCategories(
-            DynamoCategoryHolds(settings.control_table), clock=now
-        ),
+        held_categories=held_categories(settings.control_table, clock=now),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         desk=Desk(
             renderer=renderer().for_sending(
                 tracks_clicks=bool(settings.track_clicks), measured=measured_rendering
             ),
-            experiment=CachedExperiment(DynamoExperiments(settings.control_table), clock=now),
+            experiment=running_experiment(settings.control_table, clock=now),
             shelf=DynamoEventShelf(settings.events_table, clock=now),
             max_groups=settings.max_groups,
         ),
-        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.known),
+        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
         mailer=_mailer(settings),
         pacing=Pacing(
             lanes=Streams(

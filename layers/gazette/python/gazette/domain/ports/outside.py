@@ -8,7 +8,7 @@ UTC.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 from gazette.domain.delivery.circuit_breaker import Brake
@@ -20,11 +20,19 @@ from gazette.domain.links import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
 from gazette.domain.subscribers.subscriber import Subscriber
 
+MessageT_contra = TypeVar("MessageT_contra", contravariant=True)
+
 MESSAGES_A_CALL = 10
 """What SQS takes in one SendMessageBatch."""
 
 Clock = Callable[[], datetime]
 """Returns the instant now, timezone-aware."""
+
+HeldCategories = Callable[[], Collection[str]]
+"""Returns the categories that are on hold. A minute late after a change. Never raises."""
+
+RunningExperiment = Callable[[], Experiment | None]
+"""Returns the experiment that runs, or None. A minute late after a change. Never raises."""
 
 Said = ChoosePreferences | ChangeFollow | MarkActive
 """What Gazette itself puts on the bus: what readers say on its pages, and signs of life."""
@@ -57,35 +65,27 @@ class Shard:
     until: datetime
 
 
-class RunQueue(Protocol):
-    """A queue of runs to deliver: generate's, or resend's."""
+class Queue(Protocol[MessageT_contra]):
+    """A queue of messages to work off. Each is delivered at least once, in any order."""
 
-    def send(self, runs: Sequence[QueuedRun]) -> None:
-        """Queue up to ten runs in one call. Raises Unavailable unless all of them are queued.
+    def send(self, messages: Iterable[MessageT_contra]) -> None:
+        """Queue them, ten a call. Raises Unavailable unless all of them are queued.
 
-        Delivered at least once, in any order; also after an error some may be queued.
+        After an error, some may be queued.
         """
 
 
-class FailedRuns(Protocol):
-    """Where runs that failed wait for a person to take note."""
+RunQueue = Queue[QueuedRun]
+"""A queue of runs to deliver: generate's, or resend's."""
 
-    def keep(self, key: RunKey) -> None:
-        """Put it there, as one that was given up: brought back, it changes nothing."""
+FailedRuns = Queue[RunKey]
+"""Where runs that failed wait for a person. One that is brought back to resend changes nothing."""
 
+ShardQueue = Queue[Shard]
+"""The queue of shards to fan out."""
 
-class ShardQueue(Protocol):
-    """The queue of shards to fan out."""
-
-    def send(self, shards: Iterable[Shard]) -> None:
-        """Queue the shards, ten a call. Raises Unavailable unless all of them are queued."""
-
-
-class SweepQueue(Protocol):
-    """The queue of the partitions of open runs to sweep."""
-
-    def send(self, partitions: Iterable[int]) -> None:
-        """Queue them, ten a call. Raises Unavailable unless all of them are queued."""
+SweepQueue = Queue[int]
+"""The queue of the partitions of open runs to sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +112,8 @@ class FollowerPage:
     through: str
 
 
-class FollowersQueue(Protocol):
-    """The queue of activities on their way to followers."""
-
-    def send(self, messages: Sequence[Walk | FollowerPage]) -> None:
-        """Queue up to ten in one call. Raises Unavailable unless all of them are queued."""
+FollowersQueue = Queue[Walk | FollowerPage]
+"""The queue of activities on their way to followers."""
 
 
 class Bus(Protocol):
@@ -134,20 +131,6 @@ class Quarantine(Protocol):
 
     def keep(self, body: str, reason: str) -> None:
         """Keep the original `body` together with the reason in plain words."""
-
-
-class HeldCategories(Protocol):
-    """Which categories are not to be sent."""
-
-    def names(self) -> Collection[str]:
-        """Those that are on hold. A little late after a change. Never raises."""
-
-
-class RunningExperiment(Protocol):
-    """Which experiment runs."""
-
-    def running(self) -> Experiment | None:
-        """The one that runs, or None. A little late after a change. Never raises."""
 
 
 class Experiments(Protocol):

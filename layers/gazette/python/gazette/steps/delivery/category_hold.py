@@ -39,7 +39,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     (rule 14). If this attempt showed it, nobody could tell by a delivery event in which of the two
     it was.
     """
-    on_hold, now = by.held_categories.names(), by.clock()
+    on_hold, now = by.held_categories(), by.clock()
     doubtful = [
         each for each in (run, *(carried for carried, _ in older.carried)) if each.may_have_gone
     ]

@@ -94,7 +94,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
         if instead := without_held(run, due, set_aside=set_aside, by=by):
             return replace(instead, expired=count_expired(due.expired, by=by))
         links = by.link_maker.links(key)
-        variant = variant_of(key.user_id, by.desk.experiment.running())
+        variant = variant_of(key.user_id, by.desk.experiment())
         edition = edit(
             run,
             due.sent,

@@ -55,5 +55,5 @@ def resend(
     if is_exhausted(done.run):
         if message.was_given_up:
             return restart(done.run)
-        failed_runs.keep(message.key)
+        failed_runs.send([message.key])
     return done

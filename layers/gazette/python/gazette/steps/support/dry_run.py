@@ -93,7 +93,7 @@ def _rehearse(key: RunKey, runs: "_Runs", by: Rehearsing) -> Rehearsed | None:
         events=by.events,
         held_categories=by.held_categories,
         batches=by.batches,
-        desk=Desk(renderer=_Renderer(), experiment=_NoExperiment(), shelf=_Shelf(), max_groups=1),
+        desk=Desk(renderer=_Renderer(), experiment=lambda: None, shelf=_Shelf(), max_groups=1),
         link_maker=_Links(),
         mailer=mailer,
         pacing=Pacing(
@@ -181,7 +181,7 @@ class _Numbers:
 class _Queue:
     """The port `RunQueue`: nothing is queued."""
 
-    def send(self, runs: Sequence[QueuedRun]) -> None:
+    def send(self, messages: Iterable[QueuedRun]) -> None:
         """Stays with the caller."""
 
 
@@ -224,13 +224,6 @@ class _Pacer:
 def _lane(gauge: PaceGauge) -> Lane:
     pacer = _Pacer(gauge)
     return Lane(pacer=pacer, lever=pacer)
-
-
-class _NoExperiment:
-    """The port `RunningExperiment`: whatever would be sent, it would be."""
-
-    def running(self) -> None:
-        return None
 
 
 class _Renderer:

@@ -100,9 +100,7 @@ def explain(
         unreadable=tuple(
             str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
         ),
-        held_categories=tuple(
-            sorted({each.category for each in waiting} & set(held_categories.names()))
-        ),
+        held_categories=tuple(sorted({each.category for each in waiting} & set(held_categories()))),
     )
 
 

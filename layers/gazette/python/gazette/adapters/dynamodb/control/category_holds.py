@@ -1,14 +1,13 @@
-"""Which categories are on hold: rows that all workers look at now and then."""
+"""Which categories are on hold: one row each."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from gazette.adapters.cached import Cached
 from gazette.adapters.dynamodb.client import bind, translated, written
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.feedback.reputation import CategoryHold
-from gazette.domain.ports.ledgers import CategoryHolds
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.outside import Clock, HeldCategories
 
 _KIND = "hold"
 
@@ -46,16 +45,12 @@ def _hold(row: ControlRow) -> CategoryHold:
     )
 
 
-class CachedHeldCategories:
-    """The port `HeldCategories`: what a worker knows of them."""
-
-    def __init__(self, holds: CategoryHolds, *, clock: Clock) -> None:
-        self._cached: Cached[frozenset[str]] = Cached(
-            lambda: frozenset(hold.category for hold in holds.active()),
-            unknown=frozenset(),
-            clock=clock,
-        )
-
-    def names(self) -> Collection[str]:
-        """As it was a minute ago at most; older where the table does not answer."""
-        return self._cached.known()
+def held_categories(table_name: str, *, clock: Clock) -> HeldCategories:
+    """The categories on hold, as a worker goes by them; none where the table never answered."""
+    holds = DynamoCategoryHolds(table_name)
+    held: Cached[frozenset[str]] = Cached(
+        lambda: frozenset(hold.category for hold in holds.active()),
+        clock=clock,
+        default=frozenset(),
+    )
+    return held.get

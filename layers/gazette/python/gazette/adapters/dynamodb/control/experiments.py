@@ -1,4 +1,4 @@
-"""The experiment that runs: one row that all workers look at now and then; and all that ran."""
+"""The experiment that runs, in one row; and a row for each that ever ran."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from gazette.adapters.dynamodb.client import bind, decoded, translated
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.experiment import Course, Experiment, experiment
-from gazette.domain.ports.outside import Clock, Experiments
+from gazette.domain.ports.outside import Clock, RunningExperiment
 
 _KEY = ("experiment", "email")
 _COURSE = "course"
@@ -77,14 +77,9 @@ def _course(row: ControlRow) -> Course:
     return Course(row.since, row.until)
 
 
-class CachedExperiment:
-    """The port `RunningExperiment`: what a worker knows of it."""
-
-    def __init__(self, experiments: Experiments, *, clock: Clock) -> None:
-        self._cached: Cached[Experiment | None] = Cached(
-            experiments.running, unknown=None, clock=clock
-        )
-
-    def running(self) -> Experiment | None:
-        """As it was a minute ago at most; older where the table does not answer."""
-        return self._cached.known()
+def running_experiment(table_name: str, *, clock: Clock) -> RunningExperiment:
+    """The experiment that runs, as a worker goes by it; none where the table never answered."""
+    running: Cached[Experiment | None] = Cached(
+        DynamoExperiments(table_name).running, clock=clock, default=None
+    )
+    return running.get
