@@ -20,7 +20,7 @@ from gazette.domain.delivery.pace import (
 )
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
 from gazette.domain.identity import run_id, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window

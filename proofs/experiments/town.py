@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from math import prod
 from random import Random
 
-from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import Experiment, Variant, experiment, variant_of
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Dimension, Measure

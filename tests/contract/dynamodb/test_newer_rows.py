@@ -27,7 +27,7 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.delivery.pace import PacePlan, Quota
 from gazette.domain.delivery.run import BEGINNING, Status
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.reputation import Mark, category_hold
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Window

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.adapters.dynamodb.tables import EngagementRow
-from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import EVERYBODYS, Variant
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Engagements

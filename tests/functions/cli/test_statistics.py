@@ -14,7 +14,7 @@ from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.domain.delivery.run import Reason, Status
-from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.experiment import experiment, variant_of
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import SLOT

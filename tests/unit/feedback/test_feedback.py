@@ -8,8 +8,12 @@ import pytest
 from gazette.domain.commands import MarkActive
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
-from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.delivery_events import (
+    DeliveryEvent,
+    DeliveryEventType,
+    EngagementEvent,
+    Fault,
+)
 from gazette.domain.feedback.experiment import Variant
 from hypothesis import given
 from hypothesis import strategies as st

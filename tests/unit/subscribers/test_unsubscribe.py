@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.frequency import Frequency

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import EVERYBODYS, Variant
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.experiment import Variant
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gazette.domain.feedback.engagement import Engagement
+from gazette.domain.feedback.delivery_events import Engagement
 from gazette.domain.feedback.statistics import ACTS, Measure, measures_of
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 
-from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from gazette.domain.delivery.batch import Batch, Counted
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
 from gazette.domain.model import RunKey, Schedule
 

@@ -7,8 +7,7 @@ from gazette.domain.commands import MarkActive
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Evidence
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
-from gazette.domain.feedback.engagement import engagement_of
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, engagement_of
 from gazette.domain.identity import run_id
 from gazette.domain.ports.ledgers import Engagements, Runs
 from gazette.domain.ports.outside import Bus, EvidenceLog, Quarantine

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import address_hash
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Engagements, Runs, Schedules

@@ -8,7 +8,7 @@ from gazette.adapters.dynamodb.runs import PARTITIONS, slot_partition
 from gazette.adapters.dynamodb.tables import EngagementRow
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.feedback.engagement import Engagement, EngagementEvent
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.scheduling.calendar import slot_of
