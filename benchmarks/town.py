@@ -13,7 +13,7 @@ from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
-from gazette.steps.occurrences.start import Departures, FanoutLimits
+from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 from gazette.steps.subscribers.schedules import set_schedule
 
 from benchmarks.ledger import Ledger
@@ -82,7 +82,7 @@ class Town:
         """One tick, and all that it leads to."""
         shard_queue = FakeQueue[Shard]()
         asked = ledger.port("shard_queue", shard_queue)
-        departures = Departures(
+        context = FanoutContext(
             subscribers=ledger.port("subscribers", FakeSubscribers()),
             schedules=ledger.port("schedules", self.schedules),
             runs=ledger.port("runs", self.runs),
@@ -95,7 +95,7 @@ class Town:
         )
         tick(
             self.slot,
-            batches=departures.batches,
+            batches=context.batches,
             shard_queue=asked,
             shards=SHARDS,
             lookback=_STAGE.lookback_slots,
@@ -103,9 +103,7 @@ class Town:
         done: Counter[str] = Counter()
         for shard in shard_queue.sent:
             with ledger.weighing() if weighs and shard.number == _WEIGHED else nullcontext():
-                ended = fan_out(
-                    shard, departures=departures, shard_queue=asked, time_left=_all_the_time
-                )
+                ended = fan_out(shard, context=context, shard_queue=asked, time_left=_all_the_time)
             done.update(_counts(ended))
         return done
 

@@ -238,7 +238,7 @@ class Stage:
 
     60 to 86,400. Too short: more duplicates or losses. Too long: more delay."""
 
-    longest_doubt: int = 21600
+    longest_unknown: int = 21600
     """[seconds] How long `resend` waits for proof that delivery events arrive at all.
 
     At least `evidence_grace`. After it the events go with the next digest."""

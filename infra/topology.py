@@ -180,7 +180,7 @@ GENERATE = Step(
     timeout=120,  # ten runs in a row, each at its send time-out, and the last commit
     memory=1024,
     queue="generate",
-    may_recurse=True,  # a run for which there is no turn is put off by a message of its own
+    may_recurse=True,  # a run for which there is no permit is requeued by a message of its own
     tables=(
         *_SENDING,
         ("subscribers", ("GetItem", "UpdateItem")),

@@ -108,7 +108,8 @@ def missing(schedules: Iterable[Schedule], runs: Iterable[Run]) -> Iterable[str]
 def excused(placed: Placed, runs: Iterable[Run]) -> str:
     """Why an event that is stored may be in no email: what a policy said. Empty where it said none.
 
-    `given up`: it was in two doubtful attempts; `assumed`: a window with it counts as sent.
+    `given up`: it was in two attempts with an unknown outcome; `assumed`: a window with it counts
+    as sent.
     """
     theirs = [run for run in runs if run.key.schedule == placed.schedule]
     if is_given_up(placed.stored_at, theirs):
@@ -131,8 +132,8 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
         return "retracted"
     if placed is None:
         return "expired" if _was_counted_as_expired(world, user_id, event_id, runs) else "gone"
-    if placed.schedule in {Unsent.ASIDE, Unsent.GIVEN_UP}:
-        return "set aside"
+    if placed.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
+        return "excluded"
     if why := excused(placed, runs):
         return why
     if any(_closed(run, placed) for run in runs):

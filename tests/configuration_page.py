@@ -56,7 +56,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "soft_bounce_days",
         "category_hold",
     ),
-    "Unknown outcomes": ("unknown_policy", "evidence_grace", "longest_doubt"),
+    "Unknown outcomes": ("unknown_policy", "evidence_grace", "longest_unknown"),
     "Where readers' links lead": ("base_url", "requests_per_second", "requests_burst"),
     "How long data is stored": ("event_retention_days", "run_retention_days", "retain"),
     "Time-outs and clocks, which you should not need": (

@@ -7,14 +7,14 @@ from datetime import date, datetime
 from typing import Any
 
 from gazette.domain.delivery.batch import Batch, Counted, batch_of, counted
-from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
+from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
-    NoTurn,
+    NoPermit,
     Pace,
     PacePlan,
     PaceReading,
+    Permit,
     Quota,
-    Turn,
     read,
     take,
 )
@@ -561,52 +561,52 @@ class FakePaceRow:
 
 
 @dataclass
-class FakePacer:
-    """The ports `Pacer`, `PaceGauge` and `BrakeLever` in memory; `row` may be shared."""
+class FakeRateLimiter:
+    """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` in memory; `row` may be shared."""
 
     plan: PacePlan
     row: FakePaceRow = field(default_factory=FakePaceRow)
 
-    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         wanted = take(self.row.pace, self.plan, now=now, latest=latest)
-        if isinstance(wanted, NoTurn):
+        if isinstance(wanted, NoPermit):
             return wanted
         self.row.pace = wanted.from_(self.row.pace)
-        return wanted.turn
+        return wanted.permit
 
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)
 
-    def foresee(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+    def foresee(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         wanted = take(self.row.pace, self.plan, now=now, latest=latest)
-        return wanted if isinstance(wanted, NoTurn) else wanted.turn
+        return wanted if isinstance(wanted, NoPermit) else wanted.permit
 
-    def pull(self, why: str, now: datetime) -> Brake:
-        return self._set(pulled(self.row.pace.brake, why, now))
+    def trip(self, why: str, now: datetime) -> OpenBreaker:
+        return self._set(tripped(self.row.pace.breaker, why, now))
 
-    def pull_if_off(self, why: str, now: datetime) -> None:
-        if self.row.pace.brake is None:
-            self.pull(why, now)
+    def trip_if_closed(self, why: str, now: datetime) -> None:
+        if self.row.pace.breaker is None:
+            self.trip(why, now)
 
-    def release(self) -> None:
-        brake = self.row.pace.brake
-        if brake and not brake.by_hand:
-            self.release_by_hand()
+    def reset(self) -> None:
+        breaker = self.row.pace.breaker
+        if breaker and not breaker.by_hand:
+            self.close_by_hand()
 
-    def pull_by_hand(self, why: str, now: datetime) -> Brake:
-        return self._set(pulled_by_hand(why, now))
+    def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
+        return self._set(opened_by_hand(why, now))
 
-    def release_by_hand(self) -> None:
-        self.row.pace = replace(self.row.pace, brake=None)
+    def close_by_hand(self) -> None:
+        self.row.pace = replace(self.row.pace, breaker=None)
 
-    def _set(self, brake: Brake) -> Brake:
-        self.row.pace = replace(self.row.pace, brake=brake)
-        return brake
+    def _set(self, breaker: OpenBreaker) -> OpenBreaker:
+        self.row.pace = replace(self.row.pace, breaker=breaker)
+        return breaker
 
 
 @dataclass
 class FakeEvents:
-    """The ports `Events`, `EventReader`, `EventShelf` and `EventHistory` in memory.
+    """The ports `Events`, `EventReader`, `DeferredEvents` and `EventHistory` in memory.
 
     `runs` and `schedules` are its guards'. What DynamoDB should delete, it has deleted at once.
     What is stamped is written a moment later: `around` may let time pass before, and others go on.
@@ -783,7 +783,7 @@ class FakeEvents:
                 self.around("events.page", lambda: None)
                 kept = iter(self._kept(user_id, schedule, placed.stored_at, placed.event.id))
 
-    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
+    def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         key = (event.user_id, event.id)
         current = self.rows.get(key)
         if not isinstance(current, Placed) or current.schedule != run.key.schedule:
@@ -793,7 +793,9 @@ class FakeEvents:
             return None
         self._do(guard)
         self.rows[key] = replace(
-            current, schedule=Unsent.GIVEN_UP if for_good else Unsent.ASIDE, stored_at=self.clock()
+            current,
+            schedule=Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED,
+            stored_at=self.clock(),
         )
         self.reasons[key] = why
         return self.runs.rows[run.key]
@@ -808,7 +810,7 @@ class FakeEvents:
         self.rows[key] = replace(current, schedule=Unsent.EXPIRED, stored_at=self.clock())
         return True
 
-    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
         for start in range(0, len(events), 49):
             some = events[start : start + 49]
             _within_a_transaction(1 + len(some), some)

@@ -18,7 +18,7 @@ from gazette.domain.commands import (
     EraseSubscriber,
 )
 from gazette.domain.delivery.pace import PacePlan
-from gazette.domain.delivery.restart import Restarted
+from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.delivery.streams import Streams
@@ -37,7 +37,7 @@ from gazette.domain.ports.outside import (
     TimeLeft,
     Walk,
 )
-from gazette.domain.ports.stores import EventShelf
+from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
@@ -51,22 +51,22 @@ from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.resend import ResendMessage, resend
-from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
+from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.category_stats import CategoryStatsContext
 from gazette.steps.feedback.feedback import FeedbackContext, process_delivery_event
 from gazette.steps.ingest.followers import bring
 from gazette.steps.ingest.ingest import ingest
-from gazette.steps.occurrences.redrive import Restarting, restart
-from gazette.steps.occurrences.start import Departures, FanoutLimits
+from gazette.steps.occurrences.redrive import RedriveContext, redrive
+from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 from gazette.steps.preferences.page import do, look, save
 from gazette.steps.subscribers.resubscribe import come_back
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
-from gazette.steps.support.dry_run import Rehearsing
+from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.sweep.sweep import begin_sweep, sweep
-from gazette.steps.sweep.unknown import Sweeping, SweepLimits, Swept
+from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import (
@@ -79,7 +79,7 @@ from tests.fake_stores import (
     FakeEngagements,
     FakeEvents,
     FakeFollows,
-    FakePacer,
+    FakeRateLimiter,
     FakeRuns,
     FakeSchedules,
     FakeSubscribers,
@@ -145,14 +145,14 @@ PORTS = (
     "category_holds",
     "backlog",
     "canary",
-    "shelf",
+    "deferred_events",
     "shard_queue",
     "followers_queue",
     "sweep_queue",
     "bus",
     "mailer",
-    "pacer",
-    "immediate_pacer",
+    "rate_limiter",
+    "immediate_rate_limiter",
 )
 
 Around = Callable[[str, Callable[[], object]], object]
@@ -188,8 +188,8 @@ class Email(NamedTuple):
 class World:
     """Every port as a fake, and the steps as methods.
 
-    `pacer` is that of digests. Where `immediate_pacer` is the same one, both streams share a row,
-    as nothing that is deployed lets them: for proofs that this would be found.
+    `rate_limiter` is that of digests. Where `immediate_rate_limiter` is the same one, both streams
+    share a row, as nothing that is deployed lets them: for proofs that this would be found.
     """
 
     clock: SettableClock = field(default_factory=SettableClock)
@@ -226,14 +226,18 @@ class World:
     sweep_queue: FakeQueue[int] = field(default_factory=FakeQueue[int])
     mailer: FakeMailer = field(default_factory=FakeMailer)
     renderer: Renderer = field(default_factory=FakeRenderer)
-    pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
-    immediate_pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=500)))
+    rate_limiter: FakeRateLimiter = field(
+        default_factory=lambda: FakeRateLimiter(PacePlan(rate=500))
+    )
+    immediate_rate_limiter: FakeRateLimiter = field(
+        default_factory=lambda: FakeRateLimiter(PacePlan(rate=500))
+    )
     nonces: Iterator[int] = field(default_factory=count)
     time_left: TimeLeft = _a_minute
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
-        self.shelf: EventShelf = self.events
+        self.deferred_events: DeferredEvents = self.events
         self.held_categories: HeldCategories = self.category_holds.names
         self.batches = FakeBatches(self.clock)
         self.context = RoutingContext(
@@ -334,9 +338,9 @@ class World:
             time_left=lambda: self.time_left(),
         )
 
-    def delivering(self) -> Delivering:
+    def delivery_context(self) -> DeliveryContext:
         """What every worker that sends has."""
-        return Delivering(
+        return DeliveryContext(
             runs=self.runs,
             subscribers=self.subscribers,
             suppressions=self.suppressions,
@@ -346,15 +350,18 @@ class World:
             desk=Desk(
                 renderer=self.renderer,
                 experiment=self.experiments.running,
-                shelf=self.shelf,
+                deferred_events=self.deferred_events,
                 max_groups=20,
             ),
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
                 lanes=Streams(
-                    digest=Lane(pacer=self.pacer, lever=self.pacer),
-                    immediate=Lane(pacer=self.immediate_pacer, lever=self.immediate_pacer),
+                    digest=Lane(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
+                    immediate=Lane(
+                        rate_limiter=self.immediate_rate_limiter,
+                        breaker=self.immediate_rate_limiter,
+                    ),
                 ),
                 clock=self.clock,
                 sleep=self.clock.sleep,
@@ -375,9 +382,9 @@ class World:
             ),
         )
 
-    def rehearsing(self) -> Rehearsing:
+    def dry_run_context(self) -> DryRunContext:
         """What whoever foresees a redrive reads."""
-        return Rehearsing(
+        return DryRunContext(
             runs=self.runs,
             schedules=self.schedules,
             subscribers=self.subscribers,
@@ -385,14 +392,14 @@ class World:
             events=self.events,
             held_categories=self.held_categories,
             batches=self.batches,
-            gauges=Streams(digest=self.pacer, immediate=self.immediate_pacer),
+            gauges=Streams(digest=self.rate_limiter, immediate=self.immediate_rate_limiter),
             clock=self.clock,
-            limits=self.delivering().limits,
+            limits=self.delivery_context().limits,
         )
 
     def deliver(self, key: RunKey) -> Delivery | None:
         """The one step by which anything is sent."""
-        return deliver(key, by=self.delivering(), time_left=lambda: self.time_left())
+        return deliver(key, by=self.delivery_context(), time_left=lambda: self.time_left())
 
     def generate(self, key: RunKey) -> Run | None:
         """One message on the generate queue."""
@@ -427,22 +434,22 @@ class World:
         done = self.resend_message(ResendMessage(key, given_up, hide))
         return done.run if done else None
 
-    def resend_message(self, message: ResendMessage) -> Delivery | Restarted | None:
+    def resend_message(self, message: ResendMessage) -> Delivery | Redriven | None:
         """All that the step answers."""
         return resend(
             message,
             deliver=self.deliver,
-            restart=self.restart,
+            redrive=self.redrive,
             resend_queue=self.resend_queue,
             failed_runs=self.failed_runs,
             clock=self.clock,
         )
 
-    def restart(self, failed: Run) -> Restarted:
+    def redrive(self, failed: Run) -> Redriven:
         """What a redrive does for a run that failed."""
-        return restart(
+        return redrive(
             failed,
-            by=Restarting(
+            by=RedriveContext(
                 runs=self.runs,
                 schedules=self.schedules,
                 subscribers=self.subscribers,
@@ -482,9 +489,9 @@ class World:
         """What the clock of fan-out starts."""
         tick(at, batches=self.batches, shard_queue=self.shard_queue, shards=1, lookback=LOOKBACK)
 
-    def sweeping(self) -> Sweeping:
+    def sweeping(self) -> SweepContext:
         """What the sweep has."""
-        return Sweeping(
+        return SweepContext(
             runs=self.runs,
             generate_queue=self.generate_queue,
             resend_queue=self.resend_queue,
@@ -496,7 +503,7 @@ class World:
             random=lambda: 0.0,
             limits=SweepLimits(
                 evidence_grace=GRACE,
-                longest_doubt=timedelta(hours=6),
+                longest_unknown=timedelta(hours=6),
                 check_after=timedelta(hours=1),
             ),
         )
@@ -568,7 +575,7 @@ class World:
         """One message on the queue of fan-out."""
         return fan_out(
             shard,
-            departures=Departures(
+            context=FanoutContext(
                 subscribers=self.subscribers,
                 schedules=self.schedules,
                 runs=self.runs,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from gazette.domain.delivery.run import Run
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
-from gazette.steps.delivery.types import Awaited
+from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Foreseen, Redrive
 
 from cli.dead_letters.letters import Letter
@@ -26,13 +26,13 @@ STAYS = "stays"
 Foresee = Callable[[RunKey, bool], Foreseen]
 """What a redrive does with the run of a letter, which was given up or not."""
 
-AWAITED: Mapping[Awaited, str] = {
-    Awaited.PAUSE_OVER: "the provider refused it for the moment; it is tried again at {at}",
-    Awaited.COLLECTED: "it still collects what happens; it goes out from {at} on",
-    Awaited.OLDER_RUN: "an older run of its schedule is not settled; it is tried again at {at}",
-    Awaited.TURN: "there is no turn to send just now; it is tried again at {at}",
-    Awaited.NEXT_DAY: "what may be sent in a day is used up; it is tried again until that is over",
-    Awaited.BRAKE_OFF: "sending is stopped (gazette sending status); it goes out once it resumes",
+WAITING_FOR: Mapping[WaitingFor, str] = {
+    WaitingFor.PAUSE_OVER: "the provider refused it for the moment; it is tried again at {at}",
+    WaitingFor.COLLECTED: "it still collects what happens; it goes out from {at} on",
+    WaitingFor.OLDER_RUN: "an older run of its schedule is not settled; it is tried again at {at}",
+    WaitingFor.PERMIT: "there is no permit to send just now; it is tried again at {at}",
+    WaitingFor.NEXT_DAY: "the sending limit of the day is used up; it is tried again until then",
+    WaitingFor.SENDING_RESUMED: "sending is stopped (gazette sending status); goes out on resume",
 }
 
 _SENT_NOW = (
@@ -90,25 +90,25 @@ def why(foreseen: Foreseen) -> str:
         told = _OF_ANOTHER[foreseen.redrive].format(
             run=printable(run_id(run.key)), at=moment(run.due_at), was=_standing(run)
         )
-        return "; ".join(filter(None, (told, _awaited(foreseen))))
+        return "; ".join(filter(None, (told, _waiting_for(foreseen))))
     if foreseen.reason:
         instead = words_for(replace(run, reason=foreseen.reason)).why
         return f"{_standing(run)}; nothing is started: {instead}"
-    if awaited := _awaited(foreseen):
-        return awaited
+    if waiting_for := _waiting_for(foreseen):
+        return waiting_for
     if foreseen.redrive is Redrive.SENDS:
         return _SENT_AGAIN if run.may_have_gone else _SENT_NOW
     return f"{_standing(run)}; {_ENDINGS[foreseen.redrive]}"
 
 
-def _awaited(foreseen: Foreseen) -> str:
+def _waiting_for(foreseen: Foreseen) -> str:
     """What it waits for, and until when; empty where it waits for nothing."""
-    if foreseen.awaited is None or foreseen.again_at is None:
+    if foreseen.waiting_for is None or foreseen.again_at is None:
         return ""
-    return AWAITED[foreseen.awaited].format(at=moment(foreseen.again_at))
+    return WAITING_FOR[foreseen.waiting_for].format(at=moment(foreseen.again_at))
 
 
 def _standing(run: Run) -> str:
-    """What became of it, or would now, and the provider's code for a refusal or doubt."""
+    """What became of it, or would now, and the provider's code for a refusal or unknown outcome."""
     code = f" ({printable(run.detail)})" if run.detail else ""
     return f"{run.status}: {words_for(run).why}{code}"

@@ -17,8 +17,8 @@ def name_of(schedule: str, about: str = "") -> str:
     """A schedule, or what goes out at once `about` an entity."""
     if schedule == Unsent.WAITING:
         return "the profile"
-    if schedule == Unsent.ASIDE:
-        return "set aside"
+    if schedule == Unsent.EXCLUDED:
+        return "excluded"
     if schedule == Unsent.EXPIRED:
         return "no email"
     if kind_of(schedule) is ScheduleKind.IMMEDIATE:

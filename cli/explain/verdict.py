@@ -189,6 +189,6 @@ def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
 
 def _waits(place: tuple[str, str, int]) -> str:
     schedule, about, events = place
-    if schedule == Unsent.ASIDE:
-        return f"{counted(events)} set aside, because no template could show them: put them again"
+    if schedule == Unsent.EXCLUDED:
+        return f"{counted(events)} excluded, because no template could show them: put them again"
     return f"{counted(events)} for {name_of(schedule, about)}"

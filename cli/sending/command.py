@@ -40,7 +40,7 @@ def status(stage: StageName = "prod") -> None:
         desk = _desk(stage)
         found, categories = desk.look(), desk.categories()
     _show([*rows(found), *map(row, categories)])
-    if found.digest.brake or found.immediate.brake:
+    if found.digest.breaker or found.immediate.breaker:
         note(f"`gazette sending resume --stage {stage}` resumes all email at once.")
     if categories:
         note(f"`gazette sending resume --category NAME --stage {stage}` resumes a category.")
@@ -90,7 +90,7 @@ def resume(stage: StageName = "prod", category: Category = None) -> None:
     with _refusals(stage):
         desk = _desk(stage)
         found = desk.look()
-        stopped = [each.brake for each in (found.digest, found.immediate) if each.brake]
+        stopped = [each.breaker for each in (found.digest, found.immediate) if each.breaker]
         if stopped:
             desk.release()
     if not stopped:
@@ -108,13 +108,13 @@ def rows(found: Streams[PaceReading]) -> list[tuple[str, str]]:
 
 def _of(stream: str, found: PaceReading) -> list[tuple[str, str]]:
     rate = (f"{stream} rate", rate_text(found))
-    if found.brake is None:
+    if found.breaker is None:
         return [(stream, "sending"), rate]
     return [
-        (stream, "stopped by hand" if found.brake.by_hand else "stopped automatically"),
-        (f"{stream} reason", printable(found.brake.why)),
-        (f"{stream} since", moment(found.brake.since)),
-        (f"{stream} next try", next_try(found.brake)),
+        (stream, "stopped by hand" if found.breaker.by_hand else "stopped automatically"),
+        (f"{stream} reason", printable(found.breaker.why)),
+        (f"{stream} since", moment(found.breaker.since)),
+        (f"{stream} next try", next_try(found.breaker)),
         rate,
     ]
 

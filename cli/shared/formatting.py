@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.scheduling.calendar import slot_id
@@ -126,7 +126,7 @@ def listing(views: Sequence[BatchView]) -> Table:
 
 def pace_text(pace: PaceReading) -> str:
     """The rate of all digests together, and why they are stopped, if they are."""
-    stopped = f"; {stopped_text(pace.brake)}" if pace.brake else ""
+    stopped = f"; {stopped_text(pace.breaker)}" if pace.breaker else ""
     return f"{rate_text(pace)}{stopped}"
 
 
@@ -141,20 +141,20 @@ def rate_text(pace: PaceReading) -> str:
     return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
 
 
-def stopped_text(brake: Brake) -> str:
+def stopped_text(breaker: OpenBreaker) -> str:
     """Why nothing is sent, since when, and when the next email is tried."""
-    how = "by hand" if brake.by_hand else "automatically"
-    why = f" ({printable(brake.why)})" if brake.why else ""
-    return f"stopped {how} since {moment(brake.since)}{why}: {next_try(brake)}"
+    how = "by hand" if breaker.by_hand else "automatically"
+    why = f" ({printable(breaker.why)})" if breaker.why else ""
+    return f"stopped {how} since {moment(breaker.since)}{why}: {next_try(breaker)}"
 
 
-def next_try(brake: Brake) -> str:
+def next_try(breaker: OpenBreaker) -> str:
     """When the next email is tried."""
-    if brake.by_hand:
+    if breaker.by_hand:
         return "none until you resume sending"
-    if brake.is_tried:
-        return f"one email is being tried now, the next at {moment(brake.until)} or later"
-    return f"one email at {moment(brake.until)} or later"
+    if breaker.is_probed:
+        return f"one email is being tried now, the next at {moment(breaker.until)} or later"
+    return f"one email at {moment(breaker.until)} or later"
 
 
 def moment(instant: datetime) -> str:

@@ -32,7 +32,7 @@ def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
         if isinstance(key, UnreadableRow):
             unreadable.append(str(key))
         elif what.is_decision:
-            logger().warning("doubt decided", correlation_id=run_id(key), decision=what)
+            logger().warning("unknown outcome decided", correlation_id=run_id(key), decision=what)
     for name, number in swept.items():
         count(f"swept_{name}", number)
     record_unreadable_rows(unreadable)

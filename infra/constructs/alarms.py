@@ -12,8 +12,8 @@ from constructs import Construct
 
 from infra.stage import Stage
 
-_BRAKE_WATCHED = 60
-"""Minutes: the brake tries again after up to thirty, and who tries comes up to fifteen later."""
+_BREAKER_WATCHED = 60
+"""Minutes: a probe is due after up to thirty, and its message comes up to fifteen later."""
 
 
 class AlarmTopic(sns.Topic):
@@ -60,9 +60,9 @@ class Counted:
 
 COUNTED = (
     Counted(
-        name="brake-pulled",
-        metric="brake_pulled",
-        minutes=_BRAKE_WATCHED,
+        name="breaker-opened",
+        metric="breaker_opened",
+        minutes=_BREAKER_WATCHED,
         bad=1,
         meaning=(
             "The mail provider refuses all digests, all email at once, or both, so none of "

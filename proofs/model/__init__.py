@@ -28,9 +28,9 @@ stop, and not all of them together: `__main__.py` has the combinations.
 What is left out: clocks, so the settle lag, the deadline and the grace are taken at their word
 (nothing is stamped behind `until`, no call is made between the look at the deadline and its
 passing, a grace outlasts an invocation); the stale read of an index by the sweep, the proof that
-reports come in, the canary and the longest doubt, so a policy may speak at any time after the
-deadline; pacing and the brake; more than one stop; events that move, immediate runs, the crash
-between row and message in ingest and fan-out, and fan-out itself; lateness (`TOO_LATE`), five
-refusals; the lost answer of any write but the claim's, which is a death to the rest; rows and
+reports come in, the canary and the longest wait for proof, so a policy may speak at any time after
+the deadline; pacing and the circuit breaker; more than one stop; events that move, immediate runs,
+the crash between row and message in ingest and fan-out, and fan-out itself; lateness (`TOO_LATE`),
+five refusals; the lost answer of any write but the claim's, which is a death to the rest; rows and
 tables: that a write is conditional is assumed here and tested in tests/contract.
 """

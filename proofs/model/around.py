@@ -65,7 +65,7 @@ def _report(state: State, number: int, email: Email, setup: Setup) -> Iterator[S
         Status.UNKNOWN,
     }:
         after = moved(state.runs[index], Evidence(email.attempt, "m"))
-    if after is None and (email.is_told or not email.is_doubted):
+    if after is None and (email.is_told or not email.is_unknown):
         return
     emails = replaced(state.emails, number, email._replace(is_told=True))
     runs = state.runs if after is None else replaced(state.runs, index, after)
@@ -112,13 +112,13 @@ def _decide(state: State, index: int, setup: Setup) -> Step:
     after = _moved(state, index, GraceOver(setup.policy))
     until = until_of(state.runs[index])
     is_given_up = until is not None and until <= given_up_to(state.runs[: index + 1])
-    if is_given_up and is_carried(after.runs[index]) and setup.holds(Rule.TWO_DOUBTS):
+    if is_given_up and is_carried(after.runs[index]) and setup.holds(Rule.TWO_UNKNOWN):
         after = _moved(state, index, GiveUp())
     if not setup.holds(Rule.RESEND_ONCE):
         forgotten = number_of(replace(run_of(after.runs[index]), resent=False))
         after = after._replace(runs=replaced(after.runs, index, forgotten))
     emails = tuple(
-        email._replace(is_doubted=True) if email.run == index and not email.is_told else email
+        email._replace(is_unknown=True) if email.run == index and not email.is_told else email
         for email in state.emails
     )
     if run_of(after.runs[index]).status is Status.RETRYING:

@@ -68,10 +68,10 @@ def _claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
     if runs is None:
         yield ("worker {} is overtaken before its claim of run {}", w, index), idle(state, w)
         return
-    doubted = sum(
+    unknown = sum(
         1 << number
         for number, email in enumerate(state.emails)
-        if email.is_doubted and not email.is_told
+        if email.is_unknown and not email.is_told
     )
     own = runs[index]
     claimed = Worker(
@@ -79,7 +79,7 @@ def _claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
         index,
         (own,),
         events=worker.events,
-        doubted=doubted,
+        unknown=unknown,
         is_after_stop=_is_forbidden(state, worker, setup),
     )
     yield ("worker {} claims run {}", w, index), with_worker(state, w, claimed)._replace(runs=runs)

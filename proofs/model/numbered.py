@@ -105,7 +105,9 @@ def sent_up_to(chain: tuple[int, ...]) -> int:
 
 @cache
 def given_up_to(chain: tuple[int, ...]) -> int:
-    """The instant up to which all was in two doubtful attempts, by the domain's own word."""
+    """The instant up to which all was in two attempts with an unknown outcome, by the domain's own
+    word.
+    """
     return INSTANTS.index(given_up_until(_RUNS[number] for number in chain))
 
 

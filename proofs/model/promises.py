@@ -35,7 +35,7 @@ def _lost(state: State, setup: Setup) -> int:
     """The events that no email holds, and none will: everything up to a sent window is over.
 
     An adopter who chose `assume_sent` chose to lose what a claimant took with it when it died;
-    what was in two doubtful attempts is given up.
+    what was in two attempts with an unknown outcome is given up.
     """
     over = events_in(0, min(sent_up_to(state.runs), state.stored)) & ~retracted(state, setup)
     over &= ~events_in(0, given_up_to(state.runs))

@@ -212,8 +212,10 @@ def _read(state: State, w: int, setup: Setup) -> Step:
 
 
 def _given_up_to(worker: Worker, setup: Setup) -> int:
-    """Rule 9: of what was in two doubtful attempts, its own with them, there is no third."""
-    return given_up_to(worker.chain) if setup.holds(Rule.TWO_DOUBTS) else 0
+    """Rule 9: of what was in two attempts with an unknown outcome, its own with them, there is no
+    third.
+    """
+    return given_up_to(worker.chain) if setup.holds(Rule.TWO_UNKNOWN) else 0
 
 
 def _look_for_stops(state: State, w: int, setup: Setup) -> Step:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gazette.domain.delivery.run import MOST_DOUBTS, Status
+from gazette.domain.delivery.run import MAX_UNKNOWN_ATTEMPTS, Status
 from gazette.domain.delivery.signals import (
     Accepted,
     NotAttempted,
@@ -27,13 +27,13 @@ def after_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
     if worker.at not in CLAIMED:
         return
     if state.deaths:
-        doubtful = _doubtful(state, worker, setup)._replace(deaths=state.deaths - 1)
-        dead = _queued(doubtful, worker.run)
+        unknown = _unknown(state, worker, setup)._replace(deaths=state.deaths - 1)
+        dead = _queued(unknown, worker.run)
         dead = dead._replace(workers=replaced(state.workers, w, IDLE))
         yield ("worker {} dies with its claim of run {}", w, worker.run), dead
         if not worker.is_late:
             late = worker._replace(is_late=True)
-            after = doubtful._replace(workers=replaced(state.workers, w, late))
+            after = unknown._replace(workers=replaced(state.workers, w, late))
             yield ("the deadline of worker {} on run {} passes", w, worker.run), after
     match worker.at:
         case At.CALL:
@@ -47,7 +47,7 @@ def _queued(state: State, index: int) -> State:
     return state._replace(queued=state.queued | 1 << index)
 
 
-def _doubtful(state: State, worker: Worker, setup: Setup) -> State:
+def _unknown(state: State, worker: Worker, setup: Setup) -> State:
     """Only `assume_sent` has to excuse itself: it may lose what nobody can know about."""
     if setup.policy is not Policy.ASSUME_SENT:
         return state
@@ -59,7 +59,7 @@ def _call(state: State, w: int, setup: Setup) -> Iterator[Step]:
     worker = state.workers[w]
 
     def after(outcome: str, changed: State = state) -> State:
-        told = worker._replace(at=At.COMMIT, outcome=outcome, events=0, doubted=0)
+        told = worker._replace(at=At.COMMIT, outcome=outcome, events=0, unknown=0)
         told = told._replace(is_after_stop=False)
         return changed._replace(workers=replaced(changed.workers, w, told))
 
@@ -73,7 +73,7 @@ def _call(state: State, w: int, setup: Setup) -> Iterator[Step]:
         after("accepted", taken),
     )
     if state.losses:
-        lost = _doubtful(state, worker, setup)._replace(losses=state.losses - 1)
+        lost = _unknown(state, worker, setup)._replace(losses=state.losses - 1)
         words = "the provider does not get the email of worker {} for run {}; no answer"
         yield (words, w, worker.run), after("uncertain", lost)
         words = "the provider takes the email of worker {} for run {}; its answer is lost"
@@ -95,11 +95,11 @@ def _email(state: State, worker: Worker, setup: Setup) -> Email:
         fault = f"G2: one email too many for run {run}, whatever the policy"
     for number, email in enumerate(state.emails):
         is_repetition = email.run == worker.run or email.events & worker.events
-        if is_repetition and not worker.doubted >> number & 1:
+        if is_repetition and not worker.unknown >> number & 1:
             fault = f"G2: an email of run {run} repeats one of run {email.run + 1}, not given up"
     for event in range(worker.events.bit_length()):
         copies = sum(email.events >> event & 1 for email in state.emails)
-        if worker.events >> event & 1 and copies >= MOST_DOUBTS:
+        if worker.events >> event & 1 and copies >= MAX_UNKNOWN_ATTEMPTS:
             fault = f"G2: event {event + 1} is in a third email"
     return Email(worker.run, run_of(worker.chain[0]).attempt, worker.events, fault)
 

@@ -31,7 +31,7 @@ class Rule(StrEnum):
     STOP_RAISES_EPOCH = "stop_raises_epoch"
     CLAIM_CONDITION = "claim_condition"
     WINDOW_FROM_SENT_RUNS = "window_from_sent_runs"
-    TWO_DOUBTS = "two_doubts"
+    TWO_UNKNOWN = "two_unknown"
 
 
 class Halt(StrEnum):
@@ -91,7 +91,7 @@ class Worker(NamedTuple):
 
     `chain`: its run and those before it, oldest first, as read and settled; after the claim its
     own run as claimed. `events`: bits, as read. `outcome`: what it will say of its run.
-    `is_late`: the claim's deadline has passed. `doubted`: the emails, as bits, that this claim
+    `is_late`: the claim's deadline has passed. `unknown`: the emails, as bits, that this claim
     may repeat. `is_after_stop`: it claimed after a stop that forbids it was acknowledged.
     """
 
@@ -103,7 +103,7 @@ class Worker(NamedTuple):
     events: int = 0
     outcome: str = ""
     is_late: bool = False
-    doubted: int = 0
+    unknown: int = 0
     is_after_stop: bool = False
 
 
@@ -113,14 +113,14 @@ IDLE = Worker()
 class Email(NamedTuple):
     """What the provider accepted. `events` are bits; `fault`: the promise that it broke.
 
-    `is_doubted`: the policy spoke before any evidence came. `is_told`: evidence arrived.
+    `is_unknown`: the policy spoke before any evidence came. `is_told`: evidence arrived.
     """
 
     run: int
     attempt: int
     events: int
     fault: str = ""
-    is_doubted: bool = False
+    is_unknown: bool = False
     is_told: bool = False
 
 

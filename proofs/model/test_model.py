@@ -79,7 +79,7 @@ def test_trace_d_evidence_for_a_run_that_waits_to_be_sent_again() -> None:
 
 def test_trace_e_a_second_unknown_after_a_resend() -> None:
     setup = QUIET._replace(policy=Policy.RESEND, losses=2, workers=1, occurrences=1)
-    both = frozenset({Rule.RESEND_ONCE, Rule.TWO_DOUBTS})
+    both = frozenset({Rule.RESEND_ONCE, Rule.TWO_UNKNOWN})
     assert search(setup._replace(without=both)).violation == ("G2: event 1 is in a third email")
     for one in both:
         assert search(setup._replace(without=both - {one})).violation is None
@@ -149,6 +149,6 @@ def test_what_is_unknown_has_no_end_where_no_policy_speaks() -> None:
 
 
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
-def test_trace_r_an_event_in_two_doubtful_emails_is_not_in_a_third(policy: Policy) -> None:
+def test_trace_r_an_event_in_two_unknown_emails_is_not_in_a_third(policy: Policy) -> None:
     setup = QUIET._replace(policy=policy, occurrences=3, workers=1, losses=2)
-    assert_breaks(Rule.TWO_DOUBTS, setup, "G2: event 1 is in a third email", "answer is lost")
+    assert_breaks(Rule.TWO_UNKNOWN, setup, "G2: event 1 is in a third email", "answer is lost")

@@ -64,15 +64,15 @@ RULES: Final = (
         "::test_trace_i_a_worker_without_time_after_its_claim_does_not_send",
     ),
     Mutation(
-        "what is put off because of a brake is not claimed by who had read it before",
+        "what is deferred because of a hold is not claimed by who had read it before",
         "adapters/dynamodb/deferred_events.py",
         "                    raise_epoch(run, writes)\n",
         "",
         "tests/contract/dynamodb/test_deferred_events.py"
-        "::test_what_is_put_off_lies_behind_the_window_and_who_had_read_it_does_not_claim",
+        "::test_what_is_deferred_lies_behind_the_window_and_who_had_read_it_does_not_claim",
     ),
     Mutation(
-        "what may have gone out is not put off",
+        "what may have gone out is not deferred",
         "steps/delivery/category_hold.py",
         " and placed.stored_at > until:\n",
         ":\n",
@@ -98,11 +98,11 @@ RULES: Final = (
     Mutation(
         "a message is acknowledged only after its commit",
         "steps/delivery/deliver.py",
-        "    finally:\n        heed(outcome, claimed, turn, pacing=by.pacing)\n",
+        "    finally:\n        record_outcome(outcome, claimed, permit, pacing=by.pacing)\n",
         "    except Exception:\n"
         "        run = claimed\n"
         "    finally:\n"
-        "        heed(outcome, claimed, turn, pacing=by.pacing)\n",
+        "        record_outcome(outcome, claimed, permit, pacing=by.pacing)\n",
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(

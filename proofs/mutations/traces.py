@@ -26,14 +26,15 @@ TRACES: Final = {
     "o": "A stop is acknowledged between the look for it and the claim",
     "p": "The same date twice, a date that is missing, a cancelled run that swallows the new hour "
     "of the same day",
-    "q": "A poison event; a brake that drains a queue into its dead letters; an immediate message "
-    "that is never queued",
-    "r": "An attempt in doubt is carried, its successor ends in doubt too, and so on: copies "
-    "without bound, until a transaction is too large and the reader is locked",
+    "q": "A poison event; an open breaker that drains a queue into its dead letters; an immediate "
+    "message that is never queued",
+    "r": "An attempt with an unknown outcome is carried, its successor ends unknown too, and so "
+    "on: copies without bound, until a transaction is too large and the reader is "
+    "locked",
     "t": "Evidence for a run that nobody claimed makes it sent with no window: the chain stops "
     "there, and the next digest repeats every event that is kept",
     "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
-    "s": "What is refused at once for its stream's sake takes each probe of a brake that digests "
+    "s": "What is refused at once for its stream's sake takes each probe of a breaker that digests "
     "share: they are too late",
     "u": "One row that cannot be read, or says what only a newer version knows, stops everybody "
     "behind it",
@@ -41,7 +42,7 @@ TRACES: Final = {
     "expire and the run says that nothing waited; a pause in which they expire",
     "y": "Erased and back within the lag of the due index: a number is used twice, and an "
     "occurrence is swallowed; a complaint of one of two readers of an address raises no epoch "
-    "of the other's runs; what is set aside has no condition on its run",
+    "of the other's runs; what is excluded has no condition on its run",
     "w": "A hundred runs of one thread wait, and what is muted cannot leave them; the page says "
     "saved, and an email that is claimed afterwards shows what was muted",
     "x": "The settle lag trusts the time-out of a request: a worker stands still between the stamp "
@@ -103,7 +104,7 @@ PREVENTED: Final = (
         "domain/delivery/lifecycle.py",
         "        case Policy.RESEND if not run.resent:\n",
         "        case Policy.RESEND if True:\n",
-        "tests/unit/sweep/test_sweep.py::test_trace_e_a_second_doubt_after_resend_is_given_up",
+        "tests/unit/sweep/test_sweep.py::test_trace_e_a_second_unknown_after_resend_is_given_up",
         "e",
     ),
     Mutation(
@@ -144,8 +145,8 @@ PREVENTED: Final = (
     Mutation(
         "a run that was there already gets its message",
         "steps/occurrences/start.py",
-        "    return Started(occurrence, departures.runs.create(run), quiet_until, until)\n",
-        "    found = departures.runs.create(run)\n"
+        "    return Started(occurrence, context.runs.create(run), quiet_until, until)\n",
+        "    found = context.runs.create(run)\n"
         "    gone = replace(found, status=Status.SKIPPED)\n"
         "    return Started(occurrence, run if found is run else gone, quiet_until, until)\n",
         "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
@@ -154,10 +155,10 @@ PREVENTED: Final = (
     Mutation(
         "a schedule advances after its message is queued",
         "steps/fanout/fanout.py",
-        "            _queue(started, departures)\n"
-        "            advanced = list(_advanced(started, behind, departures))\n",
-        "            advanced = list(_advanced(started, behind, departures))\n"
-        "            _queue(started, departures)\n",
+        "            _queue(started, context)\n"
+        "            advanced = list(_advanced(started, behind, context))\n",
+        "            advanced = list(_advanced(started, behind, context))\n"
+        "            _queue(started, context)\n",
         "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
         "j",
     ),
@@ -340,23 +341,23 @@ PREVENTED: Final = (
         "p",
     ),
     Mutation(
-        "what no email can show is set aside",
+        "what no email can show is excluded",
         "steps/delivery/edition.py",
-        "                since = desk.shelf.set_aside(\n"
-        "                    event, done.run, str(why), for_good=event.id in in_doubt\n"
+        "                since = desk.deferred_events.exclude(\n"
+        "                    event, done.run, str(why), for_good=event.id in may_have_gone\n"
         "                )\n",
         "                raise RenderingFailed(str(why)) from why\n",
         "tests/unit/delivery/test_edition.py"
-        "::test_trace_q_a_poison_event_is_set_aside_and_the_rest_goes_out",
+        "::test_trace_q_a_poison_event_is_excluded_and_the_rest_goes_out",
         "q",
     ),
     Mutation(
-        "what the brake holds up gets a message of its own",
+        "what the breaker stops gets a message of its own",
         "steps/delivery/generate.py",
         "        queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])\n",
         '        raise TimeoutError(f"{delay}: {min(delay, LONGEST_DELAY)}")\n',
         "tests/unit/pacing/test_circuit_breaker_runs.py"
-        "::test_trace_q_while_it_holds_a_digest_is_put_off_by_a_message_of_its_own",
+        "::test_trace_q_while_the_breaker_is_open_a_digest_is_requeued",
         "q",
     ),
     Mutation(
@@ -371,7 +372,7 @@ PREVENTED: Final = (
         "q",
     ),
     Mutation(
-        "what was in two doubtful attempts is in no third",
+        "what was in two attempts with an unknown outcome is in no third",
         "steps/delivery/predecessors.py",
         "    since = settled_until((run, *ended))\n",
         "    since = sent_until((run, *ended))\n",
@@ -387,10 +388,10 @@ PREVENTED: Final = (
         "r",
     ),
     Mutation(
-        "what may have gone out is set aside for good",
+        "what may have gone out is excluded for good",
         "steps/delivery/edition.py",
-        "for_good=event.id in in_doubt",
-        "for_good=event.id in in_doubt and not in_doubt",
+        "for_good=event.id in may_have_gone",
+        "for_good=event.id in may_have_gone and not may_have_gone",
         "tests/unit/delivery/test_copies.py"
         "::test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not",
         "r",
@@ -423,7 +424,7 @@ PREVENTED: Final = (
         "z",
     ),
     Mutation(
-        "each stream has a brake of its own",
+        "each stream has a circuit breaker of its own",
         "domain/delivery/streams.py",
         "        return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE "
         "else self.digest\n",
@@ -450,12 +451,12 @@ PREVENTED: Final = (
         "s",
     ),
     Mutation(
-        "what another stream finds out doubles no brake that is on",
+        "what another stream finds out extends no breaker that is open",
         "steps/delivery/pacing.py",
-        ".lever.pull_if_off(outcome.detail, now)\n",
-        ".lever.pull(outcome.detail, now)\n",
+        ".breaker.trip_if_closed(outcome.detail, now)\n",
+        ".breaker.trip(outcome.detail, now)\n",
         "tests/unit/pacing/test_circuit_breaker_runs.py"
-        "::test_trace_s_a_brake_of_the_other_stream_that_is_on_stays_as_it_is",
+        "::test_trace_s_an_open_breaker_of_the_other_stream_stays_as_it_is",
         "s",
     ),
     Mutation(
@@ -508,8 +509,8 @@ PREVENTED: Final = (
     Mutation(
         "what comes more rarely than daily waits for the next day",
         "steps/delivery/pacing.py",
-        "    if why is NoTurn.DAILY_CAP and run.key.schedule == DAILY:\n",
-        "    if why is NoTurn.DAILY_CAP and not at_once:\n",
+        "    if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:\n",
+        "    if why is NoPermit.DAILY_CAP and not at_once:\n",
         "tests/unit/calendar/test_lifetime.py"
         "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
         "v",
@@ -575,13 +576,13 @@ PREVENTED: Final = (
         "y",
     ),
     Mutation(
-        "what is set aside is so with the epoch of its run",
+        "what is excluded is so with the epoch of its run",
         "adapters/dynamodb/deferred_events.py",
         "            with transaction(EventRow) as writes:\n"
         "                raise_epoch(run, writes)\n",
         "            with transaction(EventRow) as writes:\n",
         "tests/contract/dynamodb/test_deferred_events.py"
-        "::test_trace_y_what_somebody_else_has_claimed_is_not_set_aside",
+        "::test_trace_y_what_somebody_else_has_claimed_is_not_excluded",
         "y",
     ),
     Mutation(
@@ -666,11 +667,11 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "an attempt shows nothing that an earlier one in doubt had not",
+        "an attempt shows nothing that an earlier one with an unknown outcome had not",
         "steps/delivery/category_hold.py",
         "        elif any(each.has_passed_over(placed.event.id, placed.stored_at) "
-        "for each in doubtful):\n",
-        "        elif not doubtful and doubtful:\n",
+        "for each in unknown):\n",
+        "        elif not unknown and unknown:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not",
         "x",
@@ -681,7 +682,7 @@ PREVENTED: Final = (
         "            left_out.append(name_of(placed.event.id))\n",
         "            continue\n",
         "tests/unit/routing/test_late_writes.py"
-        "::test_trace_x_what_the_run_that_carries_a_doubt_leaves_out_it_has_not_shown",
+        "::test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_not_shown",
         "x",
     ),
     Mutation(
@@ -696,7 +697,7 @@ PREVENTED: Final = (
     Mutation(
         "a redrive of what failed starts the next run",
         "steps/delivery/resend.py",
-        "            return restart(done.run)\n",
+        "            return redrive(done.run)\n",
         "            return done\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited",
         "aa",
@@ -767,12 +768,12 @@ PREVENTED: Final = (
         "ab",
     ),
     Mutation(
-        "an immediate run gives way to a later one in doubt",
+        "an immediate run gives way to a later one with an unknown outcome",
         "steps/delivery/predecessors.py",
         "        or bool(each.uncertain)\n",
         "",
         "tests/unit/routing/test_move.py"
-        "::test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evidence",
+        "::test_trace_ab_what_was_sent_instead_of_an_unknown_run_is_not_hidden_by_its_evidence",
         "ab",
     ),
     Mutation(

@@ -97,7 +97,8 @@ def report(tallies: Iterable[Tally]) -> int:
         total.ends += tally.ends
     say(
         f"\n{total.ends['sent']} of {total.ends.total()} events were in an email, "
-        f"{total.ends['given up']} were given up after two doubtful attempts that came to nothing, "
+        f"{total.ends['given up']} were given up after two attempts "
+        "with an unknown outcome that came to nothing, "
         f"{total.ends['assumed']} count as sent because the policy assumes it."
     )
     for policy in Policy:

@@ -29,7 +29,7 @@ from proofs.prove.life import FIRST_DUE, Life
 from proofs.prove.scenario import Act, Overtake
 from proofs.prove.strikes import Worker
 from tests.builders import a_complaint, a_subscriber, an_activity, an_event
-from tests.fake_stores import FakePacer
+from tests.fake_stores import FakeRateLimiter
 from tests.world import Watched
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
@@ -273,8 +273,8 @@ def cap(daily: int) -> Act:
 
     def act(life: Life) -> None:
         plan = PacePlan(rate=500, warmup_from=life.clock().date(), warmup_daily=daily)
-        pacer = FakePacer(plan)
-        life.world.pacer = Watched("pacer", pacer, life.calls.around)  # type: ignore[assignment]
+        rate_limiter = FakeRateLimiter(plan)
+        life.world.rate_limiter = Watched("rate_limiter", rate_limiter, life.calls.around)  # type: ignore[assignment]
 
     return act
 

@@ -25,7 +25,7 @@ from proofs.prove.queues import (
     SweepMessages,
 )
 from proofs.prove.strikes import Calls, unavailable
-from tests.fake_stores import PARTITIONS, FakePacer
+from tests.fake_stores import PARTITIONS, FakeRateLimiter
 from tests.fakes import FakeBacklog, FakeCanary, FakeMailer, FakeRenderer
 from tests.world import World
 
@@ -130,11 +130,13 @@ def on_fakes(wiring: Wiring) -> Land:
     """Every port as our fake."""
     queues, calls = wiring.queues, wiring.calls
     inhabited = frozenset(shard_of(reader, PARTITIONS) for reader in wiring.readers)
-    pacer = FakePacer(PacePlan(rate=500))
+    rate_limiter = FakeRateLimiter(PacePlan(rate=500))
     world = World(
         clock=wiring.clock,
-        pacer=pacer,
-        immediate_pacer=pacer if without.ONE_BRAKE else FakePacer(PacePlan(rate=500)),
+        rate_limiter=rate_limiter,
+        immediate_rate_limiter=rate_limiter
+        if without.ONE_BREAKER
+        else FakeRateLimiter(PacePlan(rate=500)),
         policy=wiring.policy,
         max_lateness=wiring.lateness,
         spread=wiring.spread,

@@ -34,14 +34,14 @@ from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
-from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
+from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -144,7 +144,7 @@ class _Account:
         }
         self._more: dict[str, Any] = {
             "events": _Events(clock),
-            "shelf": DynamoEventShelf("events", clock=clock),
+            "deferred_events": DynamoDeferredEvents("events", clock=clock),
             "batches": DynamoBatches("control", retention=_RUN_RETENTION, clock=clock),
         }
 
@@ -229,10 +229,12 @@ class _Account:
 
 
 def _remembering(wiring: Wiring) -> dict[str, Any]:
-    """What belongs to one world: the pacers remember, and the backlog is the queue itself."""
+    """What belongs to one world: rate limiters have a memory, the backlog is the queue itself."""
     return {
-        "pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest),
-        "immediate_pacer": DynamoPacer("pace", PacePlan(rate=500), name=ROWS.immediate),
+        "rate_limiter": DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest),
+        "immediate_rate_limiter": DynamoRateLimiter(
+            "pace", PacePlan(rate=500), name=ROWS.immediate
+        ),
         "backlog": QueuedEvidence(wiring.queues["feedback"]),
     }
 

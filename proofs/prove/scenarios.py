@@ -90,7 +90,7 @@ def _plain() -> Iterator[Scenario]:
     yield Scenario(name="weekly", frequency=Frequency.WEEKLY, days=8)
 
 
-def _doubts() -> Iterator[Scenario]:
+def _unknown() -> Iterator[Scenario]:
     """The provider's answer is lost, once or twice, and what then tells what it did."""
     for policy in Policy:
         for answer in (_LOST, _NEITHER):
@@ -401,7 +401,7 @@ def _foreign() -> Iterator[Scenario]:
 
 
 def _held_up() -> Iterator[Scenario]:
-    """The cap of the day holds a weekly digest up until the next, or a brake one until too late."""
+    """The cap of the day, or a held category, holds a weekly digest up until it is too late."""
     for frequency in (Frequency.WEEKLY, Frequency.DAILY):
         capped = Scenario(
             name=f"cap/{frequency}",
@@ -642,7 +642,7 @@ def _accused() -> Iterator[Scenario]:
 
 SCENARIOS = (
     *_plain(),
-    *_doubts(),
+    *_unknown(),
     *_messages(),
     *_supersede(),
     *_stops(),

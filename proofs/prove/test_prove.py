@@ -46,10 +46,10 @@ def test_an_email_that_nobody_may_send_is_found() -> None:
 
 
 @pytest.mark.parametrize("how", [How.KILLED_AFTER, How.UNANSWERED])
-def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_a_doubt(
+def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unknown_outcome(
     how: How,
 ) -> None:
-    scenario = Scenario(name="doubt", answers=(Answer.ACCEPTS,), evidence=Evidence.LATE)
+    scenario = Scenario(name="unknown", answers=(Answer.ACCEPTS,), evidence=Evidence.LATE)
     life, _ = world(scenario, ())
     sends = next(number for _, _, number, name, _ in life.calls.story if name == "mailer.send")
     life, verdict = world(scenario, ((sends, how),))
@@ -62,8 +62,8 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_a_doub
     ("rule", "scenario", "finds"),
     [
         ("settle-lag", "stop/another event", "LOST"),
-        ("two-doubts", "always lost/never/carry_over", "emails"),
-        ("two-brakes", "refused at once/accepts", "too late"),
+        ("two-unknown", "always lost/never/carry_over", "emails"),
+        ("two-breakers", "refused at once/accepts", "too late"),
     ],
 )
 def test_without_a_rule_the_worlds_that_break_are_found(

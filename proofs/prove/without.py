@@ -10,7 +10,7 @@ from gazette.domain.delivery import run
 
 from tests import world
 
-ONE_BRAKE = False
+ONE_BREAKER = False
 """Whether both streams share a row of pace and breaker."""
 
 
@@ -32,11 +32,11 @@ def taken_out(rule: str) -> Iterator[None]:
         match rule:
             case "settle-lag":
                 stack.enter_context(_no_settle_lag())
-            case "two-doubts":
-                stack.enter_context(patch.object(run, "MOST_DOUBTS", 1_000_000))
-            case "two-brakes":
-                stack.enter_context(patch(f"{__name__}.ONE_BRAKE", new=True))
+            case "two-unknown":
+                stack.enter_context(patch.object(run, "MAX_UNKNOWN_ATTEMPTS", 1_000_000))
+            case "two-breakers":
+                stack.enter_context(patch(f"{__name__}.ONE_BREAKER", new=True))
         yield
 
 
-RULES = ("settle-lag", "two-doubts", "two-brakes")
+RULES = ("settle-lag", "two-unknown", "two-breakers")

@@ -23,12 +23,12 @@ from proofs.state.post import FailedLetters, Letter, Post
 from proofs.state.promises import (
     Stops,
     claims_in,
-    doubts_in,
     lost,
     repeated,
     repetitions,
     sent_after_a_stop,
     silent,
+    unknown_in,
 )
 from proofs.state.provider import Behaviour, HeardCanary, NotingRuns, Provider
 from proofs.state.tally import TALLY
@@ -74,7 +74,7 @@ class Fate(Enum):
     IS_LOST = auto()
 
 
-class Delivering(RuleBasedStateMachine):
+class DeliveryContext(RuleBasedStateMachine):
     """One reader with a daily digest, up to four workers at once, and whatever goes wrong."""
 
     def __init__(self) -> None:
@@ -369,7 +369,7 @@ class Delivering(RuleBasedStateMachine):
         TALLY.histories += 1
         TALLY.runs += len(self.runs.rows)
         TALLY.attempts += claims_in(self.runs)
-        TALLY.unknown += doubts_in(self.runs)
+        TALLY.unknown += unknown_in(self.runs)
         TALLY.emails += len(self.provider.taken)
         TALLY.repeated += repetitions(self.provider.taken)
-        event(f"attempts of which nobody knew: {doubts_in(self.runs)}")
+        event(f"attempts of which nobody knew: {unknown_in(self.runs)}")

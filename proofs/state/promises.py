@@ -16,7 +16,7 @@ from tests.world import World
 
 _KNOWN = {Reason.ACCEPTED, Reason.EVIDENCE}
 _GIVEN_UP = {Reason.POLICY_RESEND, Reason.CARRIED}
-_IN_DOUBT = {Reason.UNCERTAIN, Reason.DEADLINE_PASSED}
+_UNKNOWN = {Reason.UNCERTAIN, Reason.DEADLINE_PASSED}
 
 
 @dataclass
@@ -89,7 +89,8 @@ def sent_after_a_stop(
 def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
     """Events that are in no email, but for those in a window that `assume_sent` has closed.
 
-    And those that were in two doubtful attempts, neither of which the provider had got.
+    And those that were in two attempts with an unknown outcome, neither of which the provider had
+    got.
     """
     shown = frozenset[str]().union(*(email.shown for email in taken))
     for (user_id, event_id), placed in world.events.rows.items():
@@ -111,13 +112,13 @@ def silent(world: World, stops: Stops) -> Iterable[str]:
             yield f"never ended: {run}"
 
 
-def doubts_in(runs: NotingRuns) -> int:
+def unknown_in(runs: NotingRuns) -> int:
     """How many attempts ended without anybody knowing what had become of them."""
     return len(
         {
             (run.key, run.attempt)
             for run in runs.history
-            if run.status is Status.UNKNOWN and run.reason in _IN_DOUBT
+            if run.status is Status.UNKNOWN and run.reason in _UNKNOWN
         }
     )
 

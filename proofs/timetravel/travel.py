@@ -14,7 +14,7 @@ from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Reader
 from gazette.steps.fanout.fanout import fan_out, tick
-from gazette.steps.occurrences.start import Departures, FanoutLimits
+from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 from gazette.steps.subscribers.schedules import set_schedule
 
 from tests.builders import SettableClock, a_subscriber
@@ -132,7 +132,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
             time_zone=zones[number % ZONES],
         )
         set_schedule(reader, Frequency.CUSTOM, context=context, current=None, is_new=True)
-    departures = Departures(
+    fanout = FanoutContext(
         subscribers=_Everybody(),
         schedules=schedules,
         runs=runs,
@@ -151,14 +151,14 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         shards_now = SHARDS[stretch % len(SHARDS)]
         is_tried = timedelta(days=2) < passed < timedelta(days=2) + _TAKEN_BACK[1]
         schedules.shards = _TAKEN_BACK[0] if is_tried else shards_now
-        departures.batches.announce(schedules.shards)
-        tick(slot, batches=departures.batches, shard_queue=shards, shards=shards_now, lookback=2)
+        fanout.batches.announce(schedules.shards)
+        tick(slot, batches=fanout.batches, shard_queue=shards, shards=shards_now, lookback=2)
         for shard in shards.sent:  # what is handed on comes behind
             for _ in range(_times_delivered(random)):
                 left = iter(range(random.choice((5, 10_000)), 0, -1))
                 fan_out(
                     shard,
-                    departures=departures,
+                    context=fanout,
                     shard_queue=shards,
                     time_left=lambda left=left: timedelta(seconds=30 * next(left, 0)),  # type: ignore[misc]
                 )

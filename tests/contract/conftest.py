@@ -15,7 +15,7 @@ from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
-from gazette.adapters.dynamodb.pacing.pace import DynamoPacer, DynamoQuota
+from gazette.adapters.dynamodb.pacing.pace import DynamoQuota, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -43,8 +43,8 @@ from tests.fake_stores import (
     FakeEngagements,
     FakeEvents,
     FakeFollows,
-    FakePacer,
     FakePaceRow,
+    FakeRateLimiter,
     FakeRuns,
     FakeSchedules,
     FakeSubscribers,
@@ -179,10 +179,10 @@ class Paced:
     def __post_init__(self) -> None:
         self.row = FakePaceRow()
 
-    def worker(self, plan: PacePlan) -> FakePacer | DynamoPacer:
+    def worker(self, plan: PacePlan) -> FakeRateLimiter | DynamoRateLimiter:
         if self.engine != "moto":
-            return FakePacer(plan, self.row)
-        return DynamoPacer("pace", plan, name=self.name)
+            return FakeRateLimiter(plan, self.row)
+        return DynamoRateLimiter("pace", plan, name=self.name)
 
     @property
     def quota_store(self) -> QuotaStore:

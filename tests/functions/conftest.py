@@ -347,7 +347,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "commit_margin": 5,
         "clock_skew": 0,
         "evidence_grace": 900,
-        "longest_doubt": 21600,
+        "longest_unknown": 21600,
         "unknown_policy": "resend",
         "soft_bounces": 5,
         "soft_bounce_days": 14,

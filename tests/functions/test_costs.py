@@ -4,11 +4,11 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.bootstrap import fanout
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.delivery.pace import PacePlan, Turn
+from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import DAILY, RunKey
 
@@ -30,7 +30,9 @@ def stored_run() -> Run:
 def take_all_turns(until: datetime) -> None:
     """Somebody has the only turn there is up to then."""
     plan = PacePlan(rate=0.001)
-    assert isinstance(DynamoPacer("pace", plan, name=ROWS.digest).reserve(until, until), Turn)
+    assert isinstance(
+        DynamoRateLimiter("pace", plan, name=ROWS.digest).reserve(until, until), Permit
+    )
 
 
 @pytest.mark.usefixtures("later")
@@ -441,7 +443,7 @@ def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_put_off_costs_five_calls_and_one_write_unit(
+def test_a_digest_that_is_requeued_costs_five_calls_and_one_write_unit(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The refusal brings the row; who remembers it asks no more, and pays nothing."""
@@ -463,7 +465,7 @@ def test_a_digest_that_is_put_off_costs_five_calls_and_one_write_unit(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_turn_and_its_end(
+def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_permit_and_its_end(
     ann: Cloud,
 ) -> None:
     """Also for a worker that found nothing left before: a tick may have told of room since."""

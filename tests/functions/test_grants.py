@@ -200,7 +200,9 @@ def touch(key: RunKey) -> None:
     runs.swap(run, replace(run, epoch=run.epoch + 1))
 
 
-def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_id: str) -> None:
+def an_unknown_outcome_that_is_carried(
+    cloud: Cloud, meanwhile: Meanwhile, step: str, user_id: str
+) -> None:
     """What may have gone out was carried before, an event cannot be shown, and the claim loses."""
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     cloud.say("subscriber.changed", profile(user_id))
@@ -254,7 +256,7 @@ def a_doubt_that_is_carried(cloud: Cloud, meanwhile: Meanwhile, step: str, user_
 
 
 def a_digest_without_held_categories(cloud: Cloud, step: str, user_id: str) -> None:
-    """One event is put off, the other goes out."""
+    """One event is deferred, the other goes out."""
     holds = DynamoCategoryHolds("control")
     cloud.say("subscriber.changed", profile(user_id))
     like = event(2, user_id=user_id) | {"category": "like"}
@@ -322,10 +324,12 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     press(hour="7")
 
 
-def a_doubt_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud: Cloud) -> None:
+def an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(
+    cloud: Cloud,
+) -> None:
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     long_ago = now() - timedelta(days=1)
-    doubt = a_claimed_run(
+    unknown = a_claimed_run(
         7,
         categories=("comment",),
         status=Status.UNKNOWN,
@@ -337,7 +341,7 @@ def a_doubt_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud: Clo
         for user_id in ("jo", "kim"):
             key = RunKey(user_id, DAILY, 7)
             before = runs.create(replace(a_run(7), key=key))
-            runs.swap(before, replace(doubt, key=key))
+            runs.swap(before, replace(unknown, key=key))
     cloud.work("feedback", delivery_event("Sent", "jo-daily-7"))
     cloud.say("subscriber.changed", profile("jo"))
     cloud.work("feedback", bounce("jo-daily-7", kind="Transient"), bounce("jo-daily-7"))
@@ -381,12 +385,12 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_dormant_reader(cloud)
     a_reader_who_chooses(cloud, meanwhile)
     a_reader_whose_address_was_suppressed_by_hand(cloud)
-    a_doubt_that_is_carried(cloud, meanwhile, "generate", "lea")
-    a_doubt_that_is_carried(cloud, meanwhile, "resend", "max")
+    an_unknown_outcome_that_is_carried(cloud, meanwhile, "generate", "lea")
+    an_unknown_outcome_that_is_carried(cloud, meanwhile, "resend", "max")
     a_digest_without_held_categories(cloud, "generate", "ned")
     a_digest_without_held_categories(cloud, "resend", "oli")
     a_run_that_failed_and_is_redriven(cloud)
-    a_doubt_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
+    an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
     a_slot_in_which_something_was_left_behind(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions

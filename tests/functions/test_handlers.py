@@ -12,7 +12,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -129,7 +129,7 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
     assert "as soon as they happen" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 
-def test_an_immediate_run_that_still_collects_is_put_off(cloud: Cloud, logs: io.StringIO) -> None:
+def test_an_immediate_run_that_still_collects_is_requeued(cloud: Cloud, logs: io.StringIO) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1))
     (entry,) = cloud.queued("generate")
@@ -138,7 +138,7 @@ def test_an_immediate_run_that_still_collects_is_put_off(cloud: Cloud, logs: io.
     (_, again) = cloud.queued("generate")
     assert again["MessageBody"] == entry["MessageBody"]
     assert 0 < again["DelaySeconds"] <= 20 + 2
-    assert '"message":"run put off"' in logs.getvalue()
+    assert '"message":"run requeued"' in logs.getvalue()
 
 
 @pytest.mark.usefixtures("later")
@@ -238,7 +238,7 @@ def test_a_run_whose_outcome_is_unknown_is_left_to_delivery_events_and_the_sweep
 
 
 @pytest.mark.usefixtures("later")
-def test_a_run_for_which_there_is_no_turn_is_put_off_and_counted(
+def test_a_run_for_which_there_is_no_permit_is_requeued_and_counted(
     cloud: Cloud,
     monkeypatch: pytest.MonkeyPatch,
     logs: io.StringIO,
@@ -247,15 +247,15 @@ def test_a_run_for_which_there_is_no_turn_is_put_off_and_counted(
     """Its message ends, and another one brings it back."""
     monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "1")
     until = now() + timedelta(hours=2)
-    DynamoPacer("pace", PacePlan(rate=0.001), name=ROWS.digest).reserve(until, until)
+    DynamoRateLimiter("pace", PacePlan(rate=0.001), name=ROWS.digest).reserve(until, until)
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     (message,) = fan_out(cloud)
     cloud.work("generate", message)
     assert not cloud.sent()
     assert [entry["MessageBody"] for entry in cloud.queued("generate")][1:] == [message]
-    assert '"message":"run put off"' in logs.getvalue()
-    assert '"run_put_off"' in capsys.readouterr().out
+    assert '"message":"run requeued"' in logs.getvalue()
+    assert '"run_requeued"' in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("later")

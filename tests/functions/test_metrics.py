@@ -108,7 +108,7 @@ def test_a_shard_tells_what_was_due_and_what_became_of_what_is_not_sent(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_skipped_when_its_turn_comes_is_counted_by_the_reason(
+def test_a_digest_that_is_skipped_when_its_permit_comes_is_counted_by_the_reason(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.say("subscriber.changed", profile())

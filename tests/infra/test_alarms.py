@@ -17,22 +17,24 @@ _REPORTING = Path(gazette.__file__).parent / "run_metrics.py"
 
 @pytest.fixture
 def alarm(prod: Synthesis) -> Properties:
-    """The one that watches the brake."""
+    """The one that watches the circuit breaker."""
     (found,) = (
         alarm
         for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
-        if alarm.get("MetricName") == "brake_pulled"
+        if alarm.get("MetricName") == "breaker_opened"
     )
     return found
 
 
-def test_the_brake_has_an_alarm_of_its_own_that_reaches_somebody(alarm: Properties) -> None:
-    assert alarm["AlarmName"] == "gazette-prod-brake-pulled"
+def test_the_circuit_breaker_has_an_alarm_of_its_own_that_reaches_somebody(
+    alarm: Properties,
+) -> None:
+    assert alarm["AlarmName"] == "gazette-prod-breaker-opened"
     assert alarm["AlarmActions"] == ["{Alarms}"]
 
 
 def test_one_refusal_of_the_account_fires_it_for_an_hour(alarm: Properties) -> None:
-    """The brake tries every half hour at least: so it does not fire anew each time."""
+    """A probe goes every half hour at least: so it does not fire anew each time."""
     assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("GreaterThanThreshold", 0)
     assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "notBreaching")
     assert alarm["DatapointsToAlarm"] == 1
@@ -99,7 +101,7 @@ def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: 
     assert "prod" in alarm["AlarmDescription"]
     assert len(alarm["AlarmDescription"]) <= 1024
     known = {f"swept_{swept}" for swept in Swept}
-    known |= {"brake_pulled", "category_held", "events_expired", "late_shards", "page_failed"}
+    known |= {"breaker_opened", "category_held", "events_expired", "late_shards", "page_failed"}
     known |= {"unreadable_rows"}
     assert counted.metric in known
 

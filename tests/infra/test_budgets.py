@@ -4,15 +4,15 @@ from datetime import timedelta
 
 import pytest
 from gazette.bootstrap.parts.sending import delivery_limits, smtp_times
-from gazette.domain.delivery.pace import NoTurn, PacePlan, Turn
+from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
 from gazette.domain.delivery.streams import Streams
 from gazette.settings import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.budgets import PREPARING
-from gazette.steps.delivery.pacing import Lane, Pacing, wait_for_turn
+from gazette.steps.delivery.pacing import Lane, Pacing, wait_for_permit
 
 from infra.topology import STEPS
 from tests.builders import SettableClock, a_run
-from tests.fake_stores import FakePacer
+from tests.fake_stores import FakeRateLimiter
 from tests.infra.synthesis import Properties, Synthesis
 
 _KINDS: dict[str, type[SendingSettings]] = {"generate": GenerateSettings, "resend": ResendSettings}
@@ -64,15 +64,15 @@ def test_with_smtp_the_budget_of_an_email_is_that_of_all_stages(
 def test_with_smtp_no_message_is_given_back_because_time_ran_out(
     by_smtp: Synthesis, step: str
 ) -> None:
-    """One at a time; and where there is no turn, it is put off by a message of its own."""
+    """One at a time; and where there is no permit, it is requeued by a message of its own."""
     limits = delivery_limits(settings(by_smtp, step))
     assert batch_size(by_smtp, step) == 1
     left = timeout(by_smtp, step) - timedelta(seconds=PREPARING)
     clock = SettableClock()
-    pacer = FakePacer(PacePlan(rate=1))
-    while isinstance(pacer.reserve(clock(), clock() + timedelta(minutes=1)), Turn):
+    rate_limiter = FakeRateLimiter(PacePlan(rate=1))
+    while isinstance(rate_limiter.reserve(clock(), clock() + timedelta(minutes=1)), Permit):
         pass
-    lane = Lane(pacer=pacer, lever=pacer)
+    lane = Lane(rate_limiter=rate_limiter, breaker=rate_limiter)
     pacing = Pacing(
         lanes=Streams(digest=lane, immediate=lane),
         clock=clock,
@@ -80,7 +80,7 @@ def test_with_smtp_no_message_is_given_back_because_time_ran_out(
         random=lambda: 0.5,
     )
     spare = left - limits.send_timeout - limits.commit_margin
-    assert wait_for_turn(a_run(), pacing=pacing, spare=spare) is NoTurn.BUSY
+    assert wait_for_permit(a_run(), pacing=pacing, spare=spare) is NoPermit.BUSY
 
 
 @pytest.mark.parametrize("step", _KINDS)

@@ -40,9 +40,9 @@ def test_every_function_has_the_time_and_the_memory_of_its_step(prod: Synthesis)
 
 def test_only_who_means_to_may_put_messages_on_its_own_queue_without_end(prod: Synthesis) -> None:
     """A walk over followers, or over what is due, goes on in the next message, each time further;
-    a run for which there is no turn is put off as long as there is none.
+    a run for which there is no permit is requeued as long as there is none.
 
-    Lambda would take that for a loop and end it after 16 turns; everywhere else it should.
+    Lambda would take that for a loop and end it after 16 permits; everywhere else it should.
     """
     allowed = {
         step.name: function["RecursiveLoop"]

@@ -1,16 +1,16 @@
-"""What `EventShelf` promises, held against our fake and the real adapter on moto."""
+"""What `DeferredEvents` promises, held against our fake and the real adapter on moto."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
+from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.explanation import EventHistory
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.stores import EventReader, Events, EventShelf, Guard
+from gazette.domain.ports.stores import DeferredEvents, EventReader, Events, Guard
 from gazette.domain.scheduling.kinds import Unsent
 
 from tests.builders import (
@@ -27,8 +27,8 @@ from tests.fake_stores import FakeEvents
 
 
 @pytest.fixture
-def shelf(events: Events, clock: SettableClock) -> EventShelf:
-    return events if isinstance(events, FakeEvents) else DynamoEventShelf("events", clock=clock)
+def deferred_events(events: Events, clock: SettableClock) -> DeferredEvents:
+    return events if isinstance(events, FakeEvents) else DynamoDeferredEvents("events", clock=clock)
 
 
 @pytest.fixture
@@ -37,21 +37,21 @@ def run(runs: Runs) -> Run:
     return runs.create(a_run())
 
 
-def test_what_is_set_aside_is_in_no_window(
-    events: Events, reader: EventReader, shelf: EventShelf, run: Run, runs: Runs
+def test_what_is_excluded_is_in_no_window(
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run, runs: Runs
 ) -> None:
     events.store(an_event(), DAILY)
-    assert shelf.set_aside(an_event(), run, "cannot be shown") == replace(run, epoch=1)
+    assert deferred_events.exclude(an_event(), run, "cannot be shown") == replace(run, epoch=1)
     assert runs.get(run.key) == replace(run, epoch=1)
     assert list(reader.read("ann", DAILY, a_window())) == []
-    assert events.get("ann", "e1") == a_placed_event(an_event(), Unsent.ASIDE, NOW)
+    assert events.get("ann", "e1") == a_placed_event(an_event(), Unsent.EXCLUDED, NOW)
 
 
-def test_what_is_set_aside_for_good_says_so_by_its_place(
-    events: Events, reader: EventReader, shelf: EventShelf, run: Run
+def test_what_is_excluded_for_good_says_so_by_its_place(
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run
 ) -> None:
     events.store(an_event(), DAILY)
-    assert shelf.set_aside(an_event(), run, "cannot be shown", for_good=True)
+    assert deferred_events.exclude(an_event(), run, "cannot be shown", for_good=True)
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert events.get("ann", "e1") == a_placed_event(an_event(), Unsent.GIVEN_UP, NOW)
     assert events.store(an_event(), DAILY) == (
@@ -62,46 +62,48 @@ def test_what_is_set_aside_for_good_says_so_by_its_place(
 
 @pytest.mark.parametrize("name", ["weekly", "dail", "daily2"])
 def test_what_has_moved_meanwhile_stays(
-    events: Events, reader: EventReader, shelf: EventShelf, runs: Runs, name: str
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, runs: Runs, name: str
 ) -> None:
     other = runs.create(replace(a_run(), key=RunKey("ann", name, 1)))
     events.store(an_event(), DAILY)
-    assert shelf.set_aside(an_event(), other, "cannot be shown") is None
+    assert deferred_events.exclude(an_event(), other, "cannot be shown") is None
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
 def test_what_was_mended_meanwhile_stays(
-    events: Events, reader: EventReader, shelf: EventShelf, run: Run
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run
 ) -> None:
     """Its producer amended it: it may be shown now."""
     _, placed = events.store(an_event(), DAILY)
     assert isinstance(placed, Placed)
     assert events.amend(placed, replace(an_event(), excerpt="Mended", amended_at=NOW))
-    assert shelf.set_aside(an_event(), run, "cannot be shown") is None
+    assert deferred_events.exclude(an_event(), run, "cannot be shown") is None
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
-def test_trace_y_what_somebody_else_has_claimed_is_not_set_aside(
-    events: Events, reader: EventReader, shelf: EventShelf, run: Run, runs: Runs
+def test_trace_y_what_somebody_else_has_claimed_is_not_excluded(
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run, runs: Runs
 ) -> None:
     """Whose templates can show it: it goes out, and put again it would go out twice."""
     events.store(an_event(), DAILY)
     runs.swap(run, a_claimed_run(status=Status.SENDING, reason=Reason.CLAIMED))
-    assert shelf.set_aside(an_event(), run, "cannot be shown") is None
+    assert deferred_events.exclude(an_event(), run, "cannot be shown") is None
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
-def test_what_is_gone_is_not_brought_back(events: Events, shelf: EventShelf, run: Run) -> None:
-    assert shelf.set_aside(an_event(), run, "cannot be shown") is None
+def test_what_is_gone_is_not_brought_back(
+    events: Events, deferred_events: DeferredEvents, run: Run
+) -> None:
+    assert deferred_events.exclude(an_event(), run, "cannot be shown") is None
     assert events.get("ann", "e1") is None
 
 
-def test_what_was_set_aside_can_be_moved_to_where_it_belongs(
-    events: Events, reader: EventReader, shelf: EventShelf, run: Run
+def test_what_was_excluded_can_be_moved_to_where_it_belongs(
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run
 ) -> None:
     """As by its producer, who puts it again."""
     events.store(an_event(), DAILY)
-    shelf.set_aside(an_event(), run, "cannot be shown " * 100)
+    deferred_events.exclude(an_event(), run, "cannot be shown " * 100)
     _, found = events.store(an_event(), DAILY)
     assert isinstance(found, Placed)
     assert events.move(found, DAILY, Guard())
@@ -112,13 +114,13 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
     events: Events,
     reader: EventReader,
     history: EventHistory,
-    shelf: EventShelf,
+    deferred_events: DeferredEvents,
     clock: SettableClock,
 ) -> None:
     events.store(an_event(), DAILY)
     clock.now += RETENTION
     (placed,) = reader.read("ann", DAILY, a_window())
-    assert [shelf.expire(placed) for _ in range(2)] == [True, False]
+    assert [deferred_events.expire(placed) for _ in range(2)] == [True, False]
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert not reader.holds("ann", DAILY, a_window())
     assert list(history.of_user("ann")) == [
@@ -129,22 +131,22 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
 
 
 def test_trace_v_what_lasts_is_not_counted_as_expired(
-    events: Events, reader: EventReader, shelf: EventShelf, clock: SettableClock
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, clock: SettableClock
 ) -> None:
     """As whoever has read it may believe: a pause that began meanwhile has made it last longer."""
     events.store(an_event(), DAILY)
     read = a_placed_event()
-    assert not shelf.expire(read)
+    assert not deferred_events.expire(read)
     events.extend(read, NOW + 2 * RETENTION)
     clock.now += RETENTION
-    assert not shelf.expire(read)
+    assert not deferred_events.expire(read)
     assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
     assert events.get("ann", "e1") == replace(read, lasts_until=NOW + 2 * RETENTION)
 
 
 @pytest.mark.parametrize("act", ["moved", "retracted", "gone"])
 def test_what_is_not_there_any_more_is_not_counted_as_expired(
-    events: Events, shelf: EventShelf, clock: SettableClock, act: str
+    events: Events, deferred_events: DeferredEvents, clock: SettableClock, act: str
 ) -> None:
     read = a_placed_event()
     if act != "gone":
@@ -156,7 +158,7 @@ def test_what_is_not_there_any_more_is_not_counted_as_expired(
         events.retract("ann", "e1", early=False)
     clock.now = NOW + RETENTION
     before = events.get("ann", "e1")
-    assert not shelf.expire(read)
+    assert not deferred_events.expire(read)
     assert events.get("ann", "e1") == before
 
 
@@ -175,9 +177,9 @@ def where(events: Events, some: Sequence[Event]) -> set[tuple[str, timedelta]]:
 
 
 @pytest.mark.parametrize("number", [1, 49, 50, 120])
-def test_what_is_put_off_lies_behind_the_window_and_who_had_read_it_does_not_claim(
+def test_what_is_deferred_lies_behind_the_window_and_who_had_read_it_does_not_claim(
     events: Events,
-    shelf: EventShelf,
+    deferred_events: DeferredEvents,
     runs: Runs,
     reader: EventReader,
     clock: SettableClock,
@@ -186,7 +188,7 @@ def test_what_is_put_off_lies_behind_the_window_and_who_had_read_it_does_not_cla
     some = stored(events, number)
     run = runs.create(a_run())
     clock.pass_time(minutes=1)
-    after = shelf.put_off(some, run)
+    after = deferred_events.defer(some, run)
     assert after == runs.get(run.key)
     assert after
     assert after == replace(run, epoch=after.epoch)
@@ -201,20 +203,24 @@ def test_what_is_put_off_lies_behind_the_window_and_who_had_read_it_does_not_cla
 @pytest.mark.parametrize(
     "changes", [{"status": Status.SENDING, "attempt": 1}, {"status": Status.SENT}, {"epoch": 1}]
 )
-def test_nothing_is_put_off_once_somebody_has_changed_the_run(
-    events: Events, shelf: EventShelf, runs: Runs, clock: SettableClock, changes: dict[str, object]
+def test_nothing_is_deferred_once_somebody_has_changed_the_run(
+    events: Events,
+    deferred_events: DeferredEvents,
+    runs: Runs,
+    clock: SettableClock,
+    changes: dict[str, object],
 ) -> None:
     some = stored(events, 2)
     run = runs.create(a_run())
     changed: Run = runs.swap(run, replace(run, **changes))  # type: ignore[arg-type]
     clock.pass_time(minutes=1)
-    assert shelf.put_off(some, run) is None
+    assert deferred_events.defer(some, run) is None
     assert where(events, some) == {(DAILY, timedelta(0))}
     assert runs.get(run.key) == changed
 
 
-def test_what_was_retracted_or_moved_meanwhile_is_not_put_off_and_nothing_with_it(
-    events: Events, shelf: EventShelf, runs: Runs, clock: SettableClock
+def test_what_was_retracted_or_moved_meanwhile_is_not_deferred_and_nothing_with_it(
+    events: Events, deferred_events: DeferredEvents, runs: Runs, clock: SettableClock
 ) -> None:
     some = stored(events, 3)
     run = runs.create(a_run())
@@ -224,18 +230,18 @@ def test_what_was_retracted_or_moved_meanwhile_is_not_put_off_and_nothing_with_i
     events.move(found, "weekly", Guard())
     clock.pass_time(minutes=1)
     for gone in some[1:]:
-        assert shelf.put_off([some[0], gone], run) is None
+        assert deferred_events.defer([some[0], gone], run) is None
     assert where(events, some) == {(DAILY, timedelta(0)), ("weekly", timedelta(0))}
     assert runs.get(run.key) == run
 
 
-def test_what_was_put_off_can_be_put_off_again(
-    events: Events, shelf: EventShelf, runs: Runs, clock: SettableClock
+def test_what_was_deferred_can_be_deferred_again(
+    events: Events, deferred_events: DeferredEvents, runs: Runs, clock: SettableClock
 ) -> None:
     some = stored(events, 2)
     run: Run | None = runs.create(a_run())
     for _ in range(2):
         assert run
         clock.pass_time(minutes=1)
-        run = shelf.put_off(some, run)
+        run = deferred_events.defer(some, run)
     assert where(events, some) == {(DAILY, timedelta(minutes=2))}

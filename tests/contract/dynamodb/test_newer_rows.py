@@ -20,7 +20,7 @@ from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStat
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer, DynamoQuota
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoQuota, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -147,8 +147,8 @@ def category_stats() -> DynamoCategoryStats:
     return DynamoCategoryStats("category_stats")
 
 
-def pacer() -> DynamoPacer:
-    return DynamoPacer("pace", PacePlan(rate=10), name=ROWS.digest)
+def rate_limiter() -> DynamoRateLimiter:
+    return DynamoRateLimiter("pace", PacePlan(rate=10), name=ROWS.digest)
 
 
 def store_subscriber() -> None:
@@ -304,8 +304,8 @@ def see_batches() -> None:
 
 
 def see_pace() -> None:
-    pacer().reserve(NOW, NOW + SECOND)
-    assert pacer().read(NOW).taken == 1
+    rate_limiter().reserve(NOW, NOW + SECOND)
+    assert rate_limiter().read(NOW).taken == 1
 
 
 def see_engagement() -> None:
@@ -451,7 +451,7 @@ def miss_batches() -> None:
 
 
 def miss_pace() -> None:
-    raises(lambda: pacer().read(NOW))
+    raises(lambda: rate_limiter().read(NOW))
 
 
 def miss_engagement() -> None:

@@ -31,7 +31,7 @@ PAIRS = ((NEW, CLAIMED), (OLD, CLOSED))
 
 
 @pytest.fixture
-def doubtful(runs: Runs) -> Runs:
+def unknown(runs: Runs) -> Runs:
     """A run that was carried, and the one that follows it."""
     runs.create(a_run(1))
     runs.swap(a_run(1), OLD)
@@ -39,50 +39,50 @@ def doubtful(runs: Runs) -> Runs:
     return runs
 
 
-def test_all_are_stored(doubtful: Runs) -> None:
-    assert doubtful.swap_together(PAIRS)
-    assert [doubtful.get(run.key) for run in (OLD, NEW)] == [CLOSED, CLAIMED]
+def test_all_are_stored(unknown: Runs) -> None:
+    assert unknown.swap_together(PAIRS)
+    assert [unknown.get(run.key) for run in (OLD, NEW)] == [CLOSED, CLAIMED]
 
 
 @pytest.mark.parametrize("moved", [OLD, NEW])
-def test_where_one_has_moved_none_is_stored(doubtful: Runs, moved: Run) -> None:
+def test_where_one_has_moved_none_is_stored(unknown: Runs, moved: Run) -> None:
     now = replace(moved, epoch=moved.epoch + 1)
-    doubtful.swap(moved, now)
-    assert not doubtful.swap_together(PAIRS)
-    assert {doubtful.get(run.key) for run in (OLD, NEW)} == ({OLD, NEW} - {moved}) | {now}
+    unknown.swap(moved, now)
+    assert not unknown.swap_together(PAIRS)
+    assert {unknown.get(run.key) for run in (OLD, NEW)} == ({OLD, NEW} - {moved}) | {now}
 
 
-def test_one_that_stays_as_it_is_is_only_looked_at(doubtful: Runs) -> None:
-    doubtful.swap(OLD, CLOSED)
-    assert doubtful.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
-    assert doubtful.get(NEW.key) == CLAIMED
+def test_one_that_stays_as_it_is_is_only_looked_at(unknown: Runs) -> None:
+    unknown.swap(OLD, CLOSED)
+    assert unknown.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
+    assert unknown.get(NEW.key) == CLAIMED
 
 
-def test_one_that_was_only_to_be_looked_at_and_has_moved_stops_all(doubtful: Runs) -> None:
+def test_one_that_was_only_to_be_looked_at_and_has_moved_stops_all(unknown: Runs) -> None:
     """Evidence for what was carried long ago."""
-    doubtful.swap(OLD, replace(OLD, status=Status.SENT, reason=Reason.EVIDENCE))
-    assert not doubtful.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
-    assert doubtful.get(NEW.key) == NEW
+    unknown.swap(OLD, replace(OLD, status=Status.SENT, reason=Reason.EVIDENCE))
+    assert not unknown.swap_together(((NEW, CLAIMED), (CLOSED, CLOSED)))
+    assert unknown.get(NEW.key) == NEW
 
 
-def test_who_repeats_it_recognises_its_own_nonce(doubtful: Runs) -> None:
-    assert doubtful.swap_together(PAIRS)
-    assert doubtful.swap_together(PAIRS)
+def test_who_repeats_it_recognises_its_own_nonce(unknown: Runs) -> None:
+    assert unknown.swap_together(PAIRS)
+    assert unknown.swap_together(PAIRS)
     others = ((NEW, replace(CLAIMED, nonce="n2")), (OLD, CLOSED))
-    assert not doubtful.swap_together(others), "another worker's"
+    assert not unknown.swap_together(others), "another worker's"
 
 
 def test_a_transaction_whose_answer_is_lost_may_have_been_made(
-    doubtful: Runs, engine: str, answers: list[str]
+    unknown: Runs, engine: str, answers: list[str]
 ) -> None:
     if engine != "moto":
         return
     answers.extend(["lost after"] * 3)
     with pytest.raises(Unavailable):
-        doubtful.swap_together(PAIRS)
+        unknown.swap_together(PAIRS)
     answers.clear()
-    assert doubtful.get(NEW.key) == CLAIMED
-    assert doubtful.swap_together(PAIRS)
+    assert unknown.get(NEW.key) == CLAIMED
+    assert unknown.swap_together(PAIRS)
 
 
 def overdue(runs: Runs, at: timedelta = timedelta(0), user_id: str = "ann") -> list[RunKey]:

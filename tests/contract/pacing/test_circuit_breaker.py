@@ -1,4 +1,4 @@
-"""What the brake promises all workers, held against our fake and the real adapter on moto."""
+"""What the breaker promises all workers, held against our fake and the real adapter on moto."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,9 +7,9 @@ from typing import Any
 import boto3
 import pytest
 from gazette.adapters.dynamodb.client import update_or_current
-from gazette.adapters.dynamodb.pacing.pace import DynamoPacer
-from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
-from gazette.domain.delivery.pace import NoTurn, PacePlan, Quota, Turn
+from gazette.adapters.dynamodb.pacing.pace import DynamoRateLimiter
+from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
+from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit, Quota
 from gazette.domain.errors import Unavailable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,52 +20,52 @@ from tests.contract.conftest import SECOND, Paced
 WAIT = 5 * SECOND
 MINUTE = 60 * SECOND
 TEN = PacePlan(rate=10)
-ON = pulled(None, "paused", NOW)
+ON = tripped(None, "paused", NOW)
 
 
-def ask(worker: Any, now: Any = NOW) -> Turn | NoTurn:
-    found: Turn | NoTurn = worker.reserve(now, now + WAIT)
+def ask(worker: Any, now: Any = NOW) -> Permit | NoPermit:
+    found: Permit | NoPermit = worker.reserve(now, now + WAIT)
     return found
 
 
 def is_probe(worker: Any, now: Any = NOW) -> bool:
-    """Of a turn that is there."""
+    """Of a permit that is there."""
     found = ask(worker, now)
-    assert isinstance(found, Turn)
+    assert isinstance(found, Permit)
     return found.is_probe
 
 
-def test_a_turn_is_no_probe_while_the_brake_is_off(paced: Paced) -> None:
+def test_a_permit_is_no_probe_while_the_breaker_is_off(paced: Paced) -> None:
     worker = paced.worker(TEN)
     assert [is_probe(worker) for _ in range(3)] == [False] * 3
-    assert worker.read(NOW).brake is None
+    assert worker.read(NOW).breaker is None
 
 
-def test_a_brake_that_one_pulls_stops_all(paced: Paced) -> None:
-    """Who had turns before, who never asked, and who pulled."""
+def test_a_breaker_that_one_pulls_stops_all(paced: Paced) -> None:
+    """Who had permits before, who never asked, and who pulled."""
     one, other, third = (paced.worker(TEN) for _ in range(3))
     for worker in (one, other):
         is_probe(worker)
-    assert one.pull("paused", NOW) == ON
+    assert one.trip("paused", NOW) == ON
     for worker in (one, other, third) * 2:
-        assert ask(worker) is NoTurn.BRAKED
-        assert worker.read(NOW).brake == ON
+        assert ask(worker) is NoPermit.BREAKER_OPEN
+        assert worker.read(NOW).breaker == ON
     assert one.read(NOW).taken == 2
 
 
-def test_a_brake_can_be_pulled_before_anything_was_sent(paced: Paced) -> None:
-    assert paced.worker(TEN).pull("paused", NOW) == ON
-    assert ask(paced.worker(TEN)) is NoTurn.BRAKED
+def test_a_breaker_can_be_pulled_before_anything_was_sent(paced: Paced) -> None:
+    assert paced.worker(TEN).trip("paused", NOW) == ON
+    assert ask(paced.worker(TEN)) is NoPermit.BREAKER_OPEN
 
 
 def test_what_was_taken_before_is_still_known_after_it(paced: Paced) -> None:
     worker = paced.worker(TEN)
     for _ in range(3):
         ask(worker)
-    worker.pull("paused", NOW)
-    worker.release()
+    worker.trip("paused", NOW)
+    worker.reset()
     found = ask(worker)
-    assert isinstance(found, Turn)
+    assert isinstance(found, Permit)
     assert found.at == NOW + 0.3 * SECOND
     assert worker.read(NOW).taken == 4
 
@@ -75,17 +75,17 @@ def test_many_that_are_refused_at_once_pull_it_once(paced: Paced) -> None:
     for worker in workers:
         ask(worker)
     for nth, worker in enumerate(workers * 2):
-        assert worker.pull("paused", NOW + nth * SECOND) == ON
+        assert worker.trip("paused", NOW + nth * SECOND) == ON
 
 
 def test_after_its_time_exactly_one_tries(paced: Paced) -> None:
     workers = [paced.worker(TEN) for _ in range(4)]
-    workers[0].pull("paused", NOW)
-    assert [ask(worker) for worker in workers] == [NoTurn.BRAKED] * 4
+    workers[0].trip("paused", NOW)
+    assert [ask(worker) for worker in workers] == [NoPermit.BREAKER_OPEN] * 4
     later = NOW + MINUTE
     assert is_probe(workers[2], later)
     for worker in workers * 2:
-        assert ask(worker, later + 30 * SECOND) is NoTurn.BRAKED
+        assert ask(worker, later + 30 * SECOND) is NoPermit.BREAKER_OPEN
     assert is_probe(workers[1], later + MINUTE)
 
 
@@ -93,82 +93,82 @@ def test_the_one_that_tries_and_is_refused_doubles_it_and_the_others_do_not(pace
     workers = [paced.worker(TEN) for _ in range(3)]
     for worker in workers:
         ask(worker)
-        worker.pull("paused", NOW)
+        worker.trip("paused", NOW)
     later = NOW + MINUTE
     assert is_probe(workers[1], later)
-    found = workers[1].pull("still paused", later + SECOND)
+    found = workers[1].trip("still paused", later + SECOND)
     assert (found.step, found.until) == (2 * MINUTE, later + SECOND + 2 * MINUTE)
     assert (found.why, found.since) == ("still paused", NOW)
     for worker in workers:
-        assert worker.pull("paused", later + 2 * SECOND) == found
-        assert worker.read(later).brake == found
+        assert worker.trip("paused", later + 2 * SECOND) == found
+        assert worker.read(later).breaker == found
 
 
 def test_the_one_that_tries_releases_it_for_all(paced: Paced) -> None:
     one, other, third = (paced.worker(TEN) for _ in range(3))
-    one.pull("paused", NOW)
+    one.trip("paused", NOW)
     for worker in (one, other):
-        assert ask(worker) is NoTurn.BRAKED
+        assert ask(worker) is NoPermit.BREAKER_OPEN
     later = NOW + MINUTE
     assert is_probe(other, later)
-    other.release()
-    other.release()
+    other.reset()
+    other.reset()
     assert [is_probe(worker, later) for worker in (one, other, third)] == [False] * 3
-    assert one.read(later).brake is None
+    assert one.read(later).breaker is None
 
 
 def test_after_it_was_released_it_can_be_pulled_again_from_the_beginning(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     for worker in (one, other):
-        worker.pull("paused", NOW)
+        worker.trip("paused", NOW)
     later = NOW + MINUTE
     assert is_probe(one, later)
-    one.pull("paused", later)
-    other.release()
-    assert one.pull("again", later + SECOND) == pulled(None, "again", later + SECOND)
-    other.release()
-    assert other.pull("once more", later) == pulled(None, "once more", later)
+    one.trip("paused", later)
+    other.reset()
+    assert one.trip("again", later + SECOND) == tripped(None, "again", later + SECOND)
+    other.reset()
+    assert other.trip("once more", later) == tripped(None, "once more", later)
 
 
 def test_by_hand_it_stays_on_until_it_is_released_by_hand(paced: Paced) -> None:
     person, worker = paced.worker(TEN), paced.worker(TEN)
-    worker.pull("paused", NOW)
-    by_hand = pulled_by_hand("wrong template", NOW + SECOND)
-    assert person.pull_by_hand("wrong template", NOW + SECOND) == by_hand
+    worker.trip("paused", NOW)
+    by_hand = opened_by_hand("wrong template", NOW + SECOND)
+    assert person.open_by_hand("wrong template", NOW + SECOND) == by_hand
     year_later = NOW + timedelta(days=365)
-    assert ask(worker, year_later) is NoTurn.BRAKED
-    assert worker.pull("paused", year_later) == by_hand
-    worker.release()
-    assert paced.worker(TEN).read(year_later).brake == by_hand
-    assert ask(worker, year_later) is NoTurn.BRAKED
-    person.release_by_hand()
-    person.release_by_hand()
+    assert ask(worker, year_later) is NoPermit.BREAKER_OPEN
+    assert worker.trip("paused", year_later) == by_hand
+    worker.reset()
+    assert paced.worker(TEN).read(year_later).breaker == by_hand
+    assert ask(worker, year_later) is NoPermit.BREAKER_OPEN
+    person.close_by_hand()
+    person.close_by_hand()
     assert not is_probe(worker, year_later)
-    assert person.read(year_later).brake is None
+    assert person.read(year_later).breaker is None
 
 
 def test_a_person_may_release_what_no_person_pulled(paced: Paced) -> None:
     person, worker = paced.worker(TEN), paced.worker(TEN)
-    worker.pull("paused", NOW)
-    person.release_by_hand()
+    worker.trip("paused", NOW)
+    person.close_by_hand()
     assert not is_probe(worker)
 
 
-def test_a_brake_without_a_reason_is_a_brake(paced: Paced) -> None:
+def test_a_breaker_without_a_reason_is_a_breaker(paced: Paced) -> None:
     worker = paced.worker(TEN)
-    worker.pull("", NOW)
-    brake = worker.read(NOW).brake
-    assert brake
-    assert brake.why == ""
+    worker.trip("", NOW)
+    breaker = worker.read(NOW).breaker
+    assert breaker
+    assert breaker.why == ""
 
 
 def test_another_stream_that_is_refused_pulls_it_where_it_is_off(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     ask(other)
     for worker in (one, other, one):
-        worker.pull_if_off("paused", NOW)
-    assert one.read(NOW).brake == ON
-    assert [ask(worker) for worker in (one, other)] == [NoTurn.BRAKED] * 2
+        worker.trip_if_closed("paused", NOW)
+    assert one.read(NOW).breaker == ON
+    assert [ask(worker) for worker in (one, other)] == [NoPermit.BREAKER_OPEN] * 2
     assert one.read(NOW).taken == 1
 
 
@@ -179,24 +179,24 @@ def test_another_stream_that_is_refused_changes_nothing_about_one_that_is_on(
     """Whether it is tried, to be tried, or was pulled by hand."""
     one, other = paced.worker(TEN), paced.worker(TEN)
     other.read(NOW)
-    one.pull("not verified", NOW)
+    one.trip("not verified", NOW)
     if later == MINUTE:
         assert is_probe(one, NOW + later)
-    before = one.read(NOW).brake
+    before = one.read(NOW).breaker
     for worker in (one, other):
-        worker.pull_if_off("paused", NOW + later)
-    assert one.read(NOW).brake == before
-    by_hand = one.pull_by_hand("wrong template", NOW)
-    other.pull_if_off("paused", NOW + later)
-    assert one.read(NOW).brake == by_hand
+        worker.trip_if_closed("paused", NOW + later)
+    assert one.read(NOW).breaker == before
+    by_hand = one.open_by_hand("wrong template", NOW)
+    other.trip_if_closed("paused", NOW + later)
+    assert one.read(NOW).breaker == by_hand
 
 
 def test_a_tick_that_learns_the_quota_leaves_it_on(paced: Paced) -> None:
     worker = paced.worker(TEN)
-    worker.pull("paused", NOW)
+    worker.trip("paused", NOW)
     paced.quota_store.set_quota(Quota(rate=14, daily=200, left=0), NOW)
-    assert ask(worker) is NoTurn.BRAKED
-    assert worker.read(NOW).brake == ON
+    assert ask(worker) is NoPermit.BREAKER_OPEN
+    assert worker.read(NOW).breaker == ON
 
 
 @dataclass(frozen=True)
@@ -215,8 +215,8 @@ acts = st.lists(
         pause=st.sampled_from((0, 0, 1, 20, 60, 130, 1800)),
         what=st.sampled_from(
             ("ask",) * 8
-            + ("pull", "pull", "release", "pull_by_hand", "release", "release_by_hand", "tick")
-            + ("pull_if_off",)
+            + ("trip", "trip", "reset", "open_by_hand", "reset", "close_by_hand", "tick")
+            + ("trip_if_closed",)
         ),
     ),
     min_size=10,
@@ -233,8 +233,8 @@ _numbers = iter(range(1_000_000))
 def test_whatever_each_worker_remembers_it_is_told_what_the_fake_tells(
     engine: str, said: list[Act]
 ) -> None:
-    """Who remembers that it is busy does not ask, and so may not know of the brake yet."""
-    real, fake = Paced(engine, f"brake {next(_numbers)}"), Paced("fake")
+    """Who remembers that it is busy does not ask, and so may not know of the breaker yet."""
+    real, fake = Paced(engine, f"breaker {next(_numbers)}"), Paced("fake")
     workers, oracle = [real.worker(TEN) for _ in range(4)], fake.worker(TEN)
     now = NOW
     for act in said:
@@ -242,16 +242,16 @@ def test_whatever_each_worker_remembers_it_is_told_what_the_fake_tells(
         worker = workers[act.worker]
         if act.what == "ask":
             told = ask(worker, now)
-            assert told == ask(oracle, now) or told is NoTurn.BUSY
+            assert told == ask(oracle, now) or told is NoPermit.BUSY
         elif act.what == "tick":
             for paced in (real, fake):
                 paced.quota_store.set_quota(Quota(rate=14, daily=200, left=2), now)
-        elif act.what in ("pull", "pull_by_hand"):
+        elif act.what in ("trip", "open_by_hand"):
             said_now = [getattr(each, act.what)("paused", now) for each in (worker, oracle)]
             assert said_now[0] == said_now[1]
-        elif act.what == "pull_if_off":
+        elif act.what == "trip_if_closed":
             for each in (worker, oracle):
-                each.pull_if_off("paused", now)
+                each.trip_if_closed("paused", now)
         else:
             for each in (worker, oracle):
                 getattr(each, act.what)()
@@ -276,7 +276,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_turn_costs_one_write_whatever_the_brake(paced: Paced, asked: list[bool]) -> None:
+def test_a_permit_costs_one_write_whatever_the_breaker(paced: Paced, asked: list[bool]) -> None:
     """Also the one that tries; and of those that find it on, one refused write each."""
     one, other = paced.worker(TEN), paced.worker(TEN)
     ask(one)
@@ -284,10 +284,10 @@ def test_a_turn_costs_one_write_whatever_the_brake(paced: Paced, asked: list[boo
     asked.clear()
     ask(one)
     assert asked == [True]
-    one.pull("paused", NOW)
+    one.trip("paused", NOW)
     asked.clear()
     for worker in (one, other, one, other):
-        assert ask(worker) is NoTurn.BRAKED
+        assert ask(worker) is NoPermit.BREAKER_OPEN
     assert asked == [False] * 4
     asked.clear()
     assert is_probe(other, NOW + MINUTE)
@@ -301,16 +301,16 @@ def test_each_of_many_that_are_refused_writes_once(paced: Paced, asked: list[boo
         ask(worker)
     asked.clear()
     for worker in workers:
-        worker.pull("paused", NOW)
+        worker.trip("paused", NOW)
     assert asked == [True, False, False, False]
     assert is_probe(workers[2], NOW + MINUTE)
     asked.clear()
-    workers[2].pull("paused", NOW + MINUTE)
+    workers[2].trip("paused", NOW + MINUTE)
     assert asked == [True]
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_who_takes_a_turn_while_another_pulls_has_none(
+def test_who_takes_a_permit_while_another_pulls_has_none(
     paced: Paced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
@@ -321,17 +321,17 @@ def test_who_takes_a_turn_while_another_pulls_has_none(
         monkeypatch.setattr(
             "gazette.adapters.dynamodb.pacing.pace.update_or_current", update_or_current
         )
-        other.pull("paused", NOW)
+        other.trip("paused", NOW)
         return update_or_current(*given)
 
     monkeypatch.setattr("gazette.adapters.dynamodb.pacing.pace.update_or_current", overtaken)
-    assert ask(one) is NoTurn.BRAKED
+    assert ask(one) is NoPermit.BREAKER_OPEN
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_of_two_that_would_try_one_does(paced: Paced, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
-    one.pull("paused", NOW)
+    one.trip("paused", NOW)
     for worker in (one, other):
         ask(worker)
     later = NOW + MINUTE
@@ -345,53 +345,53 @@ def test_of_two_that_would_try_one_does(paced: Paced, monkeypatch: pytest.Monkey
         return update_or_current(*given)
 
     monkeypatch.setattr("gazette.adapters.dynamodb.pacing.pace.update_or_current", overtaken)
-    assert ask(one, later) is NoTurn.BRAKED
+    assert ask(one, later) is NoPermit.BREAKER_OPEN
     assert found == [True]
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_lost_answer_leaves_a_brake_that_is_on(paced: Paced, answers: list[str]) -> None:
+def test_a_lost_answer_leaves_a_breaker_that_is_on(paced: Paced, answers: list[str]) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     ask(one)
     answers += ["lost after"]
     with pytest.raises(Unavailable):
-        one.pull("paused", NOW)
-    assert ask(other) is NoTurn.BRAKED
+        one.trip("paused", NOW)
+    assert ask(other) is NoPermit.BREAKER_OPEN
     later = NOW + MINUTE
     answers += ["lost after"]
     with pytest.raises(Unavailable):
         ask(other, later)
-    assert ask(one, later) is NoTurn.BRAKED
+    assert ask(one, later) is NoPermit.BREAKER_OPEN
     assert is_probe(one, later + MINUTE)
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_brake_that_never_stands_still_is_said_in_words(
+def test_a_breaker_that_never_stands_still_is_said_in_words(
     paced: Paced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = paced.worker(TEN)
-    assert isinstance(worker, DynamoPacer)
+    assert isinstance(worker, DynamoRateLimiter)
     monkeypatch.setattr(
         "gazette.adapters.dynamodb.pacing.pace.update_or_current", lambda *_: (False, None)
     )
     with pytest.raises(Unavailable, match="kept changing"):
-        worker.pull("paused", NOW)
+        worker.trip("paused", NOW)
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_the_row_holds_nothing_of_a_brake_that_is_off(paced: Paced) -> None:
+def test_the_row_holds_nothing_of_a_breaker_that_is_off(paced: Paced) -> None:
     worker = paced.worker(TEN)
     ask(worker)
-    worker.pull("paused", NOW)
-    worker.release()
+    worker.trip("paused", NOW)
+    worker.reset()
     row = boto3.resource("dynamodb").Table("pace").get_item(Key={"name": "email"})["Item"]
-    assert not [name for name in row if name.startswith("brake")]
+    assert not [name for name in row if name.startswith("breaker")]
 
 
-def test_a_brake_is_what_was_stored(paced: Paced) -> None:
+def test_a_breaker_is_what_was_stored(paced: Paced) -> None:
     worker, until = paced.worker(TEN), NOW + MINUTE
-    worker.pull("paused", NOW)
+    worker.trip("paused", NOW)
     is_probe(worker, until)
-    assert worker.read(until).brake == Brake(
-        why="paused", since=NOW, until=until + MINUTE, step=MINUTE, is_tried=True
+    assert worker.read(until).breaker == OpenBreaker(
+        why="paused", since=NOW, until=until + MINUTE, step=MINUTE, is_probed=True
     )

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from gazette.adapters.dynamodb.client import update_or_current
-from gazette.adapters.dynamodb.pacing.pace import DynamoPacer
-from gazette.domain.delivery.pace import NoTurn, PacePlan, Quota, Turn
+from gazette.adapters.dynamodb.pacing.pace import DynamoRateLimiter
+from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit, Quota
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.outside import Pacer
+from gazette.domain.ports.outside import RateLimiter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,66 +25,66 @@ TEN = PacePlan(rate=10)
 NEXT_DAY = datetime(2026, 11, 23, tzinfo=UTC)
 
 
-def turn(worker: Pacer, now: datetime = NOW, *, wait: timedelta = WAIT) -> datetime:
-    """A turn that is there."""
+def permit(worker: RateLimiter, now: datetime = NOW, *, wait: timedelta = WAIT) -> datetime:
+    """A permit that is there."""
     found = worker.reserve(now, now + wait)
-    assert isinstance(found, Turn)
+    assert isinstance(found, Permit)
     return found.at
 
 
-def after(turn: datetime) -> timedelta:
-    return turn - NOW
+def after(permit: datetime) -> timedelta:
+    return permit - NOW
 
 
-def test_the_first_turn_is_now_and_the_next_ones_are_evenly_spaced_for_all_workers(
+def test_the_first_permit_is_now_and_the_next_ones_are_evenly_spaced_for_all_workers(
     paced: Paced,
 ) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
-    found = [after(turn(worker)) for worker in (one, other, other, one, other)]
+    found = [after(permit(worker)) for worker in (one, other, other, one, other)]
     assert found == [SECOND * nth / 10 for nth in range(5)]
 
 
-def test_a_turn_that_is_too_late_is_not_taken(paced: Paced) -> None:
+def test_a_permit_that_is_too_late_is_not_taken(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
-    assert [after(turn(one)) for _ in range(51)][-1] == WAIT
-    assert {one.reserve(NOW, NOW + WAIT), other.reserve(NOW, NOW + WAIT)} == {NoTurn.BUSY}
+    assert [after(permit(one)) for _ in range(51)][-1] == WAIT
+    assert {one.reserve(NOW, NOW + WAIT), other.reserve(NOW, NOW + WAIT)} == {NoPermit.BUSY}
     assert other.read(NOW).taken == 51
-    assert after(turn(other, NOW + SECOND)) == 5.1 * SECOND
+    assert after(permit(other, NOW + SECOND)) == 5.1 * SECOND
 
 
-def test_a_turn_that_others_have_taken_since_is_not_taken(paced: Paced) -> None:
+def test_a_permit_that_others_have_taken_since_is_not_taken(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
-    turn(one)
+    permit(one)
     for _ in range(50):
-        turn(other)
-    assert one.reserve(NOW, NOW + WAIT) is NoTurn.BUSY
+        permit(other)
+    assert one.reserve(NOW, NOW + WAIT) is NoPermit.BUSY
     assert one.read(NOW).taken == 51
 
 
-def test_a_turn_may_be_asked_for_without_waiting(paced: Paced) -> None:
+def test_a_permit_may_be_asked_for_without_waiting(paced: Paced) -> None:
     worker = paced.worker(TEN)
-    assert turn(worker, wait=timedelta(0)) == NOW
-    assert worker.reserve(NOW, NOW) is NoTurn.BUSY
-    assert after(turn(worker, NOW + SECOND / 10, wait=timedelta(0))) == SECOND / 10
+    assert permit(worker, wait=timedelta(0)) == NOW
+    assert worker.reserve(NOW, NOW) is NoPermit.BUSY
+    assert after(permit(worker, NOW + SECOND / 10, wait=timedelta(0))) == SECOND / 10
 
 
 def test_time_in_which_nobody_asked_is_not_made_up_for(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
-    turn(one)
+    permit(one)
     later = NOW + 60 * SECOND
-    assert [turn(worker, later) - later for worker in (other, one, other)] == [
+    assert [permit(worker, later) - later for worker in (other, one, other)] == [
         SECOND * nth / 10 for nth in range(3)
     ]
 
 
 def test_a_rate_that_is_no_divisor_of_a_second_is_never_exceeded(paced: Paced) -> None:
     worker = paced.worker(PacePlan(rate=7))
-    found = [after(turn(worker)) for _ in range(8)]
+    found = [after(permit(worker)) for _ in range(8)]
     assert SECOND < found[7] < SECOND + timedelta(microseconds=10)
 
 
 def cost(rate: float) -> timedelta:
-    """From one turn to the next."""
+    """From one permit to the next."""
     return timedelta(microseconds=math.ceil(1_000_000 / rate))
 
 
@@ -93,12 +93,12 @@ def test_without_a_rate_it_is_nine_tenths_of_the_quota_or_until_that_is_known_of
 ) -> None:
     plan = PacePlan()
     one, other = paced.worker(plan), paced.worker(plan)
-    found = [turn(worker) for worker in (one, other)]
+    found = [permit(worker) for worker in (one, other)]
     assert one.read(NOW).full_rate == 0.9
     paced.quota_store.set_quota(Quota(rate=20), NOW)
-    found += [turn(worker) for worker in (one, other, one)]
+    found += [permit(worker) for worker in (one, other, one)]
     paced.quota_store.set_quota(Quota(rate=2.5), NOW + SECOND)
-    found += [turn(worker) for worker in (other, other)]
+    found += [permit(worker) for worker in (other, other)]
     gaps = [later - earlier for earlier, later in pairwise(found)]
     assert gaps == [cost(0.9), cost(0.9), cost(18), cost(18), cost(18), cost(2.25)]
 
@@ -106,7 +106,7 @@ def test_without_a_rate_it_is_nine_tenths_of_the_quota_or_until_that_is_known_of
 def test_a_quota_may_be_known_before_anything_was_sent(paced: Paced) -> None:
     paced.quota_store.set_quota(Quota(rate=4, daily=200, left=150), NOW)
     worker = paced.worker(PacePlan())
-    assert [after(turn(worker)) for _ in range(2)] == [0 * SECOND, cost(3.6)]
+    assert [after(permit(worker)) for _ in range(2)] == [0 * SECOND, cost(3.6)]
     reading = worker.read(NOW)
     assert (reading.taken, reading.quota) == (2, Quota(rate=4, daily=200, left=148))
 
@@ -114,7 +114,7 @@ def test_a_quota_may_be_known_before_anything_was_sent(paced: Paced) -> None:
 def test_a_chosen_rate_goes_before_the_quota(paced: Paced) -> None:
     paced.quota_store.set_quota(Quota(rate=1), NOW)
     worker = paced.worker(TEN)
-    assert [after(turn(worker)) for _ in range(2)] == [0 * SECOND, SECOND / 10]
+    assert [after(permit(worker)) for _ in range(2)] == [0 * SECOND, SECOND / 10]
 
 
 def left(number: int) -> Quota:
@@ -126,83 +126,85 @@ def test_what_is_left_of_the_day_of_the_account_is_shared_until_a_tick_tells_of_
 ) -> None:
     """Also by whoever knows that nothing was left, or that there was no end to it."""
     workers = one, other, third = [paced.worker(TEN) for _ in range(3)]
-    turn(one)
+    permit(one)
     paced.quota_store.set_quota(left(3), NOW)
     for worker in (one, other, other):
-        turn(worker)
+        permit(worker)
     for worker in workers * 2:
-        assert worker.reserve(NOW, NOW + WAIT) is NoTurn.DAILY_CAP
+        assert worker.reserve(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
     assert third.read(NOW).quota == left(0)
     paced.quota_store.set_quota(left(2), NOW + SECOND)
     for worker in (one, third):
-        turn(worker, NOW + SECOND)
-    assert {worker.reserve(NOW + SECOND, NOW + WAIT) for worker in workers} == {NoTurn.DAILY_CAP}
+        permit(worker, NOW + SECOND)
+    assert {worker.reserve(NOW + SECOND, NOW + WAIT) for worker in workers} == {NoPermit.DAILY_CAP}
 
 
 def test_an_account_whose_day_has_no_end_any_more_stops_nobody(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     paced.quota_store.set_quota(left(2), NOW)
-    turn(one)
+    permit(one)
     paced.quota_store.set_quota(Quota(rate=14), NOW + SECOND)
     for worker in (one, other, one, other):
-        turn(worker, NOW + SECOND)
+        permit(worker, NOW + SECOND)
     assert one.read(NOW + SECOND).quota is None
 
 
 def test_an_answer_that_is_an_hour_old_stops_nobody(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     paced.quota_store.set_quota(left(1), NOW)
-    turn(one)
+    permit(one)
     hour_later = NOW + timedelta(hours=1)
-    assert one.reserve(hour_later - SECOND, hour_later) is NoTurn.DAILY_CAP
+    assert one.reserve(hour_later - SECOND, hour_later) is NoPermit.DAILY_CAP
     for worker in (one, other, one):
-        turn(worker, hour_later)
+        permit(worker, hour_later)
     assert one.read(hour_later).quota is None
 
 
 WARMUP = PacePlan(rate=100, warmup_from=NOW.date(), warmup_daily=3)
 
 
-def test_a_day_has_no_more_turns_than_its_cap_and_the_next_has_twice_as_many(paced: Paced) -> None:
+def test_a_day_has_no_more_permits_than_its_cap_and_the_next_has_twice_as_many(
+    paced: Paced,
+) -> None:
     one, other, third = (paced.worker(WARMUP) for _ in range(3))
     for worker in (one, other, one):
-        turn(worker)
+        permit(worker)
     for worker in (one, other, third):
-        assert worker.reserve(NOW, NOW + WAIT) is NoTurn.DAILY_CAP
+        assert worker.reserve(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
     for worker in (one, other, one, one, other, one):
-        turn(worker, NEXT_DAY)
+        permit(worker, NEXT_DAY)
     assert {worker.reserve(NEXT_DAY, NEXT_DAY + WAIT) for worker in (one, other, third)} == {
-        NoTurn.DAILY_CAP
+        NoPermit.DAILY_CAP
     }
 
 
 def test_a_new_day_begins_once_whoever_still_remembers_the_last(paced: Paced) -> None:
     workers = [paced.worker(WARMUP) for _ in range(3)]
     for worker in workers:
-        turn(worker, NEXT_DAY - 5 * SECOND)
+        permit(worker, NEXT_DAY - 5 * SECOND)
     for nth in range(6):
-        turn(workers[nth % 3], NEXT_DAY + nth * SECOND)
+        permit(workers[nth % 3], NEXT_DAY + nth * SECOND)
     late = NEXT_DAY + 6 * SECOND
-    assert workers[0].reserve(late, late) is NoTurn.DAILY_CAP
+    assert workers[0].reserve(late, late) is NoPermit.DAILY_CAP
 
 
 def test_a_clock_that_is_behind_at_midnight_brings_no_day_back(paced: Paced) -> None:
     plan = replace(WARMUP, warmup_daily=1)
     one, other = paced.worker(plan), paced.worker(plan)
-    turn(one, NEXT_DAY)
-    turn(one, NEXT_DAY)
+    permit(one, NEXT_DAY)
+    permit(one, NEXT_DAY)
     for worker in (other, one):
-        assert worker.reserve(NEXT_DAY - SECOND, NEXT_DAY + WAIT) is NoTurn.DAILY_CAP
+        assert worker.reserve(NEXT_DAY - SECOND, NEXT_DAY + WAIT) is NoPermit.DAILY_CAP
 
 
-def test_the_cap_is_told_before_the_turn_that_is_too_late(paced: Paced) -> None:
-    """What is told decides whether a digest is put off or skipped."""
+def test_the_cap_is_told_before_the_permit_that_is_too_late(paced: Paced) -> None:
+    """What is told decides whether a digest is requeued or skipped."""
     worker = paced.worker(replace(WARMUP, rate=0.01))
-    turn(worker)
-    assert worker.reserve(NOW, NOW + WAIT) is NoTurn.BUSY
+    permit(worker)
+    assert worker.reserve(NOW, NOW + WAIT) is NoPermit.BUSY
     for nth in (1, 2):
-        turn(worker, NOW + nth * 100 * SECOND)
-    assert worker.reserve(NOW, NOW + WAIT) is NoTurn.DAILY_CAP
+        permit(worker, NOW + nth * 100 * SECOND)
+    assert worker.reserve(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
 
 
 def test_what_goes_out_can_be_read(paced: Paced) -> None:
@@ -210,19 +212,19 @@ def test_what_goes_out_can_be_read(paced: Paced) -> None:
     worker = paced.worker(plan)
     before = worker.read(NOW)
     assert (before.rate, before.full_rate, before.taken, before.cap) == (20, 100, 0, 3)
-    turn(worker)
+    permit(worker)
     assert paced.worker(plan).read(NOW).taken == 1
     tomorrow = worker.read(NEXT_DAY)
     assert (tomorrow.taken, tomorrow.cap) == (0, 6)
     assert paced.worker(TEN).read(NOW).cap is None
 
 
-def drain(workers: list[Pacer], now: datetime, *, until: datetime) -> Counter[int]:
+def drain(workers: list[RateLimiter], now: datetime, *, until: datetime) -> Counter[int]:
     """Emails by half minute, where somebody is always waiting. Advances as a worker would."""
     sent: Counter[int] = Counter()
     while now < until:
         for worker in workers:
-            found = turn(worker, now)
+            found = permit(worker, now)
             sent[int((found - NOW) / (30 * SECOND))] += 1
         now = max(now, found)
     return sent
@@ -232,7 +234,7 @@ def test_a_cold_downstream_is_begun_slowly_and_each_stretch_has_twice_the_last(
     paced: Paced,
 ) -> None:
     plan = PacePlan(rate=6, ramp_from=1)
-    workers: list[Pacer] = [paced.worker(plan) for _ in range(3)]
+    workers: list[RateLimiter] = [paced.worker(plan) for _ in range(3)]
     sent = drain(workers, NOW, until=NOW + 150 * SECOND)
     for nth, rate in enumerate((1, 2, 4, 6)):
         assert sent[nth] == pytest.approx(30 * rate, abs=2 * rate + 2)
@@ -242,21 +244,21 @@ def test_the_ramp_counts_what_all_workers_sent(paced: Paced) -> None:
     """Also where the one that begins a stretch knows little of the last."""
     plan = PacePlan(rate=6, ramp_from=1)
     one, other = paced.worker(plan), paced.worker(plan)
-    turn(one)
+    permit(one)
     for nth in range(1, 29):
-        turn(other, NOW + nth * SECOND)
+        permit(other, NOW + nth * SECOND)
     begin = NOW + 31 * SECOND
-    turn(one, begin)
+    permit(one, begin)
     assert one.read(begin).rate == 2
 
 
 def test_after_a_pause_the_ramp_begins_anew(paced: Paced) -> None:
     plan = PacePlan(rate=6, ramp_from=1)
-    workers: list[Pacer] = [paced.worker(plan) for _ in range(2)]
+    workers: list[RateLimiter] = [paced.worker(plan) for _ in range(2)]
     drain(workers, NOW, until=NOW + 75 * SECOND)
     assert workers[0].reserve(NOW + 80 * SECOND, NOW + 90 * SECOND)
     later = NOW + 150 * SECOND
-    assert [turn(worker, later) - later for worker in (*workers, *workers)] == [
+    assert [permit(worker, later) - later for worker in (*workers, *workers)] == [
         SECOND * nth for nth in range(4)
     ]
 
@@ -266,7 +268,7 @@ def test_a_trickle_does_not_make_a_ramp_rise(paced: Paced) -> None:
     worker = paced.worker(PacePlan(rate=100, ramp_from=10))
     now = NOW
     for _ in range(40):
-        turn(worker, now)
+        permit(worker, now)
         now += 7 * SECOND
     assert worker.read(now).rate == 10
 
@@ -311,7 +313,7 @@ examples = {"plan": plans, "said": st.lists(asks, min_size=20, max_size=60)}
 
 @settings(max_examples=400, deadline=None)
 @given(**examples)
-def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_turn_is_lost(
+def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_permit_is_lost(
     plan: PacePlan, said: list[Ask]
 ) -> None:
     all_hold(Paced("fake"), plan, said)
@@ -322,7 +324,7 @@ def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_turn_is_lost
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(**examples)
-def test_whatever_each_worker_remembers_no_second_and_no_day_has_too_many_and_no_turn_is_lost(
+def test_whatever_each_worker_remembers_no_second_and_no_day_has_too_many_and_no_permit_is_lost(
     engine: str, plan: PacePlan, said: list[Ask]
 ) -> None:
     all_hold(Paced(engine, f"row {next(_numbers)}"), plan, said)
@@ -331,14 +333,14 @@ def test_whatever_each_worker_remembers_no_second_and_no_day_has_too_many_and_no
 def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
     """Begins just before midnight.
 
-    A turn lies right behind the one before it, by the rate that could be read, or is now; only
+    A permit lies right behind the one before it, by the rate that could be read, or is now; only
     who remembers an older rate of a ramp may leave a longer gap, and never a shorter one.
     """
     workers = [paced.worker(plan) for _ in range(4)]
     now = NEXT_DAY - 10 * SECOND
     soonest = latest = now
     still: int | None = None
-    turns: list[datetime] = []
+    permits: list[datetime] = []
     days: Counter[date] = Counter()
     for ask in said:
         now += ask.pause
@@ -346,14 +348,14 @@ def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
             now, still = now + MICROSECOND, ask.tick
             paced.quota_store.set_quota(left(ask.tick), now)
         rate = workers[ask.worker].read(now).rate
-        _is_what_the_ramp_allows(rate, plan, turns, now)
+        _is_what_the_ramp_allows(rate, plan, permits, now)
         found = workers[ask.worker].reserve(now, now + ask.wait)
-        if found is NoTurn.DAILY_CAP:
+        if found is NoPermit.DAILY_CAP:
             assert still == 0 or days[now.date()] == plan.cap_on(now.date())
-        elif found is NoTurn.BUSY:
+        elif found is NoPermit.BUSY:
             assert latest > now + ask.wait
         else:
-            assert isinstance(found, Turn)
+            assert isinstance(found, Permit)
             assert still != 0
             still = still and still - 1
             at = found.at
@@ -361,55 +363,55 @@ def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
             soonest = at + timedelta(seconds=1 / rate)
             slowest = min(rate, plan.ramp_from or rate)
             latest = at + timedelta(seconds=1 / slowest) + MICROSECOND
-            turns.append(at)
+            permits.append(at)
             days[now.date()] += 1
     for day, number in days.items():
         cap = plan.cap_on(day)
         assert cap is None or number <= cap
-    for nth, begin in enumerate(turns):
-        within = [found for found in turns[nth:] if found < begin + SECOND]
+    for nth, begin in enumerate(permits):
+        within = [found for found in permits[nth:] if found < begin + SECOND]
         assert len(within) <= (plan.rate or 0) + 1
 
 
 def _is_what_the_ramp_allows(
-    rate: float, plan: PacePlan, turns: list[datetime], now: datetime
+    rate: float, plan: PacePlan, permits: list[datetime], now: datetime
 ) -> None:
     """Doubled from its beginning, to the power of two that is next to twice what was taken.
 
-    A stretch ends with the first turn after `ramp_every`, and counts until the next one ends: so
+    A stretch ends with the first permit after `ramp_every`, and counts until the next one ends: so
     what it had may have been taken three of them ago.
     """
     assert plan.rate
     if not plan.ramp_from:
         assert rate == plan.rate
         return
-    lately = [found for found in turns if found >= now - 3 * plan.ramp_every]
+    lately = [found for found in permits if found >= now - 3 * plan.ramp_every]
     most = 2 * 2**0.5 * len(lately) / plan.ramp_every.total_seconds()
     assert min(plan.rate, plan.ramp_from) <= rate <= min(plan.rate, max(plan.ramp_from, most))
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
-def test_a_turn_whose_answer_is_lost_may_be_lost_and_is_never_given_twice(
+def test_a_permit_whose_answer_is_lost_may_be_lost_and_is_never_given_twice(
     paced: Paced, answers: list[str]
 ) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
-    turn(one)
+    permit(one)
     answers += ["lost after"]
     with pytest.raises(Unavailable):
         one.reserve(NOW, NOW + WAIT)
     answers += ["lost before"]
     with pytest.raises(Unavailable):
         one.reserve(NOW, NOW + WAIT)
-    assert [after(turn(worker)) for worker in (one, other)] == [SECOND / 5, 3 * SECOND / 10]
+    assert [after(permit(worker)) for worker in (one, other)] == [SECOND / 5, 3 * SECOND / 10]
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_a_worker_that_knows_that_it_is_busy_does_not_ask(paced: Paced, answers: list[str]) -> None:
     worker = paced.worker(TEN)
     for _ in range(51):
-        turn(worker)
+        permit(worker)
     answers += ["lost before"]
-    assert worker.reserve(NOW, NOW + WAIT) is NoTurn.BUSY
+    assert worker.reserve(NOW, NOW + WAIT) is NoPermit.BUSY
     assert answers == ["lost before"]
 
 
@@ -418,34 +420,34 @@ def test_a_row_that_never_stands_still_is_said_in_words(
     paced: Paced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = paced.worker(TEN)
-    turn(paced.worker(TEN))
+    permit(paced.worker(TEN))
     monkeypatch.setattr(
         "gazette.adapters.dynamodb.pacing.pace.update_or_current", lambda *_: (False, None)
     )
-    assert isinstance(worker, DynamoPacer)
+    assert isinstance(worker, DynamoRateLimiter)
     with pytest.raises(Unavailable, match="kept changing"):
         worker.reserve(NOW, NOW + WAIT)
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @pytest.mark.parametrize("later", [0 * SECOND, SECOND / 2, 40 * SECOND, 100 * SECOND])
-def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_turn_of_its_own(
+def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_permit_of_its_own(
     paced: Paced, monkeypatch: pytest.MonkeyPatch, later: timedelta
 ) -> None:
     plan = PacePlan(rate=10, ramp_from=5, warmup_from=NOW.date())
     one, other = paced.worker(plan), paced.worker(plan)
-    found = [turn(worker) for worker in (one, other)]
+    found = [permit(worker) for worker in (one, other)]
     now = NOW + later
 
     def overtaken(*asked: Any) -> Any:
         monkeypatch.setattr(
             "gazette.adapters.dynamodb.pacing.pace.update_or_current", update_or_current
         )
-        found.append(turn(other, now))
+        found.append(permit(other, now))
         return update_or_current(*asked)
 
     monkeypatch.setattr("gazette.adapters.dynamodb.pacing.pace.update_or_current", overtaken)
-    found.append(turn(one, now))
+    found.append(permit(one, now))
     assert [later - earlier >= SECOND / 10 for earlier, later in pairwise(found)] == [True] * 3
     assert one.read(now).taken == 4
 
@@ -456,11 +458,11 @@ def test_what_is_foreseen_is_what_would_be_answered_and_takes_nothing(paced: Pac
         foreseen = [worker.foresee(NOW, NOW + WAIT) for _ in range(2)]
         assert worker.read(NOW).taken == number
         assert foreseen == 2 * [worker.reserve(NOW, NOW + WAIT)]
-    assert worker.foresee(NOW, NOW + WAIT) is NoTurn.DAILY_CAP
-    braked = paced.worker(TEN)
-    braked.pull("paused", NOW)
-    assert braked.foresee(NOW, NOW + WAIT) is NoTurn.BRAKED
+    assert worker.foresee(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
+    breaker_open = paced.worker(TEN)
+    breaker_open.trip("paused", NOW)
+    assert breaker_open.foresee(NOW, NOW + WAIT) is NoPermit.BREAKER_OPEN
     later = NOW + 120 * SECOND
-    foreseen = [braked.foresee(later, later + WAIT) for _ in range(2)]
-    assert foreseen == 2 * [Turn(at=later, is_probe=True)]
-    assert foreseen[0] == braked.reserve(later, later + WAIT)
+    foreseen = [breaker_open.foresee(later, later + WAIT) for _ in range(2)]
+    assert foreseen == 2 * [Permit(at=later, is_probe=True)]
+    assert foreseen[0] == breaker_open.reserve(later, later + WAIT)

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
-from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PacePlan
 from gazette.settings import FanoutSettings, GenerateSettings
 from rich.console import Console
@@ -36,13 +36,13 @@ def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
         return CliRunner().invoke(app, ["sending", *arguments], input=said)
 
 
-def refused(row: str = ROWS.digest) -> Brake:
+def refused(row: str = ROWS.digest) -> OpenBreaker:
     """A worker, of which the provider refused the digest."""
-    return DynamoPacer("pace", PLAN, name=row).pull(WHY, NOW)
+    return DynamoRateLimiter("pace", PLAN, name=row).trip(WHY, NOW)
 
 
-def stored(row: str = ROWS.digest) -> Brake | None:
-    return DynamoPacer("pace", PLAN, name=row).read(NOW).brake
+def stored(row: str = ROWS.digest) -> OpenBreaker | None:
+    return DynamoRateLimiter("pace", PLAN, name=row).read(NOW).breaker
 
 
 def test_status_shows_each_stream_and_its_rate(
@@ -172,7 +172,7 @@ def test_no_other_stage_than_the_named_one_is_touched(
     assert done.exit_code == 2
     assert "There is no function gazette-nowhere-generate here" in done.stderr
     assert len(done.stderr.splitlines()) == 1
-    assert stored() == Brake(
+    assert stored() == OpenBreaker(
         why=WHY, since=NOW, until=NOW + timedelta(minutes=1), step=timedelta(minutes=1)
     )
 

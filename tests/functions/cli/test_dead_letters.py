@@ -12,7 +12,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_failed_run, encode_run_key
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
@@ -251,13 +251,15 @@ def test_a_list_tells_how_many_wait_and_since_when(stage: Cloud, sqs: Sqs) -> No
 def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     message = a_message(stage)
     sqs.put("resend-dead", message)
-    DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest).pull_by_hand("wrong template", NOW)
+    DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest).open_by_hand(
+        "wrong template", NOW
+    )
     (braked,) = rows(run(stage, "show"))
     assert braked[4:] == [
         "waits",
         "sending is stopped (gazette sending status); it goes out once it resumes",
     ]
-    DynamoPacer("pace", PacePlan(rate=500), name=ROWS.digest).release_by_hand()
+    DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest).close_by_hand()
     claim = Claim(Window(NOW, NOW), deadline=datetime.now(UTC), nonce="n")
     claimed = apply(runs().chain(decode_run_key(message))[0], claim, runs=runs())
     (overdue,) = rows(run(stage, "show"))

@@ -121,8 +121,8 @@ def test_what_is_on_hold_waits_for_its_release(
     cloud.work("generate", due_with_likes(cloud, 1, 2))
     (mail,) = cloud.sent()
     assert mail["Content"]["Simple"]["Subject"]["Data"] == "1 new comment from User 0"
-    assert '"put_off":2' in logs.getvalue()
-    assert '"events_put_off":[2.0]' in capsys.readouterr().out
+    assert '"deferred":2' in logs.getvalue()
+    assert '"events_deferred":[2.0]' in capsys.readouterr().out
     assert DynamoCategoryHolds("control").release("like")
     (run,) = cloud.rows("runs")
     likes = [row for row in cloud.rows("events") if '"like"' in row["body"]]
@@ -156,7 +156,7 @@ def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
 
 
 @pytest.mark.parametrize("likes", [1, 3])
-def test_what_is_put_off_costs_four_write_units_an_event_and_two_a_digest(
+def test_what_is_deferred_costs_four_write_units_an_event_and_two_a_digest(
     cloud: Cloud, likes: int
 ) -> None:
     """A transaction: each row twice, and the local index under another key."""

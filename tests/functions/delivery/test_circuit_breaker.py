@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.bootstrap import generate
 from gazette.bootstrap.parts import sending
-from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PacePlan
 
 from tests.functions.conftest import Cloud, fan_out
@@ -54,8 +54,8 @@ def messages(cloud: Cloud, later: None) -> list[str]:
     return found
 
 
-def brake(row: str = ROWS.digest) -> Brake | None:
-    return DynamoPacer("pace", PacePlan(rate=500), name=row).read(datetime.now(UTC)).brake
+def breaker(row: str = ROWS.digest) -> OpenBreaker | None:
+    return DynamoRateLimiter("pace", PacePlan(rate=500), name=row).read(datetime.now(UTC)).breaker
 
 
 def minutes_later(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, minutes: int) -> None:
@@ -73,10 +73,10 @@ def test_one_email_finds_out_that_the_account_is_refused_and_the_others_wait(
     cloud.invoke("generate", records(messages[0]))
     cloud.work("generate", *messages[1:])
     assert paused == ["paused", "ann@example.com"]
-    found = brake()
+    found = breaker()
     assert found
     assert (found.why, found.step) == ("SendingPausedException", timedelta(minutes=1))
-    assert brake(ROWS.immediate) == found
+    assert breaker(ROWS.immediate) == found
 
 
 def test_a_refusal_of_the_account_costs_six_write_units_and_a_run_held_up_one(
@@ -84,7 +84,7 @@ def test_a_refusal_of_the_account_costs_six_write_units_and_a_run_held_up_one(
 ) -> None:
     assert paused
     cloud.invoke("generate", records(messages[0]))
-    # The claim; the run as it waits, and as what the batch counts it. Its turn, and two brakes.
+    # The claim; the run as it waits, and as what the batch counts it. Its permit, and two breakers.
     assert cloud.meter.write_units == Counter(runs=1 + 2, pace=1 + 1 + 1)
     for message in messages[1:]:
         cloud.meter.clear()
@@ -100,14 +100,14 @@ def test_the_one_that_tries_lets_all_go(
     minutes_later(cloud, monkeypatch, 2)
     cloud.invoke("generate", records(*messages))
     assert paused == ["paused", "ann@example.com", "ann@example.com"]
-    found = brake()
+    found = breaker()
     assert found
     assert found.step == timedelta(minutes=2)
     paused.clear()
     minutes_later(cloud, monkeypatch, 5)
     cloud.work("generate", messages[1])
-    assert brake() is None
-    # What a new process remembers is refused; then its turn, and the release.
+    assert breaker() is None
+    # What a new process remembers is refused; then its permit, and the release.
     assert cloud.meter.calls["dynamodb.UpdateItem"] == 1 + 1 + 1
     cloud.work("generate", *messages)
     assert len(cloud.sent()) == 3

@@ -61,7 +61,7 @@ def test_a_run_that_the_account_was_refused_for_is_counted(
     found = counted(
         refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, outcome=outcome, handler=handler
     )
-    assert (found["brake_pulled"], found["run_put_off"]) == ([1], [1])
+    assert (found["breaker_opened"], found["run_requeued"]) == ([1], [1])
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_no_other_is(
 ) -> None:
     """Nor one that was refused before and only waits now."""
     found = counted(refused(Reason.REFUSED_ACCOUNT), monkeypatch, capsys, outcome=outcome)
-    assert "brake_pulled" not in found
+    assert "breaker_opened" not in found
 
 
 @pytest.mark.parametrize("stage", ["gazette-prod", None])

@@ -138,7 +138,7 @@ def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
     assert not cloud.take("failed")
 
 
-def test_a_delivery_event_settles_a_doubt(
+def test_a_delivery_event_settles_an_unknown_outcome(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -196,7 +196,7 @@ def test_a_run_whose_message_is_gone_is_queued_again_and_sent(cloud: Cloud, mess
     assert stored().status is Status.SENT
 
 
-def test_a_doubt_is_sent_once_more_once_delivery_events_are_known_to_come_in(
+def test_an_unknown_outcome_is_sent_once_more_once_delivery_events_are_known_to_come_in(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))
@@ -273,7 +273,7 @@ def test_a_refusal_costs_three_write_units_more_than_an_attempt(
     assert cloud.meter.calls["sqs.SendMessageBatch"] == 1
 
 
-def test_a_doubt_costs_four_write_units_and_the_delivery_event_that_settles_it_five(
+def test_an_unknown_outcome_costs_four_write_units_and_the_delivery_event_that_settles_it_five(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
 ) -> None:
     ses_says(ReadTimeoutError(endpoint_url="sesv2"))

@@ -26,13 +26,13 @@ from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, DigestTime
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings import ingest as settings_of_events
-from gazette.steps.delivery.types import Awaited, Delivery
+from gazette.steps.delivery.types import Delivery, WaitingFor
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW, RETENTION, SettableClock, a_subscriber, an_event
 from tests.explained import explained
-from tests.fake_stores import FakePacer
+from tests.fake_stores import FakeRateLimiter
 from tests.world import SETTLE_LAG, World, crashes
 
 DAY = timedelta(days=1)
@@ -159,8 +159,8 @@ def come_due(world: World, name: str) -> RunKey:
 def use_up_the_day(world: World) -> None:
     """The cap of the new domain is a single email a day; somebody else has it."""
     plan = PacePlan(rate=500, warmup_from=world.clock().date(), warmup_daily=1)
-    world.pacer = FakePacer(plan, world.pacer.row)
-    world.pacer.reserve(world.clock(), world.clock() + timedelta(minutes=1))
+    world.rate_limiter = FakeRateLimiter(plan, world.rate_limiter.row)
+    world.rate_limiter.reserve(world.clock(), world.clock() + timedelta(minutes=1))
 
 
 @pytest.mark.parametrize("often", [Frequency.CUSTOM, Frequency.WEEKLY])
@@ -192,7 +192,7 @@ def test_a_digest_that_waits_for_the_next_day_says_so_and_the_next_one_takes_it_
     use_up_the_day(world)
     done = world.deliver(key)
     assert done
-    assert (done.run.status, done.awaited) == (Status.PENDING, Awaited.NEXT_DAY)
+    assert (done.run.status, done.waiting_for) == (Status.PENDING, WaitingFor.NEXT_DAY)
     world.generate_queue.sent.clear()
     come_due(world, "weekly")
     world.deliver_queued()
@@ -278,7 +278,7 @@ def test_an_event_that_expires_is_counted_once_also_where_the_claim_fails() -> N
     def overtake() -> None:
         world.runs.rows[key] = replace(world.runs.rows[key], epoch=1)
 
-    with world.meanwhile("pacer.reserve", overtake):
+    with world.meanwhile("rate_limiter.reserve", overtake):
         done = world.deliver(key)
     assert done
     assert (done.run.status, done.expired) == (Status.SENT, 1)
@@ -313,7 +313,7 @@ def test_what_is_extended_between_reading_and_counting_goes_out(also: bool) -> N
     def extend() -> None:
         world.events.extend(found, world.clock() + 30 * DAY)
 
-    with world.meanwhile("shelf.expire", extend, before=True):
+    with world.meanwhile("deferred_events.expire", extend, before=True):
         done = world.deliver(key)
     assert done
     assert done.expired == 0

@@ -15,7 +15,7 @@ from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.prepare import Prepared, prepare
-from gazette.steps.delivery.types import Awaited
+from gazette.steps.delivery.types import WaitingFor
 
 from tests.builders import NOW, a_subscriber, an_event
 from tests.fake_stores import FakeCategoryHolds
@@ -75,11 +75,11 @@ def test_a_held_category_is_left_out_and_comes_with_the_next_digest_after_its_re
     assert len(world.emails()) == 2
 
 
-def test_what_was_put_off_lies_behind_the_window_under_the_same_schedule() -> None:
+def test_what_was_deferred_lies_behind_the_window_under_the_same_schedule() -> None:
     world = a_world_with_a_hold()
     done = world.deliver(KEY)
     assert done
-    assert (done.put_off, done.run.categories) == (1, ("comment",))
+    assert (done.deferred, done.run.categories) == (1, ("comment",))
     assert done.run.window
     placed = world.events.get("ann", "l0")
     assert isinstance(placed, Placed)
@@ -87,7 +87,7 @@ def test_what_was_put_off_lies_behind_the_window_under_the_same_schedule() -> No
     assert placed.stored_at > done.run.window.until
 
 
-def test_what_was_put_off_is_counted_also_where_the_claim_has_to_be_made_anew() -> None:
+def test_what_was_deferred_is_counted_also_where_the_claim_has_to_be_made_anew() -> None:
     world = a_world_with_a_hold(likes=2)
 
     def change() -> None:
@@ -97,7 +97,7 @@ def test_what_was_put_off_is_counted_also_where_the_claim_has_to_be_made_anew() 
     with world.meanwhile("runs.swap", change, before=True):
         done = world.deliver(KEY)
     assert done
-    assert (done.run.status, done.put_off) == (Status.SENT, 2)
+    assert (done.run.status, done.deferred) == (Status.SENT, 2)
 
 
 def test_a_digest_of_nothing_else_ends_and_writes_no_event() -> None:
@@ -120,23 +120,23 @@ def test_other_categories_are_as_if_there_were_no_hold() -> None:
     assert shown(world) == [("c0: 1", "l0: 1")]
 
 
-def test_nothing_is_put_off_before_there_is_a_turn_to_send() -> None:
+def test_nothing_is_deferred_before_there_is_a_permit_to_send() -> None:
     world = a_world_with_a_hold()
-    world.pacer.pull_by_hand("stop", world.clock())
+    world.rate_limiter.open_by_hand("stop", world.clock())
     before = dict(world.events.rows)
     world.generate(KEY)
     assert world.events.rows == before
 
 
-def test_where_another_worker_claims_first_nothing_is_put_off() -> None:
+def test_where_another_worker_claims_first_nothing_is_deferred() -> None:
     """It does not know of the hold yet."""
     world = a_world_with_a_hold()
-    other = replace(world.delivering(), held_categories=FakeCategoryHolds().names)
+    other = replace(world.delivery_context(), held_categories=FakeCategoryHolds().names)
 
     def unknowing() -> None:
         deliver(KEY, by=other, time_left=lambda: timedelta(seconds=60))
 
-    with world.meanwhile("shelf.put_off", unknowing, before=True):
+    with world.meanwhile("deferred_events.defer", unknowing, before=True):
         world.generate(KEY)
     assert shown(world) == [("c0: 1", "l0: 1")]
 
@@ -154,7 +154,7 @@ def test_what_was_refused_before_the_hold_is_left_out_when_it_is_tried_again() -
     assert shown(world) == [("c0: 1",), ("l0: 1",)]
 
 
-def in_doubt(policy: Policy) -> World:
+def may_have_gone(policy: Policy) -> World:
     """Nobody knows whether the email went out; the category is on hold, then the policy speaks."""
     world = a_world(policy=policy)
     world.mailer.script.append(Uncertain(1, "ReadTimeout"))
@@ -169,7 +169,7 @@ def in_doubt(policy: Policy) -> World:
 
 def test_what_may_have_gone_out_is_sent_again_as_it_was() -> None:
     """Left out it would come once more with the next one, also where it had gone out."""
-    world = in_doubt(Policy.RESEND)
+    world = may_have_gone(Policy.RESEND)
     world.resend(KEY)
     assert shown(world) == [("c0: 1", "l0: 1")]
     next_digest(world)
@@ -177,7 +177,7 @@ def test_what_may_have_gone_out_is_sent_again_as_it_was() -> None:
 
 
 def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> None:
-    world = in_doubt(Policy.CARRY_OVER)
+    world = may_have_gone(Policy.CARRY_OVER)
     for number, category in ((1, "comment"), (2, "like")):
         world.events.store(an_event(f"n{number}", entity_id=f"n{number}", category=category), DAILY)
     next_digest(world)
@@ -189,7 +189,7 @@ def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> Non
 
 def test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice() -> None:
     """It would, had the like been moved behind the window of the run that had gone out."""
-    world = in_doubt(Policy.CARRY_OVER)
+    world = may_have_gone(Policy.CARRY_OVER)
     world.events.store(an_event("n1", entity_id="n1"), DAILY)
 
     def evidence() -> None:
@@ -211,7 +211,10 @@ def test_a_run_whose_events_keep_changing_is_given_back() -> None:
     def retract() -> None:
         world.say(RetractEvent("ann", f"l{next(numbers)}"))
 
-    with world.meanwhile("shelf.put_off", retract, before=True, times=3), pytest.raises(NotYet):
+    with (
+        world.meanwhile("deferred_events.defer", retract, before=True, times=3),
+        pytest.raises(NotYet),
+    ):
         world.generate(KEY)
     world.generate(KEY)
     assert shown(world) == [("c0: 1",)]
@@ -234,7 +237,7 @@ def test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_
     hold(world)
     done = world.deliver(key)
     assert done
-    assert (done.run.status, done.awaited) == (Status.PENDING, Awaited.BRAKE_OFF)
+    assert (done.run.status, done.waiting_for) == (Status.PENDING, WaitingFor.SENDING_RESUMED)
     world.generate(key)
     (queued,) = world.generate_queue.sent
     assert timedelta(minutes=10) <= queued.delay <= timedelta(minutes=15)
@@ -323,7 +326,7 @@ def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
 
 
 @pytest.mark.parametrize("later", [timedelta(0), 2 * SETTLE_LAG])
-def test_who_has_read_an_event_before_it_was_put_off_does_not_send_it(later: timedelta) -> None:
+def test_who_has_read_an_event_before_it_was_deferred_does_not_send_it(later: timedelta) -> None:
     """A worker that does not know of the hold; the one that does dies before its claim."""
 
     def unknowing(world: World) -> None:
@@ -331,15 +334,15 @@ def test_who_has_read_an_event_before_it_was_put_off_does_not_send_it(later: tim
         world.generate(KEY)
         world.held_categories = known
 
-    def put_off_and_die(world: World) -> None:
+    def defer_and_die(world: World) -> None:
         known, world.held_categories = world.held_categories, world.category_holds.names
-        prepared = prepare(KEY, by=world.delivering())
+        prepared = prepare(KEY, by=world.delivery_context())
         if isinstance(prepared, Prepared):
-            world.shelf.put_off(prepared.held, prepared.run)
+            world.deferred_events.defer(prepared.held, prepared.run)
         world.clock.now += later
         world.held_categories = known
 
-    for world, where in interleavings(partial(a_world_with_a_hold, 2), unknowing, put_off_and_die):
+    for world, where in interleavings(partial(a_world_with_a_hold, 2), unknowing, defer_and_die):
         settle(world)
         judge(world, where)
 

@@ -108,7 +108,7 @@ def test_explain_says_what_was_given_up() -> None:
 def test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not(
     policy: Policy, amends: bool
 ) -> None:
-    """Set aside, it would lose the stamp by which the doubtful windows count it."""
+    """Excluded, it would lose the stamp by which the unknown windows count it."""
     world, mailer = a_world(policy, Frequency.DAILY)
     at = world.clock()
     event = an_event("e1", entity_id="e1", excerpt="odd", occurred_at=at)
@@ -147,7 +147,7 @@ def test_who_goes_on_after_it_was_given_up_starts_behind_it() -> None:
     assert [email.lines for email in world.emails()] == [("e1: 1",)]
 
 
-def test_many_doubtful_runs_never_lock_their_reader() -> None:
+def test_many_unknown_runs_never_lock_their_reader() -> None:
     """However many there are: a transaction takes a hundred rows."""
     world, mailer = a_world(Policy.CARRY_OVER, Frequency.DAILY)
     for day in range(1, 131):

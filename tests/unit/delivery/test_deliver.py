@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from gazette.domain.delivery.pace import NoTurn, PacePlan, Quota, Turn
+from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit, Quota
 from gazette.domain.delivery.run import Reason, Run, Status, why_not_sent
 from gazette.domain.delivery.signals import (
     RefusedAccount,
@@ -26,7 +26,7 @@ from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Lane, Pacing
-from gazette.steps.delivery.types import Delivering, DeliveryLimits
+from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
 from gazette.steps.runs import apply
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
@@ -34,7 +34,7 @@ from tests.fake_stores import (
     FakeBatches,
     FakeCategoryHolds,
     FakeEvents,
-    FakePacer,
+    FakeRateLimiter,
     FakeRuns,
     FakeSubscribers,
     FakeSuppressions,
@@ -55,8 +55,12 @@ class World:
     runs: FakeRuns = field(default_factory=FakeRuns)
     subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
     mailer: FakeMailer = field(default_factory=FakeMailer)
-    pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
-    immediate_pacer: FakePacer = field(default_factory=lambda: FakePacer(PacePlan(rate=10)))
+    rate_limiter: FakeRateLimiter = field(
+        default_factory=lambda: FakeRateLimiter(PacePlan(rate=10))
+    )
+    immediate_rate_limiter: FakeRateLimiter = field(
+        default_factory=lambda: FakeRateLimiter(PacePlan(rate=10))
+    )
     generate_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
     resend_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
     renderer: Renderer = field(default_factory=FakeRenderer)
@@ -80,7 +84,7 @@ class World:
         done = generate(
             key,
             deliver=partial(
-                deliver, by=self.delivering(), time_left=time_left or (lambda: self.left)
+                deliver, by=self.delivery_context(), time_left=time_left or (lambda: self.left)
             ),
             stop_suppressed=lambda _: False,
             generate_queue=self.generate_queue,
@@ -91,8 +95,8 @@ class World:
         assert done.run == self.runs.rows[key]
         return done.run
 
-    def delivering(self) -> Delivering:
-        return Delivering(
+    def delivery_context(self) -> DeliveryContext:
+        return DeliveryContext(
             runs=self.runs,
             subscribers=self.subscribers,
             suppressions=FakeSuppressions(),
@@ -102,15 +106,18 @@ class World:
             desk=Desk(
                 renderer=self.renderer,
                 experiment=self.experiments.running,
-                shelf=self.events,
+                deferred_events=self.events,
                 max_groups=20,
             ),
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
                 lanes=Streams(
-                    digest=Lane(pacer=self.pacer, lever=self.pacer),
-                    immediate=Lane(pacer=self.immediate_pacer, lever=self.immediate_pacer),
+                    digest=Lane(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
+                    immediate=Lane(
+                        rate_limiter=self.immediate_rate_limiter,
+                        breaker=self.immediate_rate_limiter,
+                    ),
                 ),
                 clock=self.clock,
                 sleep=self.clock.sleep,
@@ -318,15 +325,15 @@ def test_what_would_be_sent_once_more_heeds_a_stop_and_its_hour_like_any_other(
     assert ready.mailer.calls == 0
 
 
-def test_the_batch_is_looked_at_after_the_wait_for_a_turn(ready: World) -> None:
+def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: World) -> None:
     """Whoever cancels goes through an index that may not show the run yet."""
-    original = ready.pacer.reserve
+    original = ready.rate_limiter.reserve
 
-    def cancelled_meanwhile(now: datetime, latest: datetime) -> Turn | NoTurn:
+    def cancelled_meanwhile(now: datetime, latest: datetime) -> Permit | NoPermit:
         ready.batches.cancel(slot_of(NOW))
         return original(now, latest)
 
-    ready.pacer.reserve = cancelled_meanwhile  # type: ignore[method-assign]
+    ready.rate_limiter.reserve = cancelled_meanwhile  # type: ignore[method-assign]
     assert ready.deliver().reason is Reason.BATCH_CANCELLED
     assert ready.mailer.calls == 0
 
@@ -613,33 +620,33 @@ def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: Worl
 # Its turn.
 
 
-def reserve_all(pacer: FakePacer, now: datetime, seconds: float) -> None:
+def reserve_all(rate_limiter: FakeRateLimiter, now: datetime, seconds: float) -> None:
     """Let others take every turn from now on for a while."""
-    pacer.row.pace = replace(
-        pacer.row.pace,
+    rate_limiter.row.pace = replace(
+        rate_limiter.row.pace,
         next_at=now + timedelta(seconds=seconds),
         stretch_at=now,
         day=now.date(),
     )
 
 
-def use_up_the_day(pacer: FakePacer, now: datetime) -> None:
+def use_up_the_day(rate_limiter: FakeRateLimiter, now: datetime) -> None:
     """A new domain that may send two emails today, and has."""
-    pacer.plan = PacePlan(rate=10, warmup_from=now.date(), warmup_daily=2)
+    rate_limiter.plan = PacePlan(rate=10, warmup_from=now.date(), warmup_daily=2)
     for _ in range(2):
-        pacer.reserve(now, now + timedelta(seconds=5))
+        rate_limiter.reserve(now, now + timedelta(seconds=5))
 
 
-def test_a_run_takes_no_turn_of_the_other_stream(collecting: World) -> None:
+def test_a_run_takes_no_permit_of_the_other_stream(collecting: World) -> None:
     collecting.clock.pass_time(seconds=80)
-    reserve_all(collecting.pacer, collecting.clock(), 60)
-    use_up_the_day(collecting.pacer, collecting.clock())
+    reserve_all(collecting.rate_limiter, collecting.clock(), 60)
+    use_up_the_day(collecting.rate_limiter, collecting.clock())
     assert collecting.deliver(AT_ONCE).status is Status.SENT
 
 
 @pytest.mark.parametrize("seconds", [0, 0.3, 5])
-def test_an_email_waits_for_its_turn(ready: World, seconds: float) -> None:
-    reserve_all(ready.pacer, ready.clock(), seconds)
+def test_an_email_waits_for_its_permit(ready: World, seconds: float) -> None:
+    reserve_all(ready.rate_limiter, ready.clock(), seconds)
     turn = ready.clock() + timedelta(seconds=seconds)
     assert ready.deliver().status is Status.SENT
     assert ready.clock() == turn
@@ -647,23 +654,23 @@ def test_an_email_waits_for_its_turn(ready: World, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
-def test_a_run_whose_turn_is_too_far_off_is_put_off_by_a_message_of_its_own(
+def test_a_run_whose_permit_is_too_far_off_is_requeued_by_a_message_of_its_own(
     ready: World, status: Status
 ) -> None:
     """It stays as it is; nobody slept, and no turn was taken."""
     run = replace(a_run(), status=status)
     ready.runs.rows[KEY] = run
-    reserve_all(ready.pacer, ready.clock(), 5.001)
-    before, pace = ready.clock(), ready.pacer.row.pace
+    reserve_all(ready.rate_limiter, ready.clock(), 5.001)
+    before, pace = ready.clock(), ready.rate_limiter.row.pace
     assert ready.deliver() == run
     (queued,) = ready.generate_queue.sent
     assert (queued.key, queued.delay) == (KEY, timedelta(seconds=480))
-    assert (ready.clock(), ready.pacer.row.pace) == (before, pace)
+    assert (ready.clock(), ready.rate_limiter.row.pace) == (before, pace)
     assert ready.mailer.calls == 0
 
 
-def test_a_run_that_was_put_off_is_sent_when_its_message_comes(ready: World) -> None:
-    reserve_all(ready.pacer, ready.clock(), 60)
+def test_a_run_that_was_requeued_is_sent_when_its_message_comes(ready: World) -> None:
+    reserve_all(ready.rate_limiter, ready.clock(), 60)
     ready.deliver()
     ready.clock.now += ready.generate_queue.sent[0].delay
     assert ready.deliver().status is Status.SENT
@@ -673,44 +680,44 @@ def test_a_run_that_was_put_off_is_sent_when_its_message_comes(ready: World) -> 
 def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: World) -> None:
     """Fifteen seconds are needed, and two are left for waiting.
 
-    Another invocation has more: the run is not put off for minutes.
+    Another invocation has more: the run is not requeued for minutes.
     """
     ready.left = timedelta(seconds=17)
-    reserve_all(ready.pacer, ready.clock(), 2.5)
+    reserve_all(ready.rate_limiter, ready.clock(), 2.5)
     with pytest.raises(NotYet, match="Too little time"):
         ready.deliver()
     assert not ready.generate_queue.sent
     assert ready.runs.rows[KEY] == a_run()
-    reserve_all(ready.pacer, ready.clock(), 2)
+    reserve_all(ready.rate_limiter, ready.clock(), 2)
     assert ready.deliver().status is Status.SENT
 
 
-def test_with_no_time_to_wait_a_turn_that_is_free_now_is_taken(ready: World) -> None:
+def test_with_no_time_to_wait_a_permit_that_is_free_now_is_taken(ready: World) -> None:
     ready.left = timedelta(seconds=15)
     assert ready.deliver().status is Status.SENT
-    assert ready.pacer.row.pace.taken == 1
+    assert ready.rate_limiter.row.pace.taken == 1
 
 
-def test_a_message_that_cannot_be_put_off_is_kept(
+def test_a_message_that_cannot_be_requeued_is_kept(
     ready: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: object) -> None:
         raise Unavailable("SQS did not answer")
 
     monkeypatch.setattr(ready.generate_queue, "send", refuse)
-    reserve_all(ready.pacer, ready.clock(), 60)
+    reserve_all(ready.rate_limiter, ready.clock(), 60)
     with pytest.raises(Unavailable):
         ready.deliver()
     assert ready.runs.rows[KEY] == a_run()
 
 
-def test_a_run_for_which_there_is_nothing_to_send_takes_no_turn(world: World) -> None:
-    reserve_all(world.pacer, world.clock(), 60)
+def test_a_run_for_which_there_is_nothing_to_send_takes_no_permit(world: World) -> None:
+    reserve_all(world.rate_limiter, world.clock(), 60)
     assert world.deliver().reason is Reason.EMPTY
     assert not world.generate_queue.sent
 
 
-def test_who_is_overtaken_before_the_claim_keeps_its_turn(ready: World) -> None:
+def test_who_is_overtaken_before_the_claim_keeps_its_permit(ready: World) -> None:
     original = ready.runs.swap
 
     def stopped(before: Run, after: Run) -> Run:
@@ -720,14 +727,14 @@ def test_who_is_overtaken_before_the_claim_keeps_its_turn(ready: World) -> None:
 
     ready.runs.swap = stopped  # type: ignore[method-assign]
     assert ready.deliver().status is Status.SENT
-    assert ready.pacer.row.pace.taken == 1
+    assert ready.rate_limiter.row.pace.taken == 1
 
 
-def test_a_digest_for_which_the_day_has_no_turn_left_is_skipped_with_its_reason(
+def test_a_digest_for_which_the_day_has_no_permit_left_is_skipped_with_its_reason(
     ready: World,
 ) -> None:
     """Its events go with the next one, which is not a day late."""
-    use_up_the_day(ready.pacer, ready.clock())
+    use_up_the_day(ready.rate_limiter, ready.clock())
     run = ready.deliver()
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
     assert not ready.generate_queue.sent
@@ -740,22 +747,22 @@ def test_a_digest_for_which_the_day_has_no_turn_left_is_skipped_with_its_reason(
 def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room_again(
     ready: World,
 ) -> None:
-    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
+    ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
     run = ready.deliver()
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
-    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=1), ready.clock())
+    ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=1), ready.clock())
     ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
     assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
 
 
-def test_an_email_waits_for_its_turn_no_more_than_five_seconds(ready: World) -> None:
+def test_an_email_waits_for_its_permit_no_more_than_five_seconds(ready: World) -> None:
     asked: list[timedelta] = []
 
-    def reserve(now: datetime, latest: datetime) -> NoTurn:
+    def reserve(now: datetime, latest: datetime) -> NoPermit:
         asked.append(latest - now)
-        return NoTurn.BUSY
+        return NoPermit.BUSY
 
-    ready.pacer.reserve = reserve  # type: ignore[method-assign]
+    ready.rate_limiter.reserve = reserve  # type: ignore[method-assign]
     ready.deliver()
     assert asked == [timedelta(seconds=5)]
 
@@ -795,16 +802,18 @@ def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: World) -> None:
     assert ready.deliver().status is Status.SENT
 
 
-def test_an_immediate_run_is_put_off_for_less_than_a_digest(collecting: World) -> None:
+def test_an_immediate_run_is_requeued_for_less_than_a_digest(collecting: World) -> None:
     collecting.clock.pass_time(seconds=80)
-    reserve_all(collecting.immediate_pacer, collecting.clock(), 60)
+    reserve_all(collecting.immediate_rate_limiter, collecting.clock(), 60)
     assert collecting.deliver(AT_ONCE).status is Status.PENDING
     assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=35)]
 
 
-def test_an_immediate_run_for_which_the_day_has_no_turn_left_is_put_off(collecting: World) -> None:
+def test_an_immediate_run_for_which_the_day_has_no_permit_left_is_requeued(
+    collecting: World,
+) -> None:
     collecting.clock.pass_time(seconds=80)
-    use_up_the_day(collecting.immediate_pacer, collecting.clock())
+    use_up_the_day(collecting.immediate_rate_limiter, collecting.clock())
     run = collecting.deliver(AT_ONCE)
     assert run.status is Status.PENDING
     assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=900)]

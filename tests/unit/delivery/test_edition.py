@@ -1,4 +1,4 @@
-"""Editing: an event that no email can show is set aside, and the rest goes out (rule 17)."""
+"""Editing: an event that no email can show is excluded, and the rest goes out (rule 17)."""
 
 from dataclasses import dataclass, field
 
@@ -55,18 +55,23 @@ def a_world(renderer: Choking) -> World:
     return world
 
 
-def test_trace_q_a_poison_event_is_set_aside_and_the_rest_goes_out() -> None:
+def test_trace_q_a_poison_event_is_excluded_and_the_rest_goes_out() -> None:
     world = a_world(Choking({"poison", "venom"}))
     run = world.generate(KEY)
     assert run
     assert run.status is Status.SENT
     [email] = world.emails()
     assert sorted(email.lines) == ["post0: 1", "post2: 1"]
-    assert world.waiting() == {"e0": DAILY, "e1": Unsent.ASIDE, "e2": DAILY, "e3": Unsent.ASIDE}
+    assert world.waiting() == {
+        "e0": DAILY,
+        "e1": Unsent.EXCLUDED,
+        "e2": DAILY,
+        "e3": Unsent.EXCLUDED,
+    }
     assert world.events.reasons["ann", "e1"] == "cannot show 'poison'"
 
 
-def test_a_template_that_can_show_nothing_sets_nothing_aside() -> None:
+def test_a_template_that_can_show_nothing_excludes_nothing() -> None:
     """A deployment that broke it must not empty everybody's digests."""
     world = a_world(Choking(broken=True))
     with pytest.raises(RenderingFailed):
@@ -80,7 +85,7 @@ def test_where_all_are_poison_nothing_is_sent() -> None:
     run = world.generate(KEY)
     assert run
     assert run.status is Status.SKIPPED
-    assert set(world.waiting().values()) == {Unsent.ASIDE}
+    assert set(world.waiting().values()) == {Unsent.EXCLUDED}
 
 
 def test_what_is_put_again_comes_back_once_it_can_be_shown() -> None:

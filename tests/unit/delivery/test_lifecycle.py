@@ -425,7 +425,9 @@ signals: st.SearchStrategy[Signal] = st.one_of(
 @given(st.lists(signals, max_size=30))
 @settings(max_examples=400, deadline=None)
 def test_no_history_goes_back(history: list[Signal]) -> None:
-    """Counters only grow, `until` stays, sent stays, and at most one resend follows doubt."""
+    """Counters only grow, `until` stays, sent stays, and at most one resend follows an unknown
+    outcome.
+    """
     run = PENDING
     for signal in history:
         after = transition(run, signal)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
-from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedForNow
 from gazette.domain.errors import NotYet, Unavailable
@@ -18,7 +18,7 @@ from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.suppression import Cause
-from gazette.steps.delivery.types import Awaited
+from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Redrive, foresee
 
 from tests.builders import a_subscriber, an_event
@@ -64,8 +64,8 @@ def world() -> World:
     return failed()
 
 
-def restart(world: World, key: RunKey = KEY) -> Restarted:
-    return world.restart(world.runs.rows[key])
+def start_next(world: World, key: RunKey = KEY) -> Redriven:
+    return world.redrive(world.runs.rows[key])
 
 
 def redrive(world: World, key: RunKey = KEY) -> None:
@@ -191,8 +191,8 @@ def test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence(
         redrive(world)
     assert world.schedules.rows["ann", DAILY].sequence == NEXT.sequence
     work_off(world)
-    assert restart(world) == Restarted(
-        world.runs.rows[KEY], Restart.SENT_SINCE, world.runs.rows[NEXT]
+    assert start_next(world) == Redriven(
+        world.runs.rows[KEY], RedriveResult.SENT_SINCE, world.runs.rows[NEXT]
     )
     assert world.schedules.rows["ann", DAILY].sequence == 3
 
@@ -209,7 +209,7 @@ def test_trace_aa_fan_out_that_broke_off_goes_on_with_its_own_run(world: World) 
 
     with world.watched(no_advance), pytest.raises(Unavailable):
         world.fan_out(slot_of(before.next_due_at))
-    assert restart(world).restart is Restart.GOES_WITH
+    assert start_next(world).result is RedriveResult.GOES_WITH
     assert world.schedules.rows["ann", DAILY] == before
     work_off(world)
     happen(world, 3)
@@ -239,8 +239,8 @@ def test_what_a_later_digest_carried_is_not_sent_again_and_the_answer_names_it(
         work_off(world)
         happen(world, number)
     assert len(world.emails()) == 2
-    done = restart(world)
-    assert (done.restart, done.run and done.run.key) == (Restart.SENT_SINCE, NEXT)
+    done = start_next(world)
+    assert (done.result, done.run and done.run.key) == (RedriveResult.SENT_SINCE, NEXT)
     redrive(world)
     assert (world.generate_queue.sent, world.resend_queue.sent) == ([], [])
     assert len(world.runs.rows) == 3
@@ -250,8 +250,8 @@ def test_of_a_run_that_is_not_sent_yet_the_message_is_queued_again(world: World)
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at + 2 * SETTLE_LAG
     world.fan_out(slot_of(world.clock.now))
     before = world.schedules.rows["ann", DAILY]
-    done = restart(world)
-    assert (done.restart, done.run) == (Restart.GOES_WITH, world.runs.rows[NEXT])
+    done = start_next(world)
+    assert (done.result, done.run) == (RedriveResult.GOES_WITH, world.runs.rows[NEXT])
     assert world.resend_queue.sent == [QueuedRun(NEXT, timedelta(0))]
     assert world.schedules.rows["ann", DAILY] == before
 
@@ -264,8 +264,8 @@ def test_what_is_carried_waits_for_a_run_and_gets_one(world: World) -> None:
         sent, status=Status.UNKNOWN, reason=Reason.CARRIED, uncertain=frozenset({sent.attempt})
     )
     world.runs.rows[NEXT] = carried
-    done = restart(world)
-    assert (done.restart, done.run and done.run.key.sequence) == (Restart.STARTED, 3)
+    done = start_next(world)
+    assert (done.result, done.run and done.run.key.sequence) == (RedriveResult.STARTED, 3)
 
 
 def test_one_that_fails_as_well_is_redriven_as_well(world: World) -> None:
@@ -283,13 +283,13 @@ def test_one_that_fails_as_well_is_redriven_as_well(world: World) -> None:
 def test_nothing_is_started_for_who_is_not_written_to(world: World) -> None:
     hashed = address_hash("ann@example.com")
     world.suppressions.add(hashed, Cause.MANUAL)
-    assert restart(world).reason is Reason.SUPPRESSED
+    assert start_next(world).reason is Reason.SUPPRESSED
     world.suppressions.lift(hashed, Cause.MANUAL)
     world.unsubscribe()
-    assert restart(world).reason is Reason.UNSUBSCRIBED
+    assert start_next(world).reason is Reason.UNSUBSCRIBED
     world.erase()
-    assert restart(world) == Restarted(
-        world.runs.rows[KEY], Restart.NOT_WRITTEN_TO, reason=Reason.ERASED
+    assert start_next(world) == Redriven(
+        world.runs.rows[KEY], RedriveResult.NOT_WRITTEN_TO, reason=Reason.ERASED
     )
     assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
 
@@ -300,7 +300,7 @@ def test_nothing_is_started_in_a_pause_and_what_waits_goes_with_the_first_email_
     """A run that failed before says nothing of what the reader wants now."""
     until = world.clock().date() + 3 * DAY
     world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
-    assert restart(world) == Restarted(world.runs.rows[KEY], Restart.PAUSED)
+    assert start_next(world) == Redriven(world.runs.rows[KEY], RedriveResult.PAUSED)
     assert foreseen(world)[0] is Redrive.PAUSED
     redrive(world)
     work_off(world)
@@ -311,7 +311,7 @@ def test_nothing_is_started_in_a_pause_and_what_waits_goes_with_the_first_email_
 
 def test_without_a_schedule_nothing_is_started(world: World) -> None:
     del world.schedules.rows["ann", DAILY]
-    assert restart(world).restart is Restart.NO_SCHEDULE
+    assert start_next(world).result is RedriveResult.NO_SCHEDULE
     assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
 
 
@@ -345,7 +345,7 @@ def test_a_schedule_that_keeps_changing_lets_the_message_come_again(world: World
 
 
 def test_what_a_worker_may_have_sent_before_it_failed_goes_with_the_next() -> None:
-    """A doubt of an earlier attempt is carried, as behind any run."""
+    """An unknown outcome of an earlier attempt is carried, as behind any run."""
     world = failed()
     run = world.runs.rows[KEY]
     world.runs.rows[KEY] = replace(run, uncertain=frozenset({1}))
@@ -359,7 +359,7 @@ def test_what_a_worker_may_have_sent_before_it_failed_goes_with_the_next() -> No
 
 def foreseen(world: World) -> tuple[Redrive, RunKey | None]:
     with world.calls() as called:
-        said = foresee(KEY, given_up=True, by=world.rehearsing())
+        said = foresee(KEY, given_up=True, by=world.dry_run_context())
     assert {"runs.create", "schedules.put", "resend_queue.send"}.isdisjoint(called)
     return said.redrive, said.run.key if said.run else None
 
@@ -371,17 +371,17 @@ def test_what_is_foreseen_of_what_failed_is_what_a_redrive_then_does(world: Worl
     work_off(world)
     assert foreseen(world) == (Redrive.SENT_SINCE, NEXT)
     other = failed()
-    other.pacer.pull_by_hand("wrong template", other.clock())
-    said = foresee(KEY, given_up=True, by=other.rehearsing())
-    assert (said.redrive, said.awaited) == (Redrive.STARTS_NEXT, Awaited.BRAKE_OFF)
+    other.rate_limiter.open_by_hand("wrong template", other.clock())
+    said = foresee(KEY, given_up=True, by=other.dry_run_context())
+    assert (said.redrive, said.waiting_for) == (Redrive.STARTS_NEXT, WaitingFor.SENDING_RESUMED)
     other.unsubscribe()
-    said = foresee(KEY, given_up=True, by=other.rehearsing())
+    said = foresee(KEY, given_up=True, by=other.dry_run_context())
     assert (said.redrive, said.reason) == (Redrive.NOT_WANTED, Reason.UNSUBSCRIBED)
 
 
 def test_where_nothing_waits_any_more_that_is_foreseen(world: World) -> None:
     world.events.rows.clear()
-    said = foresee(KEY, given_up=True, by=world.rehearsing())
+    said = foresee(KEY, given_up=True, by=world.dry_run_context())
     assert said.run
     assert (said.redrive, said.run.reason) == (Redrive.NOT_WANTED, Reason.EMPTY)
     redrive(world)

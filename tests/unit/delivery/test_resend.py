@@ -156,7 +156,7 @@ def test_a_refusal_of_the_whole_account_uses_up_neither_attempts_nor_receives(
         world.clock.pass_time(minutes=40)
 
 
-def test_a_doubt_is_left_to_the_sweep(world: World) -> None:
+def test_an_unknown_outcome_is_left_to_the_sweep(world: World) -> None:
     world.clock.pass_time(minutes=1)
     world.resend_queue.sent.clear()
     world.mailer.script.append(Uncertain(2, "ReadTimeoutError"))

@@ -14,7 +14,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
-from gazette.steps.occurrences.start import Departures, FanoutLimits
+from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 from gazette.steps.subscribers.schedules import set_schedule
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
@@ -61,7 +61,7 @@ class World:
     def fan_out(self, slot: datetime = SLOT, until: datetime | None = None) -> FannedOut:
         return fan_out(
             Shard(0, slot, until or slot),
-            departures=Departures(
+            context=FanoutContext(
                 subscribers=self.subscribers,
                 schedules=self.schedules,
                 runs=self.runs,

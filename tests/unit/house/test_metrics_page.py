@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import gazette
-from gazette.domain.delivery.restart import Restart
+from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.outcome import Outcome
@@ -43,7 +43,7 @@ FAMILIES: dict[str, set[str]] = {
     "ingest_": {*Outcome},
     "mail_": {*DeliveryEventType},
     "preferences_": {*Told},
-    "redriven_": {*Restart},
+    "redriven_": {*RedriveResult},
     "run_": {status for status in Status if status.is_final},
     "skipped_": {*Reason} - NOT_OF_SKIPPED_RUNS,
     "suppressed_": {Cause.BOUNCED, Cause.COMPLAINED},

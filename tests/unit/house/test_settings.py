@@ -46,7 +46,7 @@ VALID: dict[str, Any] = {
     "commit_margin": 8,
     "clock_skew": 5,
     "evidence_grace": 900,
-    "longest_doubt": 21600,
+    "longest_unknown": 21600,
     "unknown_policy": "resend",
     "event_retention_days": 35,
     "run_retention_days": 200,

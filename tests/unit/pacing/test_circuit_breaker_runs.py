@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 
 import pytest
-from gazette.domain.delivery.circuit_breaker import pulled
+from gazette.domain.delivery.circuit_breaker import tripped
 from gazette.domain.delivery.pace import PacePlan, Quota
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import (
@@ -21,7 +21,7 @@ from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.domain.scheduling.kinds import immediate_schedule
 
 from tests.builders import KEY, NOW, SettableClock, a_run, an_event
-from tests.fake_stores import FakePacer
+from tests.fake_stores import FakeRateLimiter
 from tests.fakes import FakeMailer
 from tests.unit.delivery.test_deliver import World
 from tests.world import World as Town
@@ -48,38 +48,38 @@ def refuse_once(world: World) -> None:
 
 def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: World) -> None:
     refuse_once(ready)
-    brake = ready.pacer.row.pace.brake
-    assert brake
-    assert (brake.why, brake.until) == ("SendingPausedException", ready.clock() + MINUTE)
+    breaker = ready.rate_limiter.row.pace.breaker
+    assert breaker
+    assert (breaker.why, breaker.until) == ("SendingPausedException", ready.clock() + MINUTE)
     before = ready.runs.rows[KEY]
     assert (before.status, before.refusals) == (Status.RETRYING, 0)
     assert ready.deliver() == before
     assert ready.mailer.calls == 1
 
 
-def test_trace_q_while_it_holds_a_digest_is_put_off_by_a_message_of_its_own(ready: World) -> None:
+def test_trace_q_while_the_breaker_is_open_a_digest_is_requeued(ready: World) -> None:
     """For ten to fifteen minutes; the one that is given back would spend its receives."""
-    ready.pacer.pull("paused", ready.clock())
+    ready.rate_limiter.trip("paused", ready.clock())
     assert ready.deliver() == a_run()
     (queued,) = ready.generate_queue.sent
     assert (queued.key, queued.delay) == (KEY, timedelta(seconds=750))
 
 
-def test_a_digest_is_put_off_also_where_nothing_is_left_of_the_day(ready: World) -> None:
-    ready.pacer.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
-    ready.pacer.pull("paused", ready.clock())
+def test_a_digest_is_requeued_also_where_nothing_is_left_of_the_day(ready: World) -> None:
+    ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
+    ready.rate_limiter.trip("paused", ready.clock())
     assert ready.deliver().status is Status.PENDING
     assert ready.generate_queue.sent
 
 
-def test_while_it_holds_an_immediate_email_is_put_off_for_one_to_five_minutes(
+def test_while_it_holds_an_immediate_email_is_requeued_for_one_to_five_minutes(
     clock: SettableClock,
 ) -> None:
     world = World(clock)
     world.events.store(an_event(), AT_ONCE.schedule)
     world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
     world.clock.pass_time(minutes=5)
-    world.immediate_pacer.pull("paused", world.clock())
+    world.immediate_rate_limiter.trip("paused", world.clock())
     assert world.deliver(AT_ONCE).status is Status.PENDING
     assert [queued.delay for queued in world.generate_queue.sent] == [timedelta(seconds=180)]
 
@@ -88,7 +88,7 @@ def test_the_one_that_tries_and_is_accepted_releases_it(ready: World) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
     assert ready.deliver().status is Status.SENT
-    assert ready.pacer.row.pace.brake is None
+    assert ready.rate_limiter.row.pace.breaker is None
 
 
 def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: World) -> None:
@@ -96,7 +96,7 @@ def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: World) -> N
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(RefusedForGood(2, "rejected"))
     ready.deliver()
-    assert ready.pacer.row.pace.brake is None
+    assert ready.rate_limiter.row.pace.breaker is None
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_one_that_proves_nothing_leaves_it_on(ready: World, outcome: SendOutcome
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(outcome)
     ready.deliver()
-    brake = ready.pacer.row.pace.brake
-    assert brake
-    assert (brake.step, brake.until) == (MINUTE, ready.clock() + MINUTE)
+    breaker = ready.rate_limiter.row.pace.breaker
+    assert breaker
+    assert (breaker.step, breaker.until) == (MINUTE, ready.clock() + MINUTE)
 
 
 def test_one_that_is_refused_like_the_others_doubles_it(ready: World) -> None:
@@ -118,21 +118,21 @@ def test_one_that_is_refused_like_the_others_doubles_it(ready: World) -> None:
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(RefusedAccount(2, "SendingPausedException"))
     ready.deliver()
-    brake = ready.pacer.row.pace.brake
-    assert brake
-    assert brake.until == ready.clock() + 2 * MINUTE
+    breaker = ready.rate_limiter.row.pace.breaker
+    assert breaker
+    assert breaker.until == ready.clock() + 2 * MINUTE
 
 
-def test_who_had_a_turn_before_and_is_accepted_releases_nothing(ready: World) -> None:
+def test_who_had_a_permit_before_and_is_accepted_releases_nothing(ready: World) -> None:
     original = ready.mailer.send
 
     def refused_elsewhere(mail: Mail, attempt: int) -> SendOutcome:
-        ready.pacer.pull("paused", ready.clock())
+        ready.rate_limiter.trip("paused", ready.clock())
         return original(mail, attempt)
 
     ready.mailer.send = refused_elsewhere  # type: ignore[method-assign]
     assert ready.deliver().status is Status.SENT
-    assert ready.pacer.row.pace.brake
+    assert ready.rate_limiter.row.pace.breaker
 
 
 def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile(
@@ -143,21 +143,21 @@ def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile
     original = ready.mailer.send
 
     def stopped(mail: Mail, attempt: int) -> SendOutcome:
-        ready.pacer.pull_by_hand("wrong template", ready.clock())
+        ready.rate_limiter.open_by_hand("wrong template", ready.clock())
         return original(mail, attempt)
 
     ready.mailer.send = stopped  # type: ignore[method-assign]
     assert ready.deliver().status is Status.SENT
-    assert ready.pacer.row.pace.brake
-    assert ready.pacer.row.pace.brake.why == "wrong template"
+    assert ready.rate_limiter.row.pace.breaker
+    assert ready.rate_limiter.row.pace.breaker.why == "wrong template"
 
 
-@pytest.mark.parametrize("act", ["pull", "release"])
-def test_a_brake_that_cannot_be_reached_changes_nothing_about_what_became_of_the_run(
+@pytest.mark.parametrize("act", ["trip", "reset"])
+def test_a_breaker_that_cannot_be_reached_changes_nothing_about_what_became_of_the_run(
     ready: World, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     """It is spoken to after the commit, so that an email is never sent again for it."""
-    if act == "release":
+    if act == "reset":
         refuse_once(ready)
         ready.clock.pass_time(minutes=1)
     else:
@@ -166,29 +166,29 @@ def test_a_brake_that_cannot_be_reached_changes_nothing_about_what_became_of_the
     def unavailable(*_: object) -> None:
         raise Unavailable("DynamoDB did not answer")
 
-    monkeypatch.setattr(ready.pacer, act, unavailable)
+    monkeypatch.setattr(ready.rate_limiter, act, unavailable)
     with pytest.raises(Unavailable):
         ready.deliver()
-    expected = Status.SENT if act == "release" else Status.RETRYING
+    expected = Status.SENT if act == "reset" else Status.RETRYING
     assert ready.runs.rows[KEY].status is expected
 
 
-def test_an_email_that_is_accepted_tells_the_brake_nothing(
+def test_an_email_that_is_accepted_tells_the_breaker_nothing(
     ready: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(*_: object) -> None:
         raise AssertionError
 
-    for act in ("pull", "release"):
-        monkeypatch.setattr(ready.pacer, act, asked)
+    for act in ("trip", "reset"):
+        monkeypatch.setattr(ready.rate_limiter, act, asked)
     assert ready.deliver().status is Status.SENT
 
 
 def test_once_released_all_send_again_at_the_pace(ready: World) -> None:
-    ready.pacer.plan = PacePlan(rate=10)
-    ready.pacer.pull_by_hand("wrong template", ready.clock())
+    ready.rate_limiter.plan = PacePlan(rate=10)
+    ready.rate_limiter.open_by_hand("wrong template", ready.clock())
     assert ready.deliver().status is Status.PENDING
-    ready.pacer.release_by_hand()
+    ready.rate_limiter.close_by_hand()
     ready.clock.now += ready.generate_queue.sent[0].delay
     assert ready.deliver().status is Status.SENT
 
@@ -226,22 +226,25 @@ def test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both(
     both.deliver(key)
     assert both.deliver(other).status is Status.PENDING
     assert both.mailer.calls == 1
-    brakes = {pacer.row.pace.brake for pacer in (both.pacer, both.immediate_pacer)}
-    assert brakes == {pulled(None, "SendingPausedException", both.clock())}
+    breakers = {
+        rate_limiter.row.pace.breaker
+        for rate_limiter in (both.rate_limiter, both.immediate_rate_limiter)
+    }
+    assert breakers == {tripped(None, "SendingPausedException", both.clock())}
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-def test_trace_s_a_brake_of_the_other_stream_that_is_on_stays_as_it_is(
+def test_trace_s_an_open_breaker_of_the_other_stream_stays_as_it_is(
     both: World, by_hand: bool
 ) -> None:
     """Also where its own probe is due: what that finds out is its own."""
-    pull = both.immediate_pacer.pull_by_hand if by_hand else both.immediate_pacer.pull
-    before = pull("not verified", both.clock())
+    trip = both.immediate_rate_limiter.open_by_hand if by_hand else both.immediate_rate_limiter.trip
+    before = trip("not verified", both.clock())
     both.clock.pass_time(minutes=1)
     both.mailer.script.append(OF_ALL)
     both.deliver()
-    assert both.immediate_pacer.row.pace.brake == before
-    assert both.pacer.row.pace.brake
+    assert both.immediate_rate_limiter.row.pace.breaker == before
+    assert both.rate_limiter.row.pace.breaker
 
 
 def test_the_probe_of_one_stream_does_not_release_the_other(both: World) -> None:
@@ -249,10 +252,10 @@ def test_the_probe_of_one_stream_does_not_release_the_other(both: World) -> None
     both.deliver()
     both.clock.pass_time(minutes=1)
     assert both.deliver().status is Status.SENT
-    assert both.pacer.row.pace.brake is None
-    assert both.immediate_pacer.row.pace.brake
+    assert both.rate_limiter.row.pace.breaker is None
+    assert both.immediate_rate_limiter.row.pace.breaker
     assert both.deliver(AT_ONCE).status is Status.SENT
-    assert both.immediate_pacer.row.pace.brake is None
+    assert both.immediate_rate_limiter.row.pace.breaker is None
 
 
 class RefusesAtOnce(FakeMailer):
@@ -297,6 +300,8 @@ def test_trace_s_what_is_refused_at_once_holds_up_no_digest() -> None:
 
 def test_on_one_row_those_at_once_would_take_each_probe_and_fail() -> None:
     """They ask four times as often: so this is what a row for each stream prevents."""
-    row = FakePacer(PacePlan(rate=500))
-    town = Town(max_lateness=LATENESS, mailer=RefusesAtOnce(), pacer=row, immediate_pacer=row)
+    row = FakeRateLimiter(PacePlan(rate=500))
+    town = Town(
+        max_lateness=LATENESS, mailer=RefusesAtOnce(), rate_limiter=row, immediate_rate_limiter=row
+    )
     assert digests_of(town) == {Status.SKIPPED}

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 from gazette.domain.delivery.pace import (
-    NoTurn,
+    NoPermit,
     Pace,
     PacePlan,
     Quota,
@@ -109,7 +109,7 @@ def taken(pace: Pace, plan: PacePlan) -> Taking:
     return found
 
 
-def test_a_stretch_counts_its_turns_and_the_next_remembers_them() -> None:
+def test_a_stretch_counts_its_permits_and_the_next_remembers_them() -> None:
     pace = Pace()
     for _ in range(3):
         pace = replace(taken(pace, RAMP).from_(pace), next_at=NOW)
@@ -130,19 +130,19 @@ def test_what_is_read_is_of_today() -> None:
     assert later.quota is None
 
 
-def test_a_day_that_is_used_up_is_told_whatever_the_turn() -> None:
+def test_a_day_that_is_used_up_is_told_whatever_the_permit() -> None:
     plan = replace(RAMP, warmup_from=FIRST)
     pace = Pace(day=FIRST, taken=200, next_at=NOW + EVERY)
-    assert take(pace, plan, now=NOW, latest=NOW) is NoTurn.DAILY_CAP
-    assert take(replace(pace, taken=199), plan, now=NOW, latest=NOW) is NoTurn.BUSY
+    assert take(pace, plan, now=NOW, latest=NOW) is NoPermit.DAILY_CAP
+    assert take(replace(pace, taken=199), plan, now=NOW, latest=NOW) is NoPermit.BUSY
 
 
 def test_an_answer_that_is_an_hour_old_holds_nobody_up() -> None:
-    """Its rate holds on: that seldom changes, and never by our own turns."""
+    """Its rate holds on: that seldom changes, and never by our own permits."""
     told = Pace(quota=Quota(rate=20, daily=200, left=0), quota_at=NOW)
     hour = timedelta(hours=1)
     late = NOW + hour - timedelta.resolution
-    assert take(told, PacePlan(), now=late, latest=late) is NoTurn.DAILY_CAP
+    assert take(told, PacePlan(), now=late, latest=late) is NoPermit.DAILY_CAP
     found = take(told, PacePlan(), now=NOW + hour, latest=NOW + hour)
     assert isinstance(found, Taking)
     assert found.from_(told).quota == told.quota

@@ -85,7 +85,7 @@ def test_rate_ramp_and_cap_of_both_are_those_that_were_chosen(
     assert caps == [None, None] if whole is None else sum(cap or 0 for cap in caps) == whole
 
 
-def turns(plan: PacePlan, seconds: int) -> list[datetime]:
+def permits(plan: PacePlan, seconds: int) -> list[datetime]:
     """All that somebody gets who takes every one."""
     pace, now, found = Pace(), NOW, []
     while now < NOW + seconds * SECOND:
@@ -97,13 +97,13 @@ def turns(plan: PacePlan, seconds: int) -> list[datetime]:
 
 
 @given(share=st.integers(1, 99), rate=st.sampled_from((1, 7, 14, 30)))
-def test_both_together_take_no_more_turns_than_there_are(share: int, rate: int) -> None:
+def test_both_together_take_no_more_permits_than_there_are(share: int, rate: int) -> None:
     """But for the first of each, which need not wait for one before it."""
     halves = divided(share)
     both = [
         at
         for half in (halves.digest, halves.immediate)
-        for at in turns(PacePlan(rate=rate, share=half), 10)
+        for at in permits(PacePlan(rate=rate, share=half), 10)
     ]
     for second in range(10):
         begins = NOW + second * SECOND

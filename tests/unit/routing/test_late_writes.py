@@ -127,7 +127,7 @@ def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -
     assert shown(world) == ["post1: 1", "post2: 1"]
 
 
-def in_doubt(world: World) -> None:
+def may_have_gone(world: World) -> None:
     """The digest that is due may have gone out: nobody gets an answer."""
     world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
     send_digest(world)
@@ -148,7 +148,7 @@ def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
     """Else nobody could tell by the delivery event of either in which of them the event was."""
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
-    written_late(world, event, in_doubt)
+    written_late(world, event, may_have_gone)
     world.mailer.script.append(RefusedForNow(2, "Throttling"))
     for _ in range(12):
         world.clock.pass_time(minutes=10)
@@ -173,7 +173,7 @@ def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
 
 @pytest.mark.parametrize("frequency", [Frequency.DAILY, Frequency.IMMEDIATE])
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
-def test_trace_x_what_the_run_that_carries_a_doubt_leaves_out_it_has_not_shown(
+def test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_not_shown(
     policy: Policy, frequency: Frequency
 ) -> None:
     """Its message comes again only when the window of that run has ended long after the event."""
@@ -183,9 +183,9 @@ def test_trace_x_what_the_run_that_carries_a_doubt_leaves_out_it_has_not_shown(
         world.clock.pass_time(seconds=10)
     event = an_event("e2", entity_id="post1", actor="Cy", occurred_at=world.clock())
 
-    def doubt(world: World) -> None:
+    def unknown(world: World) -> None:
         if frequency is Frequency.DAILY:
-            in_doubt(world)
+            may_have_gone(world)
         else:
             world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
             world.clock.pass_time(minutes=1)
@@ -197,7 +197,7 @@ def test_trace_x_what_the_run_that_carries_a_doubt_leaves_out_it_has_not_shown(
             world.send_digest()
         pass_hours(world, 1)
 
-    written_late(world, event, doubt)
+    written_late(world, event, unknown)
     for _ in range(8 * 6):
         world.clock.pass_time(minutes=10)
         world.deliver_queued()

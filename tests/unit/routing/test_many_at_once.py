@@ -37,7 +37,7 @@ def waiting(number: int) -> World:
         at=NOW - timedelta(days=1), comment=Frequency.IMMEDIATE, mention=Frequency.IMMEDIATE
     )
     world.follow(at=NOW - timedelta(days=1))
-    world.immediate_pacer.pull_by_hand("the provider is down", world.clock())
+    world.immediate_rate_limiter.open_by_hand("the provider is down", world.clock())
     for each in range(number):
         world.clock.now += COLLAPSE + timedelta(seconds=1)
         category = "mention" if each % 2 else "comment"
@@ -76,7 +76,7 @@ def events_sent(world: World) -> dict[str, int]:
 
 
 def send_everything(world: World) -> None:
-    world.immediate_pacer.release_by_hand()
+    world.immediate_rate_limiter.close_by_hand()
     world.send_everything()
 
 
@@ -122,18 +122,18 @@ def test_few_runs_stay_as_they_are() -> None:
     assert events_sent(world) == {POST1: (SOME - 2) // 2}
 
 
-def test_a_run_in_doubt_is_not_superseded() -> None:
+def test_a_unknown_run_is_not_superseded() -> None:
     """What it may have sent stays with it."""
     world = waiting(1)
-    world.immediate_pacer.release_by_hand()
+    world.immediate_rate_limiter.close_by_hand()
     world.mailer.script.append(Uncertain(1, "read timeout"))
     world.deliver_queued()
-    (doubtful,) = open_runs(world)
+    (unknown,) = open_runs(world)
     for each in range(SOME):
         world.clock.now += COLLAPSE + timedelta(seconds=1)
         world.say(CreateActivity(an_activity(f"later{each}", occurred_at=world.clock())))
     unfollow(world)
-    assert replace(world.runs.rows[doubtful.key], epoch=doubtful.epoch) == doubtful
+    assert replace(world.runs.rows[unknown.key], epoch=unknown.epoch) == unknown
     assert list(world.waiting()) == ["comment0"]
 
 
@@ -154,7 +154,7 @@ def test_many_runs_of_a_digest_are_no_hindrance_either() -> None:
 
 def ready_to_send() -> World:
     world = waiting(SOME)
-    world.immediate_pacer.release_by_hand()
+    world.immediate_rate_limiter.close_by_hand()
     world.clock.now += timedelta(minutes=2)
     return world
 

@@ -214,8 +214,10 @@ def test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_a
     assert shown(world) == ["post1: 1", "post1: 2"]
 
 
-def test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evidence() -> None:
-    """A lower number would stand before the run in doubt: whoever looks back would not see it."""
+def test_trace_ab_what_was_sent_instead_of_an_unknown_run_is_not_hidden_by_its_evidence() -> None:
+    """A lower number would stand before the run with an unknown outcome: whoever looks back would
+    not see it.
+    """
     world = at_once()
     create = world.runs.create
 
@@ -229,7 +231,7 @@ def test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evi
         world.create(first)
     world.clock.pass_time(seconds=10)
     put(world, 2, "post1")
-    (doubtful,) = world.runs.rows
+    (unknown,) = world.runs.rows
     world.clock.pass_time(minutes=1)
     world.mailer.script += [Uncertain(1, "ReadTimeoutError"), RefusedForGood(2, "MessageRejected")]
     world.deliver_queued()
@@ -238,7 +240,7 @@ def test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evi
         world.evidence_log.note(world.clock())
         world.sweep("ann")
         world.deliver_queued()
-    assert world.runs.rows[doubtful].status is Status.FAILED
+    assert world.runs.rows[unknown].status is Status.FAILED
     world.clock.pass_time(hours=2)
     world.create(first)
     (late,) = world.generate_queue.sent
@@ -248,7 +250,7 @@ def test_trace_ab_what_was_sent_in_the_place_of_a_doubt_is_not_hidden_by_its_evi
     world.clock.pass_time(seconds=20)
     world.generate(late.key)
     world.deliver_queued()
-    apply(world.runs.rows[doubtful], Evidence(1, "m1"), runs=world.runs)
+    apply(world.runs.rows[unknown], Evidence(1, "m1"), runs=world.runs)
     put(world, 5, "post1")
     for _ in range(3):
         world.clock.pass_time(minutes=1)
@@ -438,7 +440,7 @@ def test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_s
     assert shown(world) == ["post1: 2"]
 
 
-def test_a_thread_that_is_never_still_is_not_put_off_for_ever() -> None:
+def test_a_thread_that_is_never_still_is_not_requeued_for_ever() -> None:
     """The next one always waits behind it already."""
     world = at_once()
     emails = []

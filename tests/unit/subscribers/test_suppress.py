@@ -126,7 +126,7 @@ def test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too
     ]
 
 
-def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_in_doubt() -> None:
+def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_unknown() -> None:
     world = a_reader()
     world.create(an_event())
     world.clock.pass_time(minutes=5)

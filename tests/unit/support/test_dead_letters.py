@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.domain.delivery.circuit_breaker import pulled
+from gazette.domain.delivery.circuit_breaker import tripped
 from gazette.domain.delivery.pace import Pace, PacePlan
-from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, RunKey, Window
@@ -17,13 +17,13 @@ from gazette.domain.scheduling.kinds import ScheduleKind, immediate_schedule, ki
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.subscriber import Erased, Reader, SubscriberStatus
 from gazette.steps.delivery.resend import ResendMessage
-from gazette.steps.delivery.types import Awaited
+from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Foreseen, Redrive, foresee
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import KEY, NOW, a_schedule, a_subscriber, an_event
-from tests.fake_stores import FakePacer
+from tests.fake_stores import FakeRateLimiter
 from tests.world import FANOUT, SETTLE_LAG, World
 
 MINUTE = timedelta(minutes=1)
@@ -38,8 +38,8 @@ READS = {
     "suppressions.holds",
     "events.read",
     "batches.get",
-    "pacer.foresee",
-    "immediate_pacer.foresee",
+    "rate_limiter.foresee",
+    "immediate_rate_limiter.foresee",
 }
 
 LATENESS = (MINUTE, timedelta(0), FANOUT.max_lateness + MINUTE)
@@ -53,8 +53,8 @@ PACES = {
     "free": Pace(),
     "busy": Pace(next_at=NOW + MINUTE),
     "used up": Pace(day=NOW.date(), taken=200),
-    "braked": Pace(brake=pulled(None, "paused", NOW)),
-    "tries": Pace(brake=pulled(None, "paused", NOW - 10 * MINUTE)),
+    "breaker_open": Pace(breaker=tripped(None, "paused", NOW)),
+    "tries": Pace(breaker=tripped(None, "paused", NOW - 10 * MINUTE)),
 }
 PLAN = PacePlan(rate=10, warmup_from=NOW.date(), warmup_daily=200)
 
@@ -72,11 +72,13 @@ class Case:
     has_schedule: bool = True
 
     def world(self) -> World:
-        world = World(pacer=FakePacer(PLAN), immediate_pacer=FakePacer(PLAN))
-        own, other = world.pacer, world.immediate_pacer
+        world = World(
+            rate_limiter=FakeRateLimiter(PLAN), immediate_rate_limiter=FakeRateLimiter(PLAN)
+        )
+        own, other = world.rate_limiter, world.immediate_rate_limiter
         if self.run and self.run.key.is_immediate:
             own, other = other, own
-        own.row.pace, other.row.pace = PACES[self.pace], PACES["braked"]
+        own.row.pace, other.row.pace = PACES[self.pace], PACES["breaker_open"]
         reader = READERS[self.reader]
         if reader:
             world.subscribers.rows["ann"] = reader
@@ -103,11 +105,11 @@ def a_dead_run(schedule: str = DAILY, status: Status = Status.PENDING, **changed
 
 REFUSED = a_dead_run(status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED)
 INSTEAD = {
-    Restart.SENT_SINCE: Redrive.SENT_SINCE,
-    Restart.GOES_WITH: Redrive.GOES_WITH,
-    Restart.NO_SCHEDULE: Redrive.NO_SCHEDULE,
-    Restart.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
-    Restart.PAUSED: Redrive.PAUSED,
+    RedriveResult.SENT_SINCE: Redrive.SENT_SINCE,
+    RedriveResult.GOES_WITH: Redrive.GOES_WITH,
+    RedriveResult.NO_SCHEDULE: Redrive.NO_SCHEDULE,
+    RedriveResult.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+    RedriveResult.PAUSED: Redrive.PAUSED,
 }
 
 
@@ -153,10 +155,15 @@ def seen(case: Case, *, given_up: bool = False) -> Foreseen:
     """What is said; that changes nothing, and asks for nothing that would."""
     world = case.world()
     key = case.run.key if case.run else KEY
-    rows = (world.runs.rows, world.events.rows, world.pacer.row, world.immediate_pacer.row)
+    rows = (
+        world.runs.rows,
+        world.events.rows,
+        world.rate_limiter.row,
+        world.immediate_rate_limiter.row,
+    )
     before = deepcopy(rows)
     with world.calls() as called:
-        said = foresee(key, given_up=given_up, by=world.rehearsing())
+        said = foresee(key, given_up=given_up, by=world.dry_run_context())
     assert rows == before
     assert set(called) <= READS
     assert (world.mailer.calls, world.generate_queue.sent, world.resend_queue.sent) == (0, [], [])
@@ -193,13 +200,13 @@ def done(world: World, work: Callable[[], Run | None]) -> tuple[Redrive, Run | N
 
 def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
     """What a redrive from `failed` did: of a run that had failed, with the run that it starts."""
-    answers: list[Restarted] = []
+    answers: list[Redriven] = []
 
     def work() -> Run | None:
         answer = world.resend_message(ResendMessage(key, True, lambda _: None))
-        if isinstance(answer, Restarted):
+        if isinstance(answer, Redriven):
             answers.append(answer)
-            if answer.restart is not Restart.STARTED:
+            if answer.result is not RedriveResult.STARTED:
                 return answer.run or answer.failed
             assert answer.run
             return world.resend(answer.run.key)
@@ -208,8 +215,8 @@ def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
     did, run = done(world, work)
     if not answers:
         return did, run
-    if answers[0].restart is not Restart.STARTED:
-        return INSTEAD[answers[0].restart], run
+    if answers[0].result is not RedriveResult.STARTED:
+        return INSTEAD[answers[0].result], run
     return (Redrive.STARTS_NEXT if did in {Redrive.SENDS, Redrive.WAITS} else did), run
 
 
@@ -238,8 +245,8 @@ def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str
         assert (said.run.key, said.run.status) == (run.key, run.status)
         assert said.run.reason == run.reason
     if said.redrive is not Redrive.STARTS_NEXT:
-        assert (said.redrive is Redrive.WAITS) == (said.awaited is not None)
-    assert (said.awaited is None) == (said.again_at is None)
+        assert (said.redrive is Redrive.WAITS) == (said.waiting_for is not None)
+    assert (said.waiting_for is None) == (said.again_at is None)
 
 
 def test_a_run_that_has_expired_is_no_longer_there() -> None:
@@ -274,14 +281,14 @@ def test_each_answer_has_its_cases(case: Case, said: Redrive) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "awaited", "again_in"),
+    ("case", "waiting_for", "again_in"),
     [
         (
             Case(a_dead_run(status=Status.RETRYING, retry_at=NOW + MINUTE)),
-            Awaited.PAUSE_OVER,
+            WaitingFor.PAUSE_OVER,
             MINUTE,
         ),
-        (Case(a_dead_run(AT_ONCE, due_at=NOW)), Awaited.COLLECTED, SETTLE_LAG),
+        (Case(a_dead_run(AT_ONCE, due_at=NOW)), WaitingFor.COLLECTED, SETTLE_LAG),
         (
             Case(
                 a_dead_run(),
@@ -290,20 +297,20 @@ def test_each_answer_has_its_cases(case: Case, said: Redrive) -> None:
                     key=RunKey("ann", DAILY, 1),
                 ),
             ),
-            Awaited.OLDER_RUN,
+            WaitingFor.OLDER_RUN,
             2 * MINUTE,
         ),
-        (Case(a_dead_run(), pace="busy"), Awaited.TURN, MINUTE),
-        (Case(a_dead_run(AT_ONCE), pace="used up"), Awaited.NEXT_DAY, 15 * MINUTE),
-        (Case(a_dead_run(), pace="braked"), Awaited.BRAKE_OFF, 10 * MINUTE),
+        (Case(a_dead_run(), pace="busy"), WaitingFor.PERMIT, MINUTE),
+        (Case(a_dead_run(AT_ONCE), pace="used up"), WaitingFor.NEXT_DAY, 15 * MINUTE),
+        (Case(a_dead_run(), pace="breaker_open"), WaitingFor.SENDING_RESUMED, 10 * MINUTE),
     ],
 )
-def test_what_is_put_off_says_what_it_waits_for(
-    case: Case, awaited: Awaited, again_in: timedelta
+def test_what_is_requeued_says_what_it_waits_for(
+    case: Case, waiting_for: WaitingFor, again_in: timedelta
 ) -> None:
     said = seen(case)
-    assert (said.redrive, said.awaited, said.again_at) == (
+    assert (said.redrive, said.waiting_for, said.again_at) == (
         Redrive.WAITS,
-        awaited,
+        waiting_for,
         NOW + again_in,
     )

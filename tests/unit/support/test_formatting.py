@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.delivery.batch import Batch
-from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
+from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import PaceReading, Quota
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.scheduling.calendar import slot_of
@@ -15,7 +15,7 @@ from rich.console import Console
 from cli.shared.formatting import Sight, pace_text, row, stands, stopped_text
 from tests.builders import NOW
 
-PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, brake=None)
+PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
 BEGAN = NOW - timedelta(seconds=100)
 
 
@@ -71,7 +71,7 @@ def test_what_is_over_has_nothing_left() -> None:
             ),
         ),
         (
-            replace(PACE, brake=pulled(None, "SendingPaused", NOW)),
+            replace(PACE, breaker=tripped(None, "SendingPaused", NOW)),
             (
                 "at most 20 of 50 emails a second; 7 today (UTC); stopped automatically "
                 "since 2026-11-22 07:03:00 UTC (SendingPaused): one email at "
@@ -87,17 +87,17 @@ def test_the_rate_comes_with_the_ramp_the_cap_and_why_it_is_stopped(
 
 
 @pytest.mark.parametrize(
-    ("brake", "said"),
+    ("breaker", "said"),
     [
         (
-            pulled(None, "", NOW).tried(NOW + timedelta(minutes=1)),
+            tripped(None, "", NOW).probed(NOW + timedelta(minutes=1)),
             (
                 "stopped automatically since 2026-11-22 07:03:00 UTC: one email is being tried "
                 "now, the next at 2026-11-22 07:05:00 UTC or later"
             ),
         ),
         (
-            pulled_by_hand("wrong\ttemplate\x1b[2J", NOW),
+            opened_by_hand("wrong\ttemplate\x1b[2J", NOW),
             (
                 "stopped by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J): none until "
                 "you resume sending"
@@ -105,8 +105,8 @@ def test_the_rate_comes_with_the_ramp_the_cap_and_why_it_is_stopped(
         ),
     ],
 )
-def test_a_stop_comes_with_its_reason_and_the_next_try(brake: Brake, said: str) -> None:
-    assert stopped_text(brake) == said
+def test_a_stop_comes_with_its_reason_and_the_next_try(breaker: OpenBreaker, said: str) -> None:
+    assert stopped_text(breaker) == said
 
 
 def test_where_a_batch_stands_is_one_word_or_two() -> None:

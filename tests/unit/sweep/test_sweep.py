@@ -1,4 +1,4 @@
-"""The sweep: whatever was lost or left is found, and a doubt ends as the adopter chose."""
+"""The sweep: what was lost or left is found, and an unknown outcome ends as the adopter chose."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -130,7 +130,7 @@ def test_a_run_that_has_ended_is_never_swept(world: World) -> None:
 # Workers that died.
 
 
-def test_a_claimant_that_is_gone_leaves_a_doubt(world: World) -> None:
+def test_a_claimant_that_is_gone_leaves_an_unknown_outcome(world: World) -> None:
     claimed = replace(
         world.runs.rows[KEY],
         status=Status.SENDING,
@@ -147,10 +147,10 @@ def test_a_claimant_that_is_gone_leaves_a_doubt(world: World) -> None:
     assert (run.status, run.check_at) == (Status.UNKNOWN, claimed.deadline + GRACE)
 
 
-# Doubts.
+# Unknown outcomes.
 
 
-def test_a_doubt_waits_for_evidence_until_its_grace_is_over(world: World) -> None:
+def test_an_unknown_outcome_waits_for_evidence_until_its_grace_is_over(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.clock.now -= timedelta(microseconds=1)
@@ -169,7 +169,7 @@ def test_resend_sends_once_more(world: World) -> None:
     assert world.runs.rows[KEY].attempt == 2
 
 
-def test_trace_e_a_second_doubt_after_resend_is_given_up(world: World) -> None:
+def test_trace_e_a_second_unknown_after_resend_is_given_up(world: World) -> None:
     lose_sight(world)
     prove(world)
     world.sweep()
@@ -247,7 +247,9 @@ def test_waiting_has_an_end_and_then_it_is_carried(world: World) -> None:
     assert world.sweep() == {Swept.CARRIED: 1}
 
 
-def test_evidence_settles_a_doubt_before_and_after_the_policy_has_spoken(world: World) -> None:
+def test_evidence_settles_an_unknown_outcome_before_and_after_the_policy_has_spoken(
+    world: World,
+) -> None:
     lose_sight(world)
     prove(world)
     world.sweep()
@@ -369,7 +371,7 @@ def test_the_message_of_a_resend_has_no_delay(world: World) -> None:
 
 
 def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
-    """A doubt while delivery events may not come in, before a run without a message."""
+    """An unknown outcome while delivery events may not come in, before a run without a message."""
     lose_sight(world)
     other = replace(KEY, schedule="weekly")
     world.runs.create(Run(other, due_at=NOW, check_at=NOW))

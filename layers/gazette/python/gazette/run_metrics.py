@@ -6,7 +6,7 @@ from datetime import timedelta
 from time import perf_counter
 
 from gazette.domain.delivery.batch import batch_of
-from gazette.domain.delivery.restart import Restarted
+from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import RefusedAccount, Uncertain
 from gazette.domain.feedback.reputation import CategoryHold
@@ -59,9 +59,9 @@ def record_skipped(reason: str, number: int = 1) -> None:
 def record_delivery(done: Delivery | None, message_id: str) -> None:
     """One line and one counter; None where the message names no run.
 
-    Of attempts: `run_unknown`, of which nobody knows what came of them, and `brake_pulled`, for
-    which the provider refused the whole stream. `events_set_aside`: which no template can show;
-    `events_put_off`: whose category is on hold; `events_expired`: which no email showed in time.
+    Of attempts: `run_unknown`, of which nobody knows what came of them, and `breaker_opened`, for
+    which the provider refused the whole stream. `events_excluded`: which no template can show;
+    `events_deferred`: whose category is on hold; `events_expired`: which no email showed in time.
     `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
     """
     if done is None:
@@ -71,45 +71,45 @@ def record_delivery(done: Delivery | None, message_id: str) -> None:
     if run.status is Status.SKIPPED and is_known(run.reason):
         record_skipped(run.reason)
     else:
-        count(f"run_{run.status}" if run.status.is_final else "run_put_off")
+        count(f"run_{run.status}" if run.status.is_final else "run_requeued")
     if done.accepted_at and batch_of(run):
         measure_seconds("slot_to_accepted", done.accepted_at - run.due_at)
     if isinstance(done.outcome, Uncertain):
         count("run_unknown")
     if isinstance(done.outcome, RefusedAccount):
-        count("brake_pulled")
-    if done.set_aside:
-        count("events_set_aside", done.set_aside)
-    if done.put_off:
-        count("events_put_off", done.put_off)
+        count("breaker_opened")
+    if done.excluded:
+        count("events_excluded", done.excluded)
+    if done.deferred:
+        count("events_deferred", done.deferred)
     if done.expired:
         count("events_expired", done.expired)
     logger().info(
-        "run ended" if run.status.is_final else "run put off",
+        "run ended" if run.status.is_final else "run requeued",
         correlation_id=run_id(run.key),
         status=run.status,
         reason=run.reason,
         detail=run.detail,
         attempt=run.attempt,
-        awaited=done.awaited,
+        waiting_for=done.waiting_for,
         again_at=done.again_at,
         overtaken=run.overtaken,
-        set_aside=done.set_aside,
-        put_off=done.put_off,
+        excluded=done.excluded,
+        deferred=done.deferred,
         expired=done.expired,
     )
 
 
-def record_resend(done: Delivery | Restarted | None, message_id: str) -> None:
+def record_resend(done: Delivery | Redriven | None, message_id: str) -> None:
     """As a delivery; or, of a run that failed and was redriven, which run it goes with."""
-    if not isinstance(done, Restarted):
+    if not isinstance(done, Redriven):
         record_delivery(done, message_id)
         return
-    count(f"redriven_{done.restart}")
+    count(f"redriven_{done.result}")
     logger().info(
         "run redriven",
         correlation_id=run_id(done.failed.key),
-        restart=done.restart,
+        result=done.result,
         run=run_id(done.run.key) if done.run else None,
         reason=done.reason,
     )

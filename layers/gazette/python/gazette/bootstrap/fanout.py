@@ -22,7 +22,7 @@ from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import FanoutSettings
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.fanout.quota import learn_quota
-from gazette.steps.occurrences.start import Departures, FanoutLimits
+from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 
 
 @cache
@@ -55,7 +55,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
     batches.announce(settings.shards)
     sqs = boto3.client("sqs")
     shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
-    departures = Departures(
+    context = FanoutContext(
         subscribers=DynamoSubscribers(settings.subscribers_table),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
@@ -69,7 +69,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
 
     def run(body: str, time_left: TimeLeft) -> FannedOut:
         return fan_out(
-            decode_shard(body), departures=departures, shard_queue=shard_queue, time_left=time_left
+            decode_shard(body), context=context, shard_queue=shard_queue, time_left=time_left
         )
 
     return run

@@ -8,7 +8,7 @@ import boto3
 from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_run
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import delivering
+from gazette.bootstrap.parts.sending import delivery_context
 from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import GenerateSettings
 from gazette.steps.delivery.deliver import deliver
@@ -21,7 +21,7 @@ from gazette.steps.subscribers.suppress import stop_if_suppressed
 def build() -> Callable[[str, TimeLeft], Delivery | None]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = GenerateSettings.from_env()
-    by = delivering(settings)
+    by = delivery_context(settings)
     sqs = boto3.client("sqs")
     generate_queue = SqsQueue(sqs, settings.generate_queue_url, encode_run)
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)

@@ -17,37 +17,37 @@ from gazette.adapters.aws.queues import (
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import delivering
-from gazette.domain.delivery.restart import Restarted
+from gazette.bootstrap.parts.sending import delivery_context
+from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
 from gazette.domain.ports.outside import TimeLeft
 from gazette.settings import ResendSettings
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivery
-from gazette.steps.occurrences.redrive import Restarting, restart
+from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 
 @cache
-def build() -> Callable[[str, str, TimeLeft], Delivery | Restarted | None]:
+def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     """Takes body and receipt handle of a message, and what is left of the invocation.
 
     Built once per process.
     """
     settings = ResendSettings.from_env()
-    by = delivering(settings)
+    by = delivery_context(settings)
     sqs = boto3.client("sqs")
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 
     @cache
-    def restarting() -> Restarting:
+    def redrive_context() -> RedriveContext:
         """It moves schedules to the shards of its own setting, and says so first."""
         retention = timedelta(days=settings.run_retention_days)
         DynamoBatches(settings.control_table, retention=retention, clock=now).announce(
             settings.shards
         )
-        return Restarting(
+        return RedriveContext(
             runs=by.runs,
             schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
             subscribers=by.subscribers,
@@ -57,15 +57,15 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Restarted | None]:
             check_after=timedelta(seconds=settings.check_after),
         )
 
-    def start_next(failed: Run) -> Restarted:
-        return restart(failed, by=restarting())
+    def start_next(failed: Run) -> Redriven:
+        return redrive(failed, by=redrive_context())
 
-    def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | Restarted | None:
+    def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | Redriven | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)
         return resend(
             ResendMessage(decode_run_key(body), was_given_up(body), received.hide),
             deliver=partial(deliver, by=by, time_left=time_left),
-            restart=start_next,
+            redrive=start_next,
             resend_queue=resend_queue,
             failed_runs=failed_runs,
             clock=now,

@@ -21,7 +21,7 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import delivery_limits, pacers
+from gazette.bootstrap.parts.sending import delivery_limits, rate_limiters
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.delivery.streams import Streams
@@ -46,7 +46,7 @@ from gazette.settings import (
 from gazette.steps.fanout.fanout import shards_in_use
 from gazette.steps.support.batches import BatchView, ForEach, cancel_batch, view_batch
 from gazette.steps.support.dead_letters import Foreseen, foresee
-from gazette.steps.support.dry_run import Rehearsing
+from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.support.explain import explain
 from gazette.steps.support.link_keys import refuse_to_retire, retire, rotate
 from gazette.steps.support.pending import Waiting, look_at_waiting
@@ -84,7 +84,7 @@ def build_batches(settings: FanoutSettings) -> BatchDesk:
 
 def build_pace(settings: PacingSettings) -> Callable[[], PaceReading]:
     """How fast digests go out now."""
-    gauge = pacers(settings).digest
+    gauge = rate_limiters(settings).digest
     return lambda: gauge.read(now())
 
 
@@ -105,21 +105,21 @@ class BrakeDesk:
 
 def build_brake(settings: SendingSettings) -> BrakeDesk:
     """What the commands on the brake need, from the settings of generate."""
-    levers = pacers(settings)
+    breakers = rate_limiters(settings)
     holds = DynamoCategoryHolds(settings.control_table)
 
     def look() -> Streams[PaceReading]:
         at = now()
-        return Streams(digest=levers.digest.read(at), immediate=levers.immediate.read(at))
+        return Streams(digest=breakers.digest.read(at), immediate=breakers.immediate.read(at))
 
     def pull(why: str) -> None:
         at = now()
-        levers.digest.pull_by_hand(why, at)
-        levers.immediate.pull_by_hand(why, at)
+        breakers.digest.open_by_hand(why, at)
+        breakers.immediate.open_by_hand(why, at)
 
     def release() -> None:
-        levers.digest.release_by_hand()
-        levers.immediate.release_by_hand()
+        breakers.digest.close_by_hand()
+        breakers.immediate.close_by_hand()
 
     return BrakeDesk(
         look=look,
@@ -257,7 +257,7 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
     """Takes the run that a dead letter names, and whether it was given up, from the settings of
     generate. Reads only."""
     retention = timedelta(days=settings.run_retention_days)
-    by = Rehearsing(
+    by = DryRunContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         subscribers=DynamoSubscribers(settings.subscribers_table),
@@ -265,7 +265,7 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=held_categories(settings.control_table, clock=now),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
-        gauges=pacers(settings),
+        gauges=rate_limiters(settings),
         clock=now,
         limits=delivery_limits(settings),
     )

@@ -27,7 +27,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Canary, TimeLeft
 from gazette.settings import SweepSettings
 from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
-from gazette.steps.sweep.unknown import Sweeping, SweepLimits, Swept
+from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
 
 _TIMEOUT = timedelta(seconds=5)
 
@@ -62,7 +62,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
-    by = Sweeping(
+    by = SweepContext(
         runs=_runs(settings),
         generate_queue=SqsQueue(sqs, settings.generate_queue_url, encode_run),
         resend_queue=SqsQueue(sqs, settings.resend_queue_url, encode_run),
@@ -83,7 +83,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
         random=random.random,
         limits=SweepLimits(
             evidence_grace=timedelta(seconds=settings.evidence_grace),
-            longest_doubt=timedelta(seconds=settings.longest_doubt),
+            longest_unknown=timedelta(seconds=settings.longest_unknown),
             check_after=timedelta(seconds=settings.check_after),
         ),
     )

@@ -3,7 +3,7 @@
 LONGEST_INVOCATION = 900
 """https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
-LONGEST_WAIT_FOR_A_TURN = 5
+LONGEST_WAIT_FOR_A_PERMIT = 5
 
 PREPARING = 60
 """To read, group and render an email, and to look up the name of the server."""
@@ -18,5 +18,5 @@ def smtp_budget(*, command: int, reply: int) -> int:
 
 
 def invocation_of_one(*, budget: int, commit_margin: int) -> int:
-    """What an invocation needs in which one email is prepared, waits for its turn, and is sent."""
-    return PREPARING + LONGEST_WAIT_FOR_A_TURN + budget + commit_margin
+    """What an invocation needs to prepare one email, wait for its permit, and send it."""
+    return PREPARING + LONGEST_WAIT_FOR_A_PERMIT + budget + commit_margin

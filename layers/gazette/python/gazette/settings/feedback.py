@@ -45,7 +45,7 @@ class SweepSettings(Settings):
 
     `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for a run of which nobody knows
     whether it went out. `evidence_grace`: how long the provider's delivery event may take.
-    `longest_doubt`: how long `resend` waits for a proof that delivery events come in at all.
+    `longest_unknown`: how long `resend` waits for a proof that delivery events come in at all.
     `ticks`: 1 where a clock starts digests, so that a shard can be late; else 0.
     """
 
@@ -64,7 +64,7 @@ class SweepSettings(Settings):
     installation: str
     unknown_policy: str
     evidence_grace: int
-    longest_doubt: int
+    longest_unknown: int
     check_after: int
     run_retention_days: int
     shards: int
@@ -76,7 +76,7 @@ class SweepSettings(Settings):
         check(
             self,
             evidence_grace=(60, 86_400),
-            longest_doubt=(self.evidence_grace, None),
+            longest_unknown=(self.evidence_grace, None),
             check_after=(0, None),
             shards=(1, 256),
             lookback_slots=(1, 144),

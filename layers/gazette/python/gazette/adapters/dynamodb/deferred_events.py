@@ -21,16 +21,16 @@ _A_TRANSACTION = 49
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
-class DynamoEventShelf:
-    """The port `EventShelf` on the table `events`."""
+class DynamoDeferredEvents:
+    """The port `DeferredEvents` on the table `events`."""
 
     def __init__(self, table_name: str, *, clock: Clock) -> None:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
-    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
+    def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """One transaction of two."""
-        place = Unsent.GIVEN_UP if for_good else Unsent.ASIDE
+        place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         try:
             with transaction(EventRow) as writes:
                 raise_epoch(run, writes)
@@ -59,7 +59,7 @@ class DynamoEventShelf:
             condition=in_place(placed) & expired(now),
         )
 
-    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
         """One transaction for each 49 events."""
         stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
         try:

@@ -191,7 +191,7 @@ class EventRow(Row):
 
     One string is read three times as fast as a map of the same content. A row without both is
     the trace of an event that was retracted; `was` is the schedule that it was under. `why` says
-    why an event was set aside. It is sent up to `lasts_until`, and kept until `expires_at`; a row
+    why an event was excluded. It is sent up to `lasts_until`, and kept until `expires_at`; a row
     of an earlier version has the latter alone.
     """
 
@@ -353,7 +353,7 @@ class PaceRow(Row):
 
     `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that they can be added
     to; `day` is a date of UTC. `quota`: emails a second. `daily` and `left`: of the account's 24
-    hours, absent where they have no end. What begins with `brake` is absent while that is off;
+    hours, absent where they have no end. What begins with `breaker` is absent while that is off;
     its `since`, `until` and `step` are microseconds too.
     """
 
@@ -371,9 +371,9 @@ class PaceRow(Row):
     last_taken = NumberAttribute(null=True)
     day = UnicodeAttribute(null=True)
     taken = NumberAttribute(null=True)
-    brake_why = UnicodeAttribute(null=True)
-    brake_since = NumberAttribute(null=True)
-    brake_until = NumberAttribute(null=True)
-    brake_step = NumberAttribute(null=True)
-    brake_by_hand = BooleanAttribute(null=True)
-    brake_is_tried = BooleanAttribute(null=True)
+    breaker_why = UnicodeAttribute(null=True)
+    breaker_since = NumberAttribute(null=True)
+    breaker_until = NumberAttribute(null=True)
+    breaker_step = NumberAttribute(null=True)
+    breaker_by_hand = BooleanAttribute(null=True)
+    breaker_is_probed = BooleanAttribute(null=True)

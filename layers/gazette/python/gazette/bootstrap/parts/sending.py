@@ -14,10 +14,10 @@ from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
 from gazette.adapters.dynamodb.control.experiments import running_experiment
-from gazette.adapters.dynamodb.deferred_events import DynamoEventShelf
+from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoPacer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
@@ -34,15 +34,15 @@ from gazette.run_metrics import measured_rendering
 from gazette.settings import PacingSettings, SendingSettings
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.pacing import Lane, Pacing
-from gazette.steps.delivery.types import Delivering, DeliveryLimits
+from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
 
 
-def delivering(settings: SendingSettings) -> Delivering:
+def delivery_context(settings: SendingSettings) -> DeliveryContext:
     """Tables, desk and provider."""
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
-    turns = pacers(settings)
-    return Delivering(
+    permits = rate_limiters(settings)
+    return DeliveryContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
@@ -54,15 +54,15 @@ def delivering(settings: SendingSettings) -> Delivering:
                 tracks_clicks=bool(settings.track_clicks), measured=measured_rendering
             ),
             experiment=running_experiment(settings.control_table, clock=now),
-            shelf=DynamoEventShelf(settings.events_table, clock=now),
+            deferred_events=DynamoDeferredEvents(settings.events_table, clock=now),
             max_groups=settings.max_groups,
         ),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
         mailer=_mailer(settings),
         pacing=Pacing(
             lanes=Streams(
-                digest=Lane(pacer=turns.digest, lever=turns.digest),
-                immediate=Lane(pacer=turns.immediate, lever=turns.immediate),
+                digest=Lane(rate_limiter=permits.digest, breaker=permits.digest),
+                immediate=Lane(rate_limiter=permits.immediate, breaker=permits.immediate),
             ),
             clock=now,
             sleep=lambda wait: time.sleep(wait.total_seconds()),
@@ -126,8 +126,8 @@ def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
     )
 
 
-def pacers(settings: PacingSettings) -> Streams[DynamoPacer]:
-    """The ports `Pacer`, `PaceGauge` and `BrakeLever`, of each stream."""
+def rate_limiters(settings: PacingSettings) -> Streams[DynamoRateLimiter]:
+    """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker`, of each stream."""
     shares = divided(settings.immediate_share)
     plan = PacePlan(
         rate=settings.emails_per_second or None,
@@ -138,6 +138,8 @@ def pacers(settings: PacingSettings) -> Streams[DynamoPacer]:
     )
     table = settings.pace_table
     return Streams(
-        digest=DynamoPacer(table, replace(plan, share=shares.digest), name=ROWS.digest),
-        immediate=DynamoPacer(table, replace(plan, share=shares.immediate), name=ROWS.immediate),
+        digest=DynamoRateLimiter(table, replace(plan, share=shares.digest), name=ROWS.digest),
+        immediate=DynamoRateLimiter(
+            table, replace(plan, share=shares.immediate), name=ROWS.immediate
+        ),
     )

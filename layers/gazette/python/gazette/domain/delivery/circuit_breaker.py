@@ -1,16 +1,18 @@
-"""The brake of a stream: none of its emails are sent while the provider refuses all of them.
+"""The circuit breaker of a stream: open, it stops all emails of the stream.
 
-One of them at a time tries whether it can go again, after longer and longer. Nothing here does I/O.
+It opens when the provider refuses the whole stream. After a while it is half open: one email, the
+probe, may go. If that is accepted the breaker closes, else it stays open for longer.
+Nothing here does I/O.
 """
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 FIRST_STEP = timedelta(minutes=1)
-"""From the first refusal to the first email that tries again."""
+"""From the first refusal to the first probe."""
 
 LONGEST_STEP = timedelta(minutes=30)
-"""A step is doubled by each refusal of one that tries, up to this."""
+"""The refusal of a probe doubles the step, up to this."""
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 _LONGEST_WHY = 200
@@ -18,13 +20,13 @@ _LONGEST_WHY = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brake:
-    """It is on: nothing is sent before `until`, and then one email, which tries.
+class OpenBreaker:
+    """An open breaker; a closed one is None. Nothing is sent before `until`, then one probe.
 
-    `why`: what the provider or a person said; `since`: when it was pulled. `step`: from one email
-    that tries to the next. `by_hand`: nobody tries, it stays on until it is released by hand.
-    `is_tried`: one was let through, and `until` moved on for it; that it was refused has not been
-    said.
+    `why`: what the provider or a person said. `since`: when it opened. `step`: the time between two
+    probes. `by_hand`: it was opened by a person, has no probes, and stays open until a person
+    closes it. `is_probed`: a probe is on its way, and `until` was moved on for it; its outcome is
+    not known yet.
     """
 
     why: str
@@ -32,33 +34,41 @@ class Brake:
     until: datetime
     step: timedelta
     by_hand: bool = False
-    is_tried: bool = False
+    is_probed: bool = False
 
     def holds(self, now: datetime) -> bool:
         """Whether nobody may send."""
         return now < self.until
 
-    def tried(self, now: datetime) -> "Brake":
-        """As it is while one tries: all others stay out for another step, should it be lost."""
-        return replace(self, until=now + self.step, is_tried=True)
+    def probed(self, now: datetime) -> "OpenBreaker":
+        """The breaker while a probe is on its way: if that is lost, another goes after a step."""
+        return replace(self, until=now + self.step, is_probed=True)
 
 
-def pulled(brake: Brake | None, why: str, now: datetime) -> Brake:
-    """After a refusal of the whole stream. One that says nothing new changes nothing.
+def tripped(breaker: OpenBreaker | None, why: str, now: datetime) -> OpenBreaker:
+    """The breaker after the provider refused the whole stream.
 
-    Nothing new is what comes while it holds and nobody tries: from workers that had their turn
-    before it was pulled. The first one of all pulls it, and any other doubles the step.
+    The first refusal opens it, and each refused probe doubles its step. A refusal that comes while
+    it is open and has no probe on its way changes nothing: the worker had its permit before.
     """
-    if brake is None:
-        return Brake(why=why[:_LONGEST_WHY], since=now, until=now + FIRST_STEP, step=FIRST_STEP)
-    if brake.by_hand or (brake.holds(now) and not brake.is_tried):
-        return brake
-    step = min(2 * brake.step, LONGEST_STEP)
+    if breaker is None:
+        return OpenBreaker(
+            why=why[:_LONGEST_WHY], since=now, until=now + FIRST_STEP, step=FIRST_STEP
+        )
+    if breaker.by_hand or (breaker.holds(now) and not breaker.is_probed):
+        return breaker
+    step = min(2 * breaker.step, LONGEST_STEP)
     return replace(
-        brake, why=why[:_LONGEST_WHY], until=max(brake.until, now + step), step=step, is_tried=False
+        breaker,
+        why=why[:_LONGEST_WHY],
+        until=max(breaker.until, now + step),
+        step=step,
+        is_probed=False,
     )
 
 
-def pulled_by_hand(why: str, now: datetime) -> Brake:
-    """A person stops the stream, whatever the brake was, until a person lets go."""
-    return Brake(why=why[:_LONGEST_WHY], since=now, until=_NEVER, step=FIRST_STEP, by_hand=True)
+def opened_by_hand(why: str, now: datetime) -> OpenBreaker:
+    """The breaker after a person stopped the stream, whatever its state was."""
+    return OpenBreaker(
+        why=why[:_LONGEST_WHY], since=now, until=_NEVER, step=FIRST_STEP, by_hand=True
+    )

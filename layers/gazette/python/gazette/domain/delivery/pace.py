@@ -1,6 +1,6 @@
-"""How fast the emails of a stream go out: what was chosen, where it stands, which turn is next.
+"""How fast the emails of a stream go out: what was chosen, where it stands, which permit is next.
 
-A turn is the instant at which one email may go. Turns are evenly spaced, whoever takes them, so
+A permit is the instant at which one email may go. Permits are evenly spaced, whoever takes them, so
 no second has more of them than the rate. Each stream has a fixed share of all that was chosen
 and of what the account may send, and does not use the other's. Nothing here does I/O.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
-from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.streams import WHOLE, Share
 
 MAX_RATE = 500
@@ -33,20 +33,20 @@ _WARMUP_DAYS = 30
 """After so many doublings a cap is none."""
 
 
-class NoTurn(StrEnum):
-    """Why no turn was taken.
+class NoPermit(StrEnum):
+    """Why no permit was taken.
 
     The next free one is too late, those of the day are used up, or nothing is sent at all.
     """
 
     BUSY = "busy"
     DAILY_CAP = "daily_cap"
-    BRAKED = "braked"
+    BREAKER_OPEN = "breaker_open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """The instant from which one email may go; `is_probe`: it tries whether the brake may go."""
+class Permit:
+    """The instant from which one email may go; `is_probe`: it tries whether the breaker may go."""
 
     at: datetime
     is_probe: bool = False
@@ -58,7 +58,7 @@ class PacePlan:
 
     `rate`: emails a second; None: by the account's quota. `ramp_from`: emails a second with
     which a cold downstream is begun, 0 for none; the ramp looks back at each `ramp_every`, which
-    must be three times as long as anybody waits for a turn. `warmup_daily`: what a new sending
+    must be three times as long as anybody waits for a permit. `warmup_daily`: what a new sending
     domain may send on `warmup_from` (UTC), and before; it doubles each day after.
     """
 
@@ -100,10 +100,10 @@ class Quota:
 class Pace:
     """Where a stream stands, for all workers together.
 
-    `next_at`: the first free turn. `stretch_at`: when the present stretch of the ramp began,
-    and how many turns it has had, and the one before it. `day`: of UTC, and how many turns it
+    `next_at`: the first free permit. `stretch_at`: when the present stretch of the ramp began,
+    and how many permits it has had, and the one before it. `day`: of UTC, and how many permits it
     has had. `quota`: of the account, where it is known, as it was told at `quota_at`, less the
-    turns since. `brake`: None where it is off.
+    permits since. `breaker`: None where it is off.
     """
 
     quota: Quota | None = None
@@ -114,16 +114,16 @@ class Pace:
     last_taken: int = 0
     day: date | None = None
     taken: int = 0
-    brake: Brake | None = None
+    breaker: OpenBreaker | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """The turn `at`, after whose `cost` the next one is free.
+    """The permit `at`, after whose `cost` the next one is free.
 
     In the stretch that began at `stretch_at`, after one that had `last_taken`; of those that
     `day` has, `cap` in all; of those that are left of the account's day, where `is_of_quota`.
-    `brake`: what becomes of it where this turn is the one that tries; None: it is off.
+    `breaker`: what becomes of it where this permit is the one that tries; None: it is off.
     """
 
     at: datetime
@@ -133,17 +133,17 @@ class Taking:
     day: date
     cap: int | None
     is_of_quota: bool
-    brake: Brake | None
+    breaker: OpenBreaker | None
 
     @property
     def is_probe(self) -> bool:
         """Whether whoever takes it tries if anything can be sent."""
-        return self.brake is not None
+        return self.breaker is not None
 
     @property
-    def turn(self) -> Turn:
+    def permit(self) -> Permit:
         """For whoever takes it."""
-        return Turn(at=self.at, is_probe=self.is_probe)
+        return Permit(at=self.at, is_probe=self.is_probe)
 
     def from_(self, pace: Pace) -> Pace:
         """Where it stands once it is taken."""
@@ -161,16 +161,16 @@ class Taking:
             last_taken=self.last_taken,
             day=self.day,
             taken=1 + (pace.taken if is_same_day else 0),
-            brake=self.brake,
+            breaker=self.breaker,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaceReading:
-    """For people: emails a second now and at most, turns taken today, and how many there are.
+    """For people: emails a second now and at most, permits taken today, and how many there are.
 
     All of one stream. `quota`: of the account, None where its day is not known, or has no end.
-    `brake`: None where it is off.
+    `breaker`: None where it is off.
     """
 
     rate: float
@@ -178,7 +178,7 @@ class PaceReading:
     taken: int
     cap: int | None
     quota: Quota | None
-    brake: Brake | None
+    breaker: OpenBreaker | None
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
@@ -188,7 +188,7 @@ def full_rate(pace: Pace, plan: PacePlan) -> float:
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
-    """Emails a second: `ramp_from` doubled as often as the turns taken lately call for.
+    """Emails a second: `ramp_from` doubled as often as the permits taken lately call for.
 
     Each stretch may have twice what the one before it had, in steps of the ramp: so it rises
     while there is work, and whoever was idle, or took few, begins low.
@@ -202,20 +202,20 @@ def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
     return min(full, low * 2.0 ** max(0, doublings))
 
 
-def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taking | NoTurn:
-    """The next turn, if it lies at or before `latest`, and the brake lets it pass.
+def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taking | NoPermit:
+    """The next permit, if it lies at or before `latest`, and the breaker lets it pass.
 
-    That is looked at first: what is only braked is put off, also where the day is used up.
+    That is looked at first: an open breaker only requeues a run, also where the day is used up.
     """
-    if pace.brake and pace.brake.holds(now):
-        return NoTurn.BRAKED
+    if pace.breaker and pace.breaker.holds(now):
+        return NoPermit.BREAKER_OPEN
     day, taken = _today(pace, now)
     cap = plan.cap_on(day)
     if (cap is not None and taken >= cap) or is_used_up(pace, now):
-        return NoTurn.DAILY_CAP
+        return NoPermit.DAILY_CAP
     at = now if pace.next_at is None else max(now, pace.next_at)
     if at > latest:
-        return NoTurn.BUSY
+        return NoPermit.BUSY
     stretch_at = pace.stretch_at
     if stretch_at is None or now - stretch_at >= plan.ramp_every:
         stretch_at = now
@@ -227,7 +227,7 @@ def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taki
         day=day,
         cap=cap,
         is_of_quota=_day_of_account(pace, now) is not None,
-        brake=pace.brake and pace.brake.tried(now),
+        breaker=pace.breaker and pace.breaker.probed(now),
     )
 
 
@@ -246,7 +246,7 @@ def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
         taken=taken,
         cap=plan.cap_on(day),
         quota=_day_of_account(pace, now),
-        brake=pace.brake,
+        breaker=pace.breaker,
     )
 
 
@@ -259,7 +259,7 @@ def _today(pace: Pace, now: datetime) -> tuple[date, int]:
 
 
 def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
-    """The quota that turns count for; None: they may be any number, or the answer is too old.
+    """The quota that permits count for; None: they may be any number, or the answer is too old.
 
     SES may then refuse an email; else nobody would get any until it can be asked again.
     """
@@ -270,7 +270,7 @@ def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
 
 
 def _last_taken(pace: Pace, plan: PacePlan, now: datetime) -> int:
-    """Turns of the stretch before this instant's."""
+    """Permits of the stretch before this instant's."""
     if pace.stretch_at is None or now - pace.stretch_at >= 2 * plan.ramp_every:
         return 0
     if now - pace.stretch_at >= plan.ramp_every:

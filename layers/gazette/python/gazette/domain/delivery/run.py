@@ -98,10 +98,10 @@ class Run:
     instant before which nobody but the claimant may act. `check_at` is when the sweep looks;
     `retry_at` is before when a refused run is not sent again. `overtaken`: something that stops or
     changes it came after a claim, so too late for that. `detail` is the provider's own code for
-    the last refusal or doubt. `variant`, `locale` and `categories` are what the last claim was
-    about to send, `newest` names those of its events that were stored last (`newest_of`), and
-    `left_out` those of its window that it did not show, because an earlier attempt in doubt should
-    have shown them and had not.
+    the last refusal or unknown outcome. `variant`, `locale` and `categories` are what the last
+    claim was about to send, `newest` names those of its events that were stored last (`newest_of`),
+    and `left_out` those of its window that it did not show, because an earlier attempt with an
+    unknown outcome should have shown them and had not.
     """
 
     key: RunKey
@@ -218,18 +218,18 @@ def sent_until(chain: Iterable[Run]) -> datetime:
     )
 
 
-MOST_DOUBTS = 2
-"""Attempts in doubt that may hold one event: after so many it is given up."""
+MAX_UNKNOWN_ATTEMPTS = 2
+"""Attempts with an unknown outcome that may hold one event: after so many it is given up."""
 
 
 def given_up_until(chain: Iterable[Run]) -> datetime:
-    """Up to where every event was in as many doubtful attempts as one may be in.
+    """Up to where every event was in as many attempts with an unknown outcome as one may be in.
 
-    All windows of a schedule begin where the last sent one ended, so a doubtful attempt holds
-    whatever was stored up to its end, and was not given up before.
+    All windows of a schedule begin where the last sent one ended, so an attempt with an unknown
+    outcome holds whatever was stored up to its end, and was not given up before.
     """
     ends = sorted(run.window.until for run in chain if run.window for _ in run.uncertain)
-    return ends[-MOST_DOUBTS] if len(ends) >= MOST_DOUBTS else BEGINNING
+    return ends[-MAX_UNKNOWN_ATTEMPTS] if len(ends) >= MAX_UNKNOWN_ATTEMPTS else BEGINNING
 
 
 def is_given_up(stored_at: datetime, chain: Iterable[Run]) -> bool:

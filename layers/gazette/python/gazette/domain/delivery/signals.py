@@ -141,7 +141,7 @@ class Carry:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Every event of it was in as many doubtful attempts as one may be in."""
+    """Every event of it was in as many attempts with an unknown outcome as one may be in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
-from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.compose import Digest, Ranking
-from gazette.domain.delivery.pace import NoTurn, PaceReading, Quota, Turn
+from gazette.domain.delivery.pace import NoPermit, PaceReading, Permit, Quota
 from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.feedback.experiment import Course, Experiment
 from gazette.domain.links import LinkKeys
@@ -150,7 +150,7 @@ class Experiments(Protocol):
 
 
 class Renderer(Protocol):
-    """Turns a digest into an email."""
+    """Permits a digest into an email."""
 
     def ranking(self, variation: int) -> Ranking:
         """What comes first in the digests of a variation."""
@@ -222,43 +222,44 @@ class Mailer(Protocol):
         """
 
 
-class Pacer(Protocol):
-    """Gives all workers together their turns in a stream, at no more than its rate."""
+class RateLimiter(Protocol):
+    """Gives all workers together their permits in a stream, at no more than its rate."""
 
-    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
-        """Take the next turn, if it is not after `latest`.
+    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+        """Take the next permit, if it is not after `latest`.
 
         Nobody else gets it, also where it is not used. It counts for the day of `now`. What is
-        not taken costs no turn; a call whose answer is lost may. While the brake is on there is
+        not taken costs no permit; a call whose answer is lost may. While the breaker is on there is
         none, but one for each of its steps, whose `is_probe` is set.
         """
 
 
-class BrakeLever(Protocol):
-    """Pulls and releases the brake of a stream, which all workers see where they take turns in it.
+class CircuitBreaker(Protocol):
+    """Pulls and releases the breaker of a stream, which all workers see where they take permits in
+    it.
 
-    Turns that were taken before are used. After an error it may have been done.
+    Permits that were taken before are used. After an error it may have been done.
     """
 
-    def pull(self, why: str, now: datetime) -> Brake:
-        """The provider refused all of the stream: on, or on for longer, as `pulled` says.
+    def trip(self, why: str, now: datetime) -> OpenBreaker:
+        """The provider refused all of the stream: on, or on for longer, as `tripped` says.
 
         Returns it as it is now. One that was pulled by hand stays as it is.
         """
 
-    def pull_if_off(self, why: str, now: datetime) -> None:
+    def trip_if_closed(self, why: str, now: datetime) -> None:
         """The provider refused an email of another stream for what concerns this one too.
 
         On; one that is on already stays as it is. May be repeated.
         """
 
-    def release(self) -> None:
+    def reset(self) -> None:
         """The provider takes email again: off, unless it was pulled by hand. May be repeated."""
 
-    def pull_by_hand(self, why: str, now: datetime) -> Brake:
-        """A person stops the stream until `release_by_hand`. Returns it as it is now."""
+    def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
+        """A person stops the stream until `close_by_hand`. Returns it as it is now."""
 
-    def release_by_hand(self) -> None:
+    def close_by_hand(self) -> None:
         """Off, whoever pulled it. May be repeated."""
 
 
@@ -290,17 +291,19 @@ class PaceGauge(Protocol):
     """Shows how fast the emails of a stream go out."""
 
     def read(self, now: datetime) -> PaceReading:
-        """Emails a second now and at most; how many turns were taken today, of how many."""
+        """Emails a second now and at most; how many permits were taken today, of how many."""
 
-    def foresee(self, now: datetime, latest: datetime) -> Turn | NoTurn:
-        """What `Pacer.reserve` would answer. Nobody's turn is taken, and the brake is not tried."""
+    def foresee(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+        """What `RateLimiter.reserve` would answer. Nobody's permit is taken, and the breaker is not
+        tried.
+        """
 
 
 class QuotaStore(Protocol):
     """Where all workers look up what the account lets a stream send."""
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """Its part at that instant: each turn from now on leaves one less of its day."""
+        """Its part at that instant: each permit from now on leaves one less of its day."""
 
 
 class Account(Protocol):

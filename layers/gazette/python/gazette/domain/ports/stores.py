@@ -196,19 +196,19 @@ class EventReader(Protocol):
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
         """The events stored in `(since, until]`, oldest first, those that have expired with them.
 
-        Those stay until they are counted (`EventShelf.expire`), or until their rows are deleted.
-        One that cannot be read is raised: what is sent closes the window, and nothing may lie
-        behind that. So the run waits as it is (rule 20).
+        Those stay until they are counted (`DeferredEvents.expire`), or until their rows are
+        deleted. One that cannot be read is raised: what is sent closes the window, and nothing may
+        lie behind that. So the run waits as it is (rule 20).
         """
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         """Whether any was stored in it; also one that has expired, and was not counted yet."""
 
 
-class EventShelf(Protocol):
+class DeferredEvents(Protocol):
     """Where events lie that no email can show, or showed in time; and what lets others wait."""
 
-    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
+    def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """Take it out of the schedule of `run`, with the reason, if it is there as in `event`.
 
         Only together with the epoch of the run, which is raised, and while that is as in `run`: so
@@ -224,12 +224,12 @@ class EventShelf(Protocol):
         So each is counted once, by whoever is told True. No window has it any more.
         """
 
-    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
         """Store them anew under the schedule of `run`, as of now: they lie behind its window.
 
         Only together with its epoch, which is raised, and while it is as in `run`: so nobody who
-        has read them claims it, and nothing is put off once somebody has. Returns the run as it
-        is then; None where it, or any event, was found changed. Then some may have been put off.
+        has read them claims it, and nothing is deferred once somebody has. Returns the run as it
+        is then; None where it, or any event, was found changed. Then some may have been deferred.
         """
 
 

@@ -21,12 +21,13 @@ class ScheduleKind(Enum):
 class Unsent(StrEnum):
     """The schedules whose events are never sent while they are there.
 
-    `WAITING`: the subscriber is not known yet. `ASIDE`: no email can show the event. `EXPIRED`: no
-    email showed it in time. `GIVEN_UP`: as `ASIDE`, but an email may have shown it; it stays here.
+    `WAITING`: the subscriber is not known yet. `EXCLUDED`: no email can show the event. `EXPIRED`:
+    no email showed it in time. `GIVEN_UP`: as `EXCLUDED`, but an email may have shown it; it stays
+    here.
     """
 
     WAITING = "waiting"
-    ASIDE = "aside"
+    EXCLUDED = "excluded"
     EXPIRED = "expired"
     GIVEN_UP = "given_up"
 

@@ -8,7 +8,7 @@ from gazette.domain.delivery.run import Reason, Run, may_have_gone_until, name_o
 from gazette.domain.delivery.signals import Skip
 from gazette.domain.model import Event, Placed, Window
 from gazette.steps.delivery.predecessors import Preceding
-from gazette.steps.delivery.types import Awaited, Delivering, Delivery
+from gazette.steps.delivery.types import Delivery, DeliveryContext, WaitingFor
 from gazette.steps.runs import apply
 
 _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
@@ -18,7 +18,7 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 @dataclass(frozen=True, slots=True)
 class Due:
     """The events of a window: what is sent, what is held back because of a hold, and what has
-    expired. `newest`, `left_out`: as in Run; `in_doubt`: the ids of those in
+    expired. `newest`, `left_out`: as in Run; `may_have_gone`: the ids of those in
     `sent` that may have gone out already.
     """
 
@@ -27,10 +27,10 @@ class Due:
     expired: Sequence[Placed] = ()
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    in_doubt: frozenset[str] = frozenset()
+    may_have_gone: frozenset[str] = frozenset()
 
 
-def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) -> Due:
+def events_due(run: Run, older: Preceding, window: Window, *, by: DeliveryContext) -> Due:
     """Read the window of a run (rule 19).
 
     What may have gone out already is not held back: it would come once more when evidence shows
@@ -40,10 +40,10 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     it was.
     """
     on_hold, now = by.held_categories(), by.clock()
-    doubtful = [
+    unknown = [
         each for each in (run, *(carried for carried, _ in older.carried)) if each.may_have_gone
     ]
-    until = may_have_gone_until(doubtful)
+    until = may_have_gone_until(unknown)
     sent: list[Placed] = []
     held: list[Event] = []
     expired: list[Placed] = []
@@ -51,7 +51,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     for placed in by.events.read(run.key.user_id, run.key.schedule, window):
         if placed.has_expired(now):
             expired.append(placed)
-        elif any(each.has_passed_over(placed.event.id, placed.stored_at) for each in doubtful):
+        elif any(each.has_passed_over(placed.event.id, placed.stored_at) for each in unknown):
             left_out.append(name_of(placed.event.id))
         elif placed.event.category in on_hold and placed.stored_at > until:
             held.append(placed.event)
@@ -67,12 +67,12 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: Delivering) ->
     )
 
 
-def count_expired(expired: Sequence[Placed], *, by: Delivering) -> int:
+def count_expired(expired: Sequence[Placed], *, by: DeliveryContext) -> int:
     """Take what has expired out of its schedule; how many of them nobody else has (rule 21)."""
-    return sum(map(by.desk.shelf.expire, expired))
+    return sum(map(by.desk.deferred_events.expire, expired))
 
 
-def without_held(run: Run, due: Due, *, set_aside: int, by: Delivering) -> Delivery | None:
+def without_held(run: Run, due: Due, *, excluded: int, by: DeliveryContext) -> Delivery | None:
     """What becomes of a run with events that are held back; None where the others are sent.
 
     An immediate run waits as a whole, because no next one would take along what it leaves. A
@@ -83,7 +83,7 @@ def without_held(run: Run, due: Due, *, set_aside: int, by: Delivering) -> Deliv
     if run.key.is_immediate:
         soonest, latest = _BETWEEN
         pause = soonest + (latest - soonest) * by.random()
-        return Delivery(run, by.clock() + pause, Awaited.BRAKE_OFF, set_aside=set_aside)
+        return Delivery(run, by.clock() + pause, WaitingFor.SENDING_RESUMED, excluded=excluded)
     if due.sent:
         return None
-    return Delivery(apply(run, Skip(Reason.CATEGORY_HELD), runs=by.runs), set_aside=set_aside)
+    return Delivery(apply(run, Skip(Reason.CATEGORY_HELD), runs=by.runs), excluded=excluded)

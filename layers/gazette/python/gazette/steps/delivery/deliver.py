@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.batch import batch_of
-from gazette.domain.delivery.pace import NoTurn, Turn
+from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.retries import pause_after
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import (
@@ -27,9 +27,9 @@ from gazette.steps.conflicts import kept_changing
 from gazette.steps.delivery.category_hold import count_expired
 from gazette.steps.delivery.claim import make_claim
 from gazette.steps.delivery.edition import address
-from gazette.steps.delivery.pacing import heed, wait_for_turn, without_turn
+from gazette.steps.delivery.pacing import record_outcome, wait_for_permit, without_permit
 from gazette.steps.delivery.prepare import Prepared, prepare
-from gazette.steps.delivery.types import Awaited, Delivering, Delivery
+from gazette.steps.delivery.types import Delivery, DeliveryContext, WaitingFor
 from gazette.steps.runs import apply
 
 _OVERTAKEN = 3
@@ -37,14 +37,14 @@ _OVERTAKEN = 3
 
 _SOON = timedelta(minutes=1)
 
-_BY_NO_TURN = {
-    NoTurn.BUSY: Awaited.TURN,
-    NoTurn.DAILY_CAP: Awaited.NEXT_DAY,
-    NoTurn.BRAKED: Awaited.BRAKE_OFF,
+_BY_NO_PERMIT = {
+    NoPermit.BUSY: WaitingFor.PERMIT,
+    NoPermit.DAILY_CAP: WaitingFor.NEXT_DAY,
+    NoPermit.BREAKER_OPEN: WaitingFor.SENDING_RESUMED,
 }
 
 
-def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | None:
+def deliver(key: RunKey, *, by: DeliveryContext, time_left: TimeLeft) -> Delivery | None:
     """Bring the run to an end, or say when to try again. None: there is no such run.
 
     Read, group, rank and render first; then claim, send and commit, so that the lock is held
@@ -55,8 +55,8 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     too little time is left, or the run kept changing.
     """
     needed = by.limits.send_timeout + by.limits.commit_margin
-    turn: Turn | None = None
-    put_off = expired = 0
+    permit: Permit | None = None
+    deferred = expired = 0
     for _ in range(_OVERTAKEN):
         try:
             prepared = prepare(key, by=by)
@@ -72,23 +72,23 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
         spare = time_left() - needed
         if spare < timedelta(0):
             raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
-        if turn is None:
-            found = wait_for_turn(run, pacing=by.pacing, spare=spare)
-            if isinstance(found, NoTurn):
-                instead = without_turn(run, found, pacing=by.pacing)
+        if permit is None:
+            found = wait_for_permit(run, pacing=by.pacing, spare=spare)
+            if isinstance(found, NoPermit):
+                instead = without_permit(run, found, pacing=by.pacing)
                 if isinstance(instead, Skip):
                     return Delivery(apply(run, instead, runs=by.runs), expired=expired)
-                return Delivery(run, by.clock() + instead, _BY_NO_TURN[found], expired=expired)
-            turn = found
+                return Delivery(run, by.clock() + instead, _BY_NO_PERMIT[found], expired=expired)
+            permit = found
         if _is_cancelled(run, by.batches):
             cancelled = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs)
             return Delivery(cancelled, expired=expired)
         if prepared.held:
-            run_since = by.desk.shelf.put_off(prepared.held, run)
+            run_since = by.desk.deferred_events.defer(prepared.held, run)
             if run_since is None:
                 continue
             run = run_since
-            put_off += len(prepared.held)
+            deferred += len(prepared.held)
         deadline = by.clock() + time_left() + by.limits.clock_skew
         claim = Claim(
             prepared.window,
@@ -108,7 +108,7 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     if _is_suppressed(claimed, prepared, by):
         unsent = apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
         skipped = apply(unsent, Skip(Reason.SUPPRESSED), runs=by.runs)
-        return Delivery(skipped, set_aside=prepared.set_aside, put_off=put_off, expired=expired)
+        return Delivery(skipped, excluded=prepared.excluded, deferred=deferred, expired=expired)
     if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:
         apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
@@ -125,19 +125,19 @@ def deliver(key: RunKey, *, by: Delivering, time_left: TimeLeft) -> Delivery | N
     try:
         run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
     finally:
-        heed(outcome, claimed, turn, pacing=by.pacing)
+        record_outcome(outcome, claimed, permit, pacing=by.pacing)
     return Delivery(
         run,
         *_again(run, by.clock()),
         outcome,
-        set_aside=prepared.set_aside,
-        put_off=put_off,
+        excluded=prepared.excluded,
+        deferred=deferred,
         expired=expired,
         accepted_at=accepted_at,
     )
 
 
-def _is_suppressed(claimed: Run, prepared: Prepared, by: Delivering) -> bool:
+def _is_suppressed(claimed: Run, prepared: Prepared, by: DeliveryContext) -> bool:
     """Whether the reader's address is. Where that cannot be told, the claim is given back."""
     try:
         return by.suppressions.holds(address_hash(prepared.subscriber.email))
@@ -152,7 +152,7 @@ def _is_cancelled(run: Run, batches: Batches) -> bool:
     return slot is not None and batches.get(slot).cancelled_at is not None
 
 
-def _dated(outcome: SendOutcome, run: Run, by: Delivering) -> Signal:
+def _dated(outcome: SendOutcome, run: Run, by: DeliveryContext) -> Signal:
     """The outcome, and when somebody looks at the run again."""
     match outcome:
         case RefusedForNow():
@@ -164,10 +164,10 @@ def _dated(outcome: SendOutcome, run: Run, by: Delivering) -> Signal:
             return outcome
 
 
-def _again(run: Run, now: datetime) -> tuple[datetime | None, Awaited | None]:
+def _again(run: Run, now: datetime) -> tuple[datetime | None, WaitingFor | None]:
     """When an attempt is followed by another, and what for; None where it is not."""
     if run.status is not Status.RETRYING:
         return None, None
     if run.retry_at:
-        return run.retry_at, Awaited.PAUSE_OVER
-    return now + _SOON, Awaited.BRAKE_OFF
+        return run.retry_at, WaitingFor.PAUSE_OVER
+    return now + _SOON, WaitingFor.SENDING_RESUMED

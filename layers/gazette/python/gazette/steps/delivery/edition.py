@@ -11,7 +11,7 @@ from gazette.domain.feedback.experiment import Variant
 from gazette.domain.identity import run_id
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
 from gazette.domain.ports.outside import Links, Renderer, RunningExperiment
-from gazette.domain.ports.stores import EventShelf
+from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
 
 _HARMLESS = Event(
@@ -31,12 +31,12 @@ class Desk:
 
     renderer: Renderer
     experiment: RunningExperiment
-    shelf: EventShelf
+    deferred_events: DeferredEvents
     max_groups: int
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class Excluded:
     """How many events were, and the run as it is then."""
 
     run: Run
@@ -51,15 +51,15 @@ def edit(
     *,
     variant: Variant,
     desk: Desk,
-    in_doubt: Collection[str],
-) -> Edition | SetAside:
-    """The edition that shows `events`; or how many of them were set aside instead.
+    may_have_gone: Collection[str],
+) -> Edition | Excluded:
+    """The edition that shows `events`; or how many of them were excluded instead.
 
     Those cannot be shown, each by itself, and would hold up everything else of their reader
-    (rule 17): whoever reads the window again no longer finds them. One whose id is `in_doubt` may
-    have gone out, and is set aside for good (rule 9). Where not even a harmless
-    event can be shown, RenderingFailed is raised, and nothing is set aside. Raises Overtaken where
-    run or event have changed since they were read.
+    (rule 17): whoever reads the window again no longer finds them. One whose id is `may_have_gone`
+    may have gone out, and is excluded for good (rule 9). Where not even a harmless event can be
+    shown, RenderingFailed is raised, and nothing is excluded. Raises Overtaken where run or event
+    have changed since they were read.
     """
 
     def show(some: Iterable[Event]) -> Edition:
@@ -77,17 +77,17 @@ def edit(
         return show(events)
     except RenderingFailed:
         show([_HARMLESS])
-        done = SetAside(run, 0)
+        done = Excluded(run, 0)
         for event in events:
             try:
                 show([event])
             except RenderingFailed as why:
-                since = desk.shelf.set_aside(
-                    event, done.run, str(why), for_good=event.id in in_doubt
+                since = desk.deferred_events.exclude(
+                    event, done.run, str(why), for_good=event.id in may_have_gone
                 )
                 if since is None:
                     raise Overtaken(f"Run {run_id(run.key)} changed meanwhile.") from why
-                done = SetAside(since, done.events + 1)
+                done = Excluded(since, done.events + 1)
         if not done.events:
             raise
         return done

@@ -30,7 +30,7 @@ def generate(
         return None
     if done.again_at:
         was_refused = done.run.retry_at is not None
-        put_off(done, queue=resend_queue if was_refused else generate_queue, clock=clock)
+        requeue(done, queue=resend_queue if was_refused else generate_queue, clock=clock)
     elif done.run.reason is Reason.ATTEMPTS_EXHAUSTED:
         resend_queue.send([QueuedRun(key, timedelta(0))])
     elif done.run.reason is Reason.SUPPRESSED:
@@ -38,7 +38,7 @@ def generate(
     return done
 
 
-def put_off(done: Delivery, *, queue: RunQueue, clock: Clock) -> None:
+def requeue(done: Delivery, *, queue: RunQueue, clock: Clock) -> None:
     """A fresh message, for when the run should be tried again or as late as a queue allows."""
     if done.again_at:
         delay = max(done.again_at - clock(), timedelta(0))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gazette.domain.delivery.pace import NoTurn, Turn
+from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import (
     Accepted,
@@ -16,19 +16,19 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY
-from gazette.domain.ports.outside import BrakeLever, Clock, Pacer
+from gazette.domain.ports.outside import CircuitBreaker, Clock, RateLimiter
 
 _LONGEST_WAIT = timedelta(seconds=5)
 """For one message: the ten of an invocation share its time, and a function that waits is paid."""
 
 _BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
-"""How long a run is put off: not to ask again at once, and no longer than SQS hides a message."""
+"""How long a run is requeued: not to ask again at once, and no longer than SQS hides a message."""
 
 _BETWEEN_AT_ONCE = (timedelta(seconds=10), timedelta(seconds=60))
 """The same for an immediate run, which asks the more often, because it is in a hurry."""
 
-_BRAKED = (timedelta(seconds=600), timedelta(seconds=900))
-_BRAKED_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
+_BREAKER_OPEN = (timedelta(seconds=600), timedelta(seconds=900))
+_BREAKER_OPEN_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
 """The same while nothing is sent at all: often enough that somebody tries again in time."""
 
 
@@ -36,8 +36,8 @@ _BRAKED_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
 class Lane:
     """What the runs of a stream go by, and those of no other."""
 
-    pacer: Pacer
-    lever: BrakeLever
+    rate_limiter: RateLimiter
+    breaker: CircuitBreaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,49 +50,49 @@ class Pacing:
     random: Callable[[], float]
 
 
-def wait_for_turn(run: Run, *, pacing: Pacing, spare: timedelta) -> Turn | NoTurn:
-    """Take a turn of its stream and wait for it, no longer than `spare`; or why there is none.
+def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
+    """Take a permit of its stream and wait for it, no longer than `spare`; or why there is none.
 
     Raises NotYet where there is none only because `spare` is so short.
     """
     now = pacing.clock()
     lane = pacing.lanes.of(run.key.schedule)
-    turn = lane.pacer.reserve(now, now + min(_LONGEST_WAIT, spare))
-    if turn is NoTurn.BUSY and spare < _LONGEST_WAIT:
-        raise NotYet("Too little time is left of this invocation to wait for a turn to send.")
-    if isinstance(turn, NoTurn):
-        return turn
-    if turn.at > now:
-        pacing.sleep(turn.at - now)
-    return turn
+    permit = lane.rate_limiter.reserve(now, now + min(_LONGEST_WAIT, spare))
+    if permit is NoPermit.BUSY and spare < _LONGEST_WAIT:
+        raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
+    if isinstance(permit, NoPermit):
+        return permit
+    if permit.at > now:
+        pacing.sleep(permit.at - now)
+    return permit
 
 
-def without_turn(run: Run, why: NoTurn, *, pacing: Pacing) -> Skip | timedelta:
-    """What becomes of a run that has no turn: skipped, or put off for so long.
+def without_permit(run: Run, why: NoPermit, *, pacing: Pacing) -> Skip | timedelta:
+    """What becomes of a run that has no permit: skipped, or requeued for so long.
 
     A daily digest is not sent a day late: its events go with the next one. What comes more rarely
-    waits for the next day (rule 21). The brake skips nothing.
+    waits for the next day (rule 21). The breaker skips nothing.
     """
     at_once = run.key.is_immediate
-    if why is NoTurn.DAILY_CAP and run.key.schedule == DAILY:
+    if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
         return Skip(Reason.DAILY_CAP)
-    if why is NoTurn.BRAKED:
-        soonest, latest = _BRAKED_AT_ONCE if at_once else _BRAKED
+    if why is NoPermit.BREAKER_OPEN:
+        soonest, latest = _BREAKER_OPEN_AT_ONCE if at_once else _BREAKER_OPEN
     else:
         soonest, latest = _BETWEEN_AT_ONCE if at_once else _BETWEEN
     delay = soonest + (latest - soonest) * pacing.random()
-    if why is NoTurn.DAILY_CAP:
+    if why is NoPermit.DAILY_CAP:
         delay = _BETWEEN[1]
     return delay
 
 
-def heed(outcome: SendOutcome, run: Run, turn: Turn, *, pacing: Pacing) -> None:
-    """What an attempt tells about the whole stream of its run: pull the brake, or let go.
+def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pacing) -> None:
+    """What an attempt tells about the whole stream of its run: pull the breaker, or let go.
 
-    The other stream's brake is touched only where the refusal concerns every stream, and only if
+    The other stream's breaker is touched only where the refusal concerns every stream, and only if
     it is off: what is on has a probe of its own to find out, and nobody else's doubles its step.
 
-    Let go only where the turn was the one that tries, and the provider took this email or refused
+    Let go only where the permit was the one that tries, and the provider took this email or refused
     it for its own sake: so others that were accepted before the stream was refused change
     nothing, and one that never reached the provider proves nothing. For after
     the commit, which must not wait for it. Raises Unavailable; the next one says it again.
@@ -100,8 +100,8 @@ def heed(outcome: SendOutcome, run: Run, turn: Turn, *, pacing: Pacing) -> None:
     lane = pacing.lanes.of(run.key.schedule)
     if isinstance(outcome, RefusedAccount):
         now = pacing.clock()
-        lane.lever.pull(outcome.detail, now)
+        lane.breaker.trip(outcome.detail, now)
         if outcome.every_stream:
-            pacing.lanes.beside(run.key.schedule).lever.pull_if_off(outcome.detail, now)
-    elif turn.is_probe and isinstance(outcome, Accepted | RefusedForGood):
-        lane.lever.release()
+            pacing.lanes.beside(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
+    elif permit.is_probe and isinstance(outcome, Accepted | RefusedForGood):
+        lane.breaker.reset()

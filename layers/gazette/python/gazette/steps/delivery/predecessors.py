@@ -88,8 +88,8 @@ def settle_older(
     """End what nobody has claimed, and say what the others leave to `run` (rule 3).
 
     They are looked at as they are stored now: one may have been sent since it was read. What was
-    in as many doubtful attempts as an event may be in, those of `run` with them, is left to
-    nobody (rule 9).
+    in as many attempts with an unknown outcome as an event may be in, those of `run` with them, is
+    left to nobody (rule 9).
     """
     ended: list[Run] = []
     for each in older:
@@ -103,11 +103,11 @@ def settle_older(
             return Preceding(sent_until(ended), unsettled=found)
         ended.append(found)
     since = settled_until((run, *ended))
-    doubtful = [each for each in ended if each.may_have_gone]
-    for each in doubtful:
+    unknown = [each for each in ended if each.may_have_gone]
+    for each in unknown:
         if not _reaches_behind(each, since):
             apply(each, GiveUp(), runs=runs)
-    carried = (each for each in doubtful if _reaches_behind(each, since))
+    carried = (each for each in unknown if _reaches_behind(each, since))
     return Preceding(since, tuple((each, _carried(each)) for each in carried))
 
 

@@ -21,7 +21,7 @@ from gazette.steps.delivery.predecessors import (
     settle_older,
     window_of,
 )
-from gazette.steps.delivery.types import Awaited, Delivering, Delivery, DeliveryLimits
+from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits, WaitingFor
 from gazette.steps.occurrences.next_run import start_behind
 from gazette.steps.runs import apply
 
@@ -32,9 +32,9 @@ _SOON = timedelta(minutes=1)
 class Prepared:
     """A run that may be claimed as it was read, and the email that it would send.
 
-    `older`: what the runs before it leave to it. `held`: what the email leaves out, to be put off
+    `older`: what the runs before it leave to it. `held`: what the email leaves out, to be deferred
     before the claim. `expired`: what it would have shown in time, to be counted before the claim.
-    `set_aside`: as in Delivery. `newest`, `left_out`: as in Run.
+    `excluded`: as in Delivery. `newest`, `left_out`: as in Run.
     """
 
     run: Run
@@ -48,10 +48,10 @@ class Prepared:
     left_out: tuple[str, ...] = ()
     held: Sequence[Event] = ()
     expired: Sequence[Placed] = ()
-    set_aside: int = 0
+    excluded: int = 0
 
 
-def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
+def prepare(key: RunKey, *, by: DeliveryContext) -> Prepared | Delivery | None:
     """Read the run, the older ones, its events and its reader, in this order, and render.
 
     A Delivery where nothing is to be sent, or not now, or another run sends it; None: there is no
@@ -68,8 +68,8 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Delivery(run)
     if (not_before := _not_before(run, chain.older, by.limits)) > by.clock():
-        awaited = Awaited.PAUSE_OVER if run.retry_at else Awaited.COLLECTED
-        return Delivery(run, not_before, awaited)
+        waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
+        return Delivery(run, not_before, waiting_for)
     if run.is_unclaimed and gives_way(chain.newer, runs=by.runs):
         return _left_to_a_later_number(run, chain.newer[0], by)
     if _is_too_late(run, by):
@@ -83,15 +83,15 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
     )
     if older.unsettled:
         again_at = _when_settled(older.unsettled, by.clock())
-        return Delivery(run, again_at, Awaited.OLDER_RUN)
+        return Delivery(run, again_at, WaitingFor.OLDER_RUN)
 
     window = window_of(run, older.since, until=by.clock() - by.limits.settle_lag)
-    set_aside = 0
+    excluded = 0
     while (due := events_due(run, older, window, by=by)).sent or due.held:
         subscriber = by.subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or not subscriber.is_written_to:
             return _skipped(run, why_not_sent(subscriber), by)
-        if instead := without_held(run, due, set_aside=set_aside, by=by):
+        if instead := without_held(run, due, excluded=excluded, by=by):
             return replace(instead, expired=count_expired(due.expired, by=by))
         links = by.link_maker.links(key)
         variant = variant_of(key.user_id, by.desk.experiment())
@@ -102,7 +102,7 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
             links,
             variant=variant,
             desk=by.desk,
-            in_doubt=due.in_doubt,
+            may_have_gone=due.may_have_gone,
         )
         if isinstance(edition, Edition):
             return Prepared(
@@ -117,15 +117,15 @@ def prepare(key: RunKey, *, by: Delivering) -> Prepared | Delivery | None:
                 left_out=due.left_out,
                 held=due.held,
                 expired=due.expired,
-                set_aside=set_aside,
+                excluded=excluded,
             )
-        run, set_aside = edition.run, set_aside + edition.events
+        run, excluded = edition.run, excluded + edition.events
     give_up_carried(older, runs=by.runs)
-    done = _skipped(run, Reason.EXPIRED if due.expired else Reason.EMPTY, by, set_aside)
+    done = _skipped(run, Reason.EXPIRED if due.expired else Reason.EMPTY, by, excluded)
     return replace(done, expired=count_expired(due.expired, by=by))
 
 
-def _left_to_a_later_number(run: Run, newest: Run, by: Delivering) -> Delivery:
+def _left_to_a_later_number(run: Run, newest: Run, by: DeliveryContext) -> Delivery:
     """It ends, and what the others have not taken goes with the newest, or one behind that.
 
     Sent under its own number, it would stand before what was sent earlier, and nobody who looks
@@ -135,11 +135,11 @@ def _left_to_a_later_number(run: Run, newest: Run, by: Delivering) -> Delivery:
         check_after = run.check_at - run.due_at
         newest = start_behind(newest, runs=by.runs, clock=by.clock, check_after=check_after)
     apply(run, Cancel(Reason.SUPERSEDED), runs=by.runs)
-    return Delivery(newest, by.clock(), Awaited.COLLECTED)
+    return Delivery(newest, by.clock(), WaitingFor.COLLECTED)
 
 
-def _skipped(run: Run, reason: Reason, by: Delivering, set_aside: int = 0) -> Delivery:
-    return Delivery(apply(run, Skip(reason), runs=by.runs), set_aside=set_aside)
+def _skipped(run: Run, reason: Reason, by: DeliveryContext, excluded: int = 0) -> Delivery:
+    return Delivery(apply(run, Skip(reason), runs=by.runs), excluded=excluded)
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
@@ -158,7 +158,8 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
 def _when_settled(older: Run, now: datetime) -> datetime:
     """Roughly: a claimant ends within its deadline, the sweep soon after the grace period.
 
-    A doubt that is older waits for a proof that delivery events come in, and may do so for hours.
+    An unknown outcome that is older waits for a proof that delivery events come in, and may do so
+    for hours.
     """
     expected = older.deadline if older.status is Status.SENDING else older.check_at
     if expected is None or expected < now:
@@ -166,7 +167,7 @@ def _when_settled(older: Run, now: datetime) -> datetime:
     return expected + _SOON
 
 
-def _is_too_late(run: Run, by: Delivering) -> bool:
+def _is_too_late(run: Run, by: DeliveryContext) -> bool:
     """Of what comes daily: its events go with the next one.
 
     What may be rarer goes out late rather than much later; and for one that was tried in time and

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gazette.domain.delivery.restart import Restarted
+from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.ports.outside import Clock, FailedRuns, RunQueue
-from gazette.steps.delivery.generate import put_off
+from gazette.steps.delivery.generate import requeue
 from gazette.steps.delivery.types import Delivery
 from gazette.steps.occurrences.redrive import is_exhausted
 
@@ -31,15 +31,15 @@ def resend(
     message: ResendMessage,
     *,
     deliver: Callable[[RunKey], Delivery | None],
-    restart: Callable[[Run], Restarted],
+    redrive: Callable[[Run], Redriven],
     resend_queue: RunQueue,
     failed_runs: FailedRuns,
     clock: Clock,
-) -> Delivery | Restarted | None:
+) -> Delivery | Redriven | None:
     """Deliver the run. One that was refused keeps its message, hidden until the next attempt.
 
     A run that has failed goes to the dead letters, for a person to see; brought back from there
-    it starts the next run (rule 22). What only waits, for a turn or an older run, gets a fresh
+    it starts the next run (rule 22). What only waits, for a permit or an older run, gets a fresh
     message: waiting is no attempt. Raises NotYet where the message is kept.
     """
     done = deliver(message.key)
@@ -51,9 +51,9 @@ def resend(
             f"Run {run_id(done.run.key)} was refused {done.run.refusals} times "
             f"({done.run.detail}); it is tried again at {done.run.retry_at}."
         )
-    put_off(done, queue=resend_queue, clock=clock)
+    requeue(done, queue=resend_queue, clock=clock)
     if is_exhausted(done.run):
         if message.was_given_up:
-            return restart(done.run)
+            return redrive(done.run)
         failed_runs.send([message.key])
     return done

@@ -33,15 +33,15 @@ class DeliveryLimits:
     max_lateness: timedelta
 
 
-class Awaited(StrEnum):
-    """What a run waits for that is put off."""
+class WaitingFor(StrEnum):
+    """What a run waits for that is requeued."""
 
     PAUSE_OVER = "pause_over"
     COLLECTED = "collected"
     OLDER_RUN = "older_run"
-    TURN = "turn"
+    PERMIT = "permit"
     NEXT_DAY = "next_day"
-    BRAKE_OFF = "brake_off"
+    SENDING_RESUMED = "sending_resumed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +49,25 @@ class Delivery:
     """What became of one message: the run as it is stored, and when it should be tried again.
 
     `run`: the one that it was left to, where that has a later number (rule 16).
-    `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else `awaited`
-    is what for. `outcome`: of the attempt, where one was made. `set_aside`: how many events no
-    email can show; `put_off`: how many wait because their category is on hold; `expired`: how many
-    no email showed in time. `accepted_at`: when the provider had taken it, if it did in this
-    attempt.
+    `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else
+    `waiting_for` is what for. `outcome`: of the attempt, where one was made. `excluded`: how many
+    events no email can show; `deferred`: how many wait because their category is on hold;
+    `expired`: how many no email showed in time. `accepted_at`: when the provider had taken it, if
+    it did in this attempt.
     """
 
     run: Run
     again_at: datetime | None = None
-    awaited: Awaited | None = None
+    waiting_for: WaitingFor | None = None
     outcome: SendOutcome | None = None
-    set_aside: int = 0
-    put_off: int = 0
+    excluded: int = 0
+    deferred: int = 0
     expired: int = 0
     accepted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivering:
+class DeliveryContext:
     """The tables, the desk and the provider by which runs become emails.
 
     `draw_nonce` returns what nobody else draws; `random` a number from 0 to 1. `installation`

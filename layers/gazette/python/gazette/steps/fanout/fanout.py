@@ -13,7 +13,7 @@ from gazette.domain.model import Schedule
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.outside import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue, TimeLeft
 from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
-from gazette.steps.occurrences.start import Departures, Occurrence, Started, start
+from gazette.steps.occurrences.start import FanoutContext, Occurrence, Started, start
 from gazette.steps.subscribers.schedules import is_active, withdraw
 
 _ENOUGH = timedelta(seconds=30)
@@ -89,7 +89,7 @@ def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) ->
 
 
 def fan_out(
-    shard: Shard, *, departures: Departures, shard_queue: ShardQueue, time_left: TimeLeft
+    shard: Shard, *, context: FanoutContext, shard_queue: ShardQueue, time_left: TimeLeft
 ) -> FannedOut:
     """Start every run that is due in the shard's slots, page by page, at flat memory.
 
@@ -101,26 +101,26 @@ def fan_out(
     on. A schedule for which some row cannot be read stays where it is, and its slot is remembered;
     all others go on (rule 20).
     """
-    begin = cache(departures.batches.begin)
-    behind = _Behind(shard.number, departures.batches)
+    begin = cache(context.batches.begin)
+    behind = _Behind(shard.number, context.batches)
     done: Counter[str] = Counter()
-    for slot, ten in _tens(shard, departures):
+    for slot, ten in _tens(shard, context):
         if time_left() < _ENOUGH:
             if slot > shard.since:
-                departures.batches.save_checkpoint(shard.number, slot - SLOT)
+                context.batches.save_checkpoint(shard.number, slot - SLOT)
             shard_queue.send([replace(shard, since=slot)])
             return FannedOut(**done, handed_on=1, unreadable=tuple(behind.rows))
-        open_slot = max(shard.until, slot_of(departures.clock()))
+        open_slot = max(shard.until, slot_of(context.clock()))
         due = list(_readable(ten, slot, behind))
         while due:
-            started = list(_started(due, open_slot, begin, behind, departures))
-            _queue(started, departures)
-            advanced = list(_advanced(started, behind, departures))
+            started = list(_started(due, open_slot, begin, behind, context))
+            _queue(started, context)
+            advanced = list(_advanced(started, behind, context))
             done.update(_tally(started, advanced))
             due = [each for each in advanced if each and slot_of(each.next_due_at) <= open_slot]
-    departures.batches.save_checkpoint(shard.number, shard.until)
-    if shard.since == shard.until < slot_of(departures.clock()) and not behind.slots:
-        departures.batches.catch_up(shard.number, shard.until)
+    context.batches.save_checkpoint(shard.number, shard.until)
+    if shard.since == shard.until < slot_of(context.clock()) and not behind.slots:
+        context.batches.catch_up(shard.number, shard.until)
     return FannedOut(**done, unreadable=tuple(behind.rows))
 
 
@@ -159,29 +159,29 @@ def _started(
     open_slot: datetime,
     begin: Callable[[datetime], Batch],
     behind: _Behind,
-    departures: Departures,
+    context: FanoutContext,
 ) -> Iterator[Started]:
     for schedule in due:
         slot = slot_of(schedule.next_due_at)
         try:
-            yield start(_occurrence(schedule, open_slot), begin(slot), departures=departures)
+            yield start(_occurrence(schedule, open_slot), begin(slot), context=context)
         except UnreadableRow as unreadable:
             behind.leave(slot, unreadable)
 
 
 def _advanced(
-    started: Iterable[Started], behind: _Behind, departures: Departures
+    started: Iterable[Started], behind: _Behind, context: FanoutContext
 ) -> Iterator[Schedule | None]:
     for each in started:
         try:
-            yield _advance(each, departures)
+            yield _advance(each, context)
         except UnreadableRow as unreadable:
             behind.leave(slot_of(each.occurrence.schedule.next_due_at), unreadable)
             yield None
 
 
 def _tens(
-    shard: Shard, departures: Departures
+    shard: Shard, context: FanoutContext
 ) -> Iterator[tuple[datetime, Sequence[Schedule | UnreadableRow]]]:
     """What is due, slot by slot, in as many at a time as one call of the queue takes.
 
@@ -190,7 +190,7 @@ def _tens(
     slot = shard.since
     while slot <= shard.until:
         yield slot, ()
-        for page in departures.schedules.due(slot, shard.number):
+        for page in context.schedules.due(slot, shard.number):
             for start_at in range(0, len(page), MESSAGES_A_CALL):
                 yield slot, page[start_at : start_at + MESSAGES_A_CALL]
         slot += SLOT
@@ -202,19 +202,19 @@ def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
     return Occurrence(schedule, following, is_missed=slot_of(following) <= open_slot)
 
 
-def _queue(started: Sequence[Started], departures: Departures) -> None:
+def _queue(started: Sequence[Started], context: FanoutContext) -> None:
     """Also for a run that was there already: its message may be what the crash prevented."""
-    spread = departures.limits.spread.total_seconds()
+    spread = context.limits.spread.total_seconds()
     messages = [
-        QueuedRun(each.run.key, delay=timedelta(seconds=int(spread * departures.random())))
+        QueuedRun(each.run.key, delay=timedelta(seconds=int(spread * context.random())))
         for each in started
         if not each.run.status.is_final and not each.is_taken
     ]
     if messages:
-        departures.generate_queue.send(messages)
+        context.generate_queue.send(messages)
 
 
-def _advance(started: Started, departures: Departures) -> Schedule | None:
+def _advance(started: Started, context: FanoutContext) -> Schedule | None:
     """The schedule as it moved on; None where it did not.
 
     One whose number was taken stays due, with the next number (rule 1). One does not move on
@@ -224,17 +224,17 @@ def _advance(started: Started, departures: Departures) -> Schedule | None:
     schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
     if started.is_taken:
         renumbered = replace(schedule, sequence=schedule.sequence + 1)
-        return renumbered if departures.schedules.put(renumbered, replacing=schedule) else None
+        return renumbered if context.schedules.put(renumbered, replacing=schedule) else None
     if started.not_scheduled:
         reader = withdraw(
-            schedule.user_id, subscribers=departures.subscribers, schedules=departures.schedules
+            schedule.user_id, subscribers=context.subscribers, schedules=context.schedules
         )
         if not is_active(reader):
             return None
     advanced = schedule.advanced(
         following, quiet_until=started.quiet_until, active_until=started.active_until
     )
-    moved = departures.schedules.put(advanced, replacing=schedule)
+    moved = context.schedules.put(advanced, replacing=schedule)
     return advanced if moved else None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
 from gazette.domain.identity import address_hash, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
@@ -20,7 +20,7 @@ _COLLECTED = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restarting:
+class RedriveContext:
     """The tables, and the queue that the next run goes to. `check_after`: as in SweepLimits."""
 
     runs: Runs
@@ -37,7 +37,7 @@ def is_exhausted(run: Run) -> bool:
     return run.status is Status.FAILED and run.reason is Reason.ATTEMPTS_EXHAUSTED
 
 
-def restart(failed: Run, *, by: Restarting) -> Restarted:
+def redrive(failed: Run, *, by: RedriveContext) -> Redriven:
     """Make sure that a later run sends the events of `failed` (rule 22). Safe to repeat.
 
     The window of that run begins where the last sent one ended, so nothing is sent twice. The row
@@ -52,14 +52,14 @@ def restart(failed: Run, *, by: Restarting) -> Restarted:
         chain = by.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
         if carrier := _carrier(failed, chain, by):
             _spend(chain[0], by)
-            return Restarted(failed, Restart.SENT_SINCE, carrier)
+            return Redriven(failed, RedriveResult.SENT_SINCE, carrier)
         if later := _not_ended(failed, chain):
             _go_on(later, by)
-            return Restarted(failed, Restart.GOES_WITH, later)
+            return Redriven(failed, RedriveResult.GOES_WITH, later)
         if instead := _why_not_started(failed, by):
             return instead
         if schedule is None and not failed.key.is_immediate:
-            return Restarted(failed, Restart.NO_SCHEDULE)
+            return Redriven(failed, RedriveResult.NO_SCHEDULE)
         started = start_behind(
             chain[0],
             at_least=schedule.sequence if schedule else 0,
@@ -69,11 +69,11 @@ def restart(failed: Run, *, by: Restarting) -> Restarted:
         )
         if started.is_open:
             _go_on(started, by)
-            return Restarted(failed, Restart.STARTED, started)
+            return Redriven(failed, RedriveResult.STARTED, started)
     raise kept_changing(f"The schedule of run {run_id(failed.key)}")
 
 
-def _carrier(failed: Run, chain: Sequence[Run], by: Restarting) -> Run | None:
+def _carrier(failed: Run, chain: Sequence[Run], by: RedriveContext) -> Run | None:
     """The first run after `failed` that was sent with a window that covers its events."""
     until = failed.window.until if failed.window else BEGINNING
     found: Run | None = None
@@ -94,31 +94,31 @@ def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
     return next((run for run in behind if run.is_open), None)
 
 
-def _why_not_started(failed: Run, by: Restarting) -> Restarted | None:
+def _why_not_started(failed: Run, by: RedriveContext) -> Redriven | None:
     """Why the reader gets no email now; None if they do."""
     reader = by.subscribers.get(failed.key.user_id)
     if not isinstance(reader, Subscriber) or not reader.is_written_to:
-        return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=why_not_sent(reader))
+        return Redriven(failed, RedriveResult.NOT_WRITTEN_TO, reason=why_not_sent(reader))
     if by.suppressions.holds(address_hash(reader.email)):
-        return Restarted(failed, Restart.NOT_WRITTEN_TO, reason=Reason.SUPPRESSED)
+        return Redriven(failed, RedriveResult.NOT_WRITTEN_TO, reason=Reason.SUPPRESSED)
     if reader.pause and reader.pause.holds_at(by.clock()):
-        return Restarted(failed, Restart.PAUSED)
+        return Redriven(failed, RedriveResult.PAUSED)
     return None
 
 
-def _schedule(key: RunKey, by: Restarting) -> Schedule | None:
+def _schedule(key: RunKey, by: RedriveContext) -> Schedule | None:
     """The row of the schedule; None for immediate runs, which have none."""
     return None if key.is_immediate else by.schedules.get(key.user_id, key.schedule)
 
 
-def _go_on(run: Run, by: Restarting) -> None:
+def _go_on(run: Run, by: RedriveContext) -> None:
     """Queue the run, then use its sequence: after a crash in between, a repetition does both."""
     delay = _COLLECTED if run.key.is_immediate else timedelta(0)
     by.queue.send([QueuedRun(run.key, delay)])
     _spend(run, by)
 
 
-def _spend(run: Run, by: Restarting) -> None:
+def _spend(run: Run, by: RedriveContext) -> None:
     """Advance the schedule's sequence past a run that a redrive has started.
 
     A run that fan-out has started is of the next occurrence: fan-out advances the schedule itself.

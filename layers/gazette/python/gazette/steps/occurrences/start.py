@@ -35,7 +35,7 @@ class FanoutLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Departures:
+class FanoutContext:
     """The tables and the queue by which due schedules become runs.
 
     `random` returns a number from 0 to 1.
@@ -88,52 +88,52 @@ class Started:
         return self.run.due_at != self.occurrence.schedule.next_due_at
 
 
-def start(occurrence: Occurrence, batch: Batch, *, departures: Departures) -> Started:
+def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started:
     """Make sure that the occurrence has a run. Safe to repeat: an existing run stays as it is."""
-    schedule, limits = occurrence.schedule, departures.limits
+    schedule, limits = occurrence.schedule, context.limits
     run = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,
-        check_at=departures.clock() + limits.spread + limits.check_after,
+        check_at=context.clock() + limits.spread + limits.check_after,
     )
-    until = _active_until(schedule, departures)
+    until = _active_until(schedule, context)
     if isinstance(until, Reason):
         run = replace(run, status=Status.SKIPPED, reason=until)
-        return Started(occurrence, departures.runs.create(run), not_scheduled=True)
-    quiet_until = _quiet_until(schedule, departures)
+        return Started(occurrence, context.runs.create(run), not_scheduled=True)
+    quiet_until = _quiet_until(schedule, context)
     if batch.cancelled_at:
         run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)
     elif quiet_until:
         run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
-    elif _is_too_late(occurrence, departures):
+    elif _is_too_late(occurrence, context):
         run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
-    return Started(occurrence, departures.runs.create(run), quiet_until, until)
+    return Started(occurrence, context.runs.create(run), quiet_until, until)
 
 
-def _active_until(schedule: Schedule, departures: Departures) -> datetime | Reason | None:
+def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reason | None:
     """Until when the reader is active; read anew only when the stored answer has expired."""
     known = schedule.active_until
-    if known and departures.clock() < known:
+    if known and context.clock() < known:
         return known
     return active_until(
         schedule.user_id,
-        subscribers=departures.subscribers,
-        sunset=departures.limits.sunset,
-        clock=departures.clock,
+        subscribers=context.subscribers,
+        sunset=context.limits.sunset,
+        clock=context.clock,
     )
 
 
-def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
+def _quiet_until(schedule: Schedule, context: FanoutContext) -> datetime | None:
     """Up to when nothing is left to send, if nothing waits now; else None.
 
     Usually nothing was stored since the last such answer. Otherwise all runs must have ended, and
     no event may be stored after the last one that was sent or given up.
     """
-    user_id, name, events = schedule.user_id, schedule.name, departures.events
-    until = departures.clock() - departures.limits.settle_lag
+    user_id, name, events = schedule.user_id, schedule.name, context.events
+    until = context.clock() - context.limits.settle_lag
     since = schedule.quiet_until or BEGINNING
     if events.holds(user_id, name, Window(since, until)):
-        chain = departures.runs.chain(latest_run(user_id, name))
+        chain = context.runs.chain(latest_run(user_id, name))
         if not all(run.status.is_final for run in chain):
             return None
         if events.holds(user_id, name, Window(max(since, settled_until(chain)), until)):
@@ -141,11 +141,11 @@ def _quiet_until(schedule: Schedule, departures: Departures) -> datetime | None:
     return until
 
 
-def _is_too_late(occurrence: Occurrence, departures: Departures) -> bool:
+def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
     """Whether to skip it; not if the next is far, for its events would wait a long time again."""
     if occurrence.is_missed:
         return True
-    now = departures.clock()
-    if now - occurrence.schedule.next_due_at <= departures.limits.max_lateness:
+    now = context.clock()
+    if now - occurrence.schedule.next_due_at <= context.limits.max_lateness:
         return False
     return occurrence.next_due_at - now <= _SOON

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
-from gazette.steps.delivery.types import Awaited
+from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.occurrences.redrive import is_exhausted
-from gazette.steps.support.dry_run import Rehearsed, Rehearsing, rehearse, rehearse_restart
+from gazette.steps.support.dry_run import DryRun, DryRunContext, dry_run, dry_run_redrive
 
 
 class Redrive(StrEnum):
@@ -41,14 +41,14 @@ class Foreseen:
     """What a redrive of one dead letter would do now.
 
     `run`: as it would be then; None where there is none. Of one that failed, the run that sends
-    its events, or has sent them, where there is one. `awaited` and `again_at`: for one that waits,
-    what for, and when it is tried again. `reason`: why nothing is started for a reader who is not
-    written to.
+    its events, or has sent them, where there is one. `waiting_for` and `again_at`: for one that
+    waits, what for, and when it is tried again. `reason`: why nothing is started for a reader who
+    is not written to.
     """
 
     redrive: Redrive
     run: Run | None = None
-    awaited: Awaited | None = None
+    waiting_for: WaitingFor | None = None
     again_at: datetime | None = None
     reason: Reason | None = None
 
@@ -65,7 +65,7 @@ _BY_STATUS = {
 }
 
 
-def foresee(key: RunKey, *, given_up: bool = False, by: Rehearsing) -> Foreseen:
+def foresee(key: RunKey, *, given_up: bool = False, by: DryRunContext) -> Foreseen:
     """What a redrive of a message with `key` would do now; `given_up`: of one from `failed`.
 
     It is what the step would do, as far as that is in the tables: whether a template can
@@ -73,42 +73,42 @@ def foresee(key: RunKey, *, given_up: bool = False, by: Rehearsing) -> Foreseen:
     came back alone; of two of one run, the second finds it sent. Reads only.
     """
     try:
-        rehearsed = rehearse(key, by=by)
-        if rehearsed and given_up and is_exhausted(rehearsed.delivery.run):
-            return _restarted(*rehearse_restart(rehearsed.delivery.run, by=by))
+        foreseen = dry_run(key, by=by)
+        if foreseen and given_up and is_exhausted(foreseen.delivery.run):
+            return _redriven(*dry_run_redrive(foreseen.delivery.run, by=by))
     except UnreadableRow:
         return Foreseen(Redrive.UNREADABLE)
-    if rehearsed is None:
+    if foreseen is None:
         return Foreseen(Redrive.NO_SUCH_RUN)
-    return _delivered(rehearsed)
+    return _delivered(foreseen)
 
 
 _INSTEAD = {
-    Restart.SENT_SINCE: Redrive.SENT_SINCE,
-    Restart.GOES_WITH: Redrive.GOES_WITH,
-    Restart.NO_SCHEDULE: Redrive.NO_SCHEDULE,
-    Restart.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
-    Restart.PAUSED: Redrive.PAUSED,
+    RedriveResult.SENT_SINCE: Redrive.SENT_SINCE,
+    RedriveResult.GOES_WITH: Redrive.GOES_WITH,
+    RedriveResult.NO_SCHEDULE: Redrive.NO_SCHEDULE,
+    RedriveResult.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+    RedriveResult.PAUSED: Redrive.PAUSED,
 }
 
 
-def _restarted(restarted: Restarted, started: Rehearsed | None) -> Foreseen:
+def _redriven(redriven: Redriven, started: DryRun | None) -> Foreseen:
     """One that is started and ends without an email says why, as any other does."""
     if started is None:
-        run = restarted.run or restarted.failed
-        return Foreseen(_INSTEAD[restarted.restart], run, reason=restarted.reason)
+        run = redriven.run or redriven.failed
+        return Foreseen(_INSTEAD[redriven.result], run, reason=redriven.reason)
     foreseen = _delivered(started)
     if foreseen.redrive in {Redrive.SENDS, Redrive.WAITS}:
         return replace(foreseen, redrive=Redrive.STARTS_NEXT)
     return foreseen
 
 
-def _delivered(rehearsed: Rehearsed) -> Foreseen:
-    run, again_at = rehearsed.delivery.run, rehearsed.delivery.again_at
-    if rehearsed.would_send:
+def _delivered(foreseen: DryRun) -> Foreseen:
+    run, again_at = foreseen.delivery.run, foreseen.delivery.again_at
+    if foreseen.would_send:
         return Foreseen(Redrive.SENDS, run)
     if again_at is not None:
-        return Foreseen(Redrive.WAITS, run, rehearsed.delivery.awaited, again_at)
+        return Foreseen(Redrive.WAITS, run, foreseen.delivery.waiting_for, again_at)
     if (run.status, run.reason) == (Status.SKIPPED, Reason.TOO_LATE):
         return Foreseen(Redrive.TOO_LATE, run)
     return Foreseen(_BY_STATUS.get(run.status, Redrive.UNREADABLE), run)

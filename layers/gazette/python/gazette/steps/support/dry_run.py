@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.batch import Counted
-from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.compose import Digest, Ranking
-from gazette.domain.delivery.pace import NoTurn, Turn
-from gazette.domain.delivery.restart import Restart, Restarted
+from gazette.domain.delivery.pace import NoPermit, Permit
+from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.delivery.streams import Streams
@@ -21,15 +21,15 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.pacing import Lane, Pacing
-from gazette.steps.delivery.types import Delivering, Delivery, DeliveryLimits
-from gazette.steps.occurrences.redrive import Restarting, restart
+from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits
+from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 _AMPLE = timedelta(hours=1)
 """A rehearsal takes no time, so none runs out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsing:
+class DryRunContext:
     """What a rehearsal reads. Nothing of it is written."""
 
     runs: Runs
@@ -45,31 +45,31 @@ class Rehearsing:
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsed:
+class DryRun:
     """What `deliver` would return, and whether an email would go."""
 
     delivery: Delivery
     would_send: bool
 
 
-def rehearse(key: RunKey, *, by: Rehearsing) -> Rehearsed | None:
+def dry_run(key: RunKey, *, by: DryRunContext) -> DryRun | None:
     """Deliver the run as a message would have it delivered now, and leave no trace.
 
     None: there is no such run. No email is rendered: one that no template can show would come
     back. The provider, if it came so far, would take it.
     """
-    return _rehearse(key, _Runs(by.runs), by)
+    return _dry_run(key, _Runs(by.runs), by)
 
 
-def rehearse_restart(failed: Run, *, by: Rehearsing) -> tuple[Restarted, Rehearsed | None]:
-    """Restart a run that failed as a redrive would now, deliver what that starts; leave no trace.
+def dry_run_redrive(failed: Run, *, by: DryRunContext) -> tuple[Redriven, DryRun | None]:
+    """Redrive a run that failed as a redrive would now, deliver what that starts, leave no trace.
 
     None where nothing is started.
     """
     runs = _Runs(by.runs)
-    restarted = restart(
+    redriven = redrive(
         failed,
-        by=Restarting(
+        by=RedriveContext(
             runs=runs,
             schedules=_Numbers(by.schedules),
             subscribers=by.subscribers,
@@ -79,21 +79,26 @@ def rehearse_restart(failed: Run, *, by: Rehearsing) -> tuple[Restarted, Rehears
             check_after=_AMPLE,
         ),
     )
-    if restarted.run is None or restarted.restart is not Restart.STARTED:
-        return restarted, None
-    return restarted, _rehearse(restarted.run.key, runs, by)
+    if redriven.run is None or redriven.result is not RedriveResult.STARTED:
+        return redriven, None
+    return redriven, _dry_run(redriven.run.key, runs, by)
 
 
-def _rehearse(key: RunKey, runs: "_Runs", by: Rehearsing) -> Rehearsed | None:
+def _dry_run(key: RunKey, runs: "_Runs", by: DryRunContext) -> DryRun | None:
     mailer = _Mailer()
-    pretending = Delivering(
+    pretending = DeliveryContext(
         runs=runs,
         subscribers=by.subscribers,
         suppressions=by.suppressions,
         events=by.events,
         held_categories=by.held_categories,
         batches=by.batches,
-        desk=Desk(renderer=_Renderer(), experiment=lambda: None, shelf=_Shelf(), max_groups=1),
+        desk=Desk(
+            renderer=_Renderer(),
+            experiment=lambda: None,
+            deferred_events=_DeferredEvents(),
+            max_groups=1,
+        ),
         link_maker=_Links(),
         mailer=mailer,
         pacing=Pacing(
@@ -103,14 +108,14 @@ def _rehearse(key: RunKey, runs: "_Runs", by: Rehearsing) -> Rehearsed | None:
             random=lambda: 0.0,
         ),
         clock=by.clock,
-        draw_nonce=lambda: "rehearsal",
+        draw_nonce=lambda: "dry run",
         random=lambda: 0.0,
         list_id="",
         installation="",
         limits=by.limits,
     )
     done = deliver(key, by=pretending, time_left=lambda: _AMPLE)
-    return Rehearsed(done, mailer.called) if done else None
+    return DryRun(done, mailer.called) if done else None
 
 
 @dataclass
@@ -193,37 +198,39 @@ class _Mailer:
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         self.called = True
-        return Accepted(attempt, "rehearsal")
+        return Accepted(attempt, "dry run")
 
 
 @dataclass
-class _Pacer:
-    """The ports `Pacer` and `BrakeLever`: says what the real one would, and takes no turn."""
+class _RateLimiter:
+    """The ports `RateLimiter` and `CircuitBreaker`: says what the real one would, and takes no
+    permit.
+    """
 
     gauge: PaceGauge
 
-    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         return self.gauge.foresee(now, latest)
 
-    def pull(self, why: str, now: datetime) -> Brake:
-        return self.pull_by_hand(why, now)
+    def trip(self, why: str, now: datetime) -> OpenBreaker:
+        return self.open_by_hand(why, now)
 
-    def pull_if_off(self, why: str, now: datetime) -> None:
+    def trip_if_closed(self, why: str, now: datetime) -> None:
         """Stays as it is."""
 
-    def release(self) -> None:
+    def reset(self) -> None:
         """Stays as it is."""
 
-    def pull_by_hand(self, why: str, now: datetime) -> Brake:
-        return Brake(why=why, since=now, until=now, step=timedelta(0))
+    def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
+        return OpenBreaker(why=why, since=now, until=now, step=timedelta(0))
 
-    def release_by_hand(self) -> None:
+    def close_by_hand(self) -> None:
         """Stays as it is."""
 
 
 def _lane(gauge: PaceGauge) -> Lane:
-    pacer = _Pacer(gauge)
-    return Lane(pacer=pacer, lever=pacer)
+    rate_limiter = _RateLimiter(gauge)
+    return Lane(rate_limiter=rate_limiter, breaker=rate_limiter)
 
 
 class _Renderer:
@@ -244,16 +251,16 @@ class _Renderer:
         return Edition("", "", "")
 
 
-class _Shelf:
-    """The port `EventShelf`: nothing is set aside, as everything can be shown, nor counted."""
+class _DeferredEvents:
+    """The port `DeferredEvents`: nothing is excluded, as everything can be shown, nor counted."""
 
-    def set_aside(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
+    def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         return run
 
     def expire(self, placed: Placed) -> bool:
         return False
 
-    def put_off(self, events: Sequence[Event], run: Run) -> Run | None:
+    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
         return run
 
 

@@ -69,7 +69,9 @@ def explain(
         stored[placed.schedule].append(placed)
     unsent = _unsent(stored, all_runs)
     waiting = _counted((each for each in unsent if not each.has_expired(now)), stored)
-    expired = (each for each in unsent if each.has_expired(now) and each.schedule != Unsent.ASIDE)
+    expired = (
+        each for each in unsent if each.has_expired(now) and each.schedule != Unsent.EXCLUDED
+    )
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(

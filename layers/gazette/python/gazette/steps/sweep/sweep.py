@@ -22,7 +22,7 @@ from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import is_known
 from gazette.steps.delivery.predecessors import settle_if_overdue
 from gazette.steps.fanout.fanout import tick
-from gazette.steps.sweep.unknown import ProvenUntil, Sweeping, Swept, decide, proven_until
+from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
 _ENOUGH = timedelta(seconds=15)
 """The longest that one run takes, and more."""
@@ -57,7 +57,7 @@ def begin_sweep(
 
 
 def sweep(
-    partition: int, *, by: Sweeping, time_left: TimeLeft
+    partition: int, *, by: SweepContext, time_left: TimeLeft
 ) -> list[tuple[RunKey | UnreadableRow, Swept]]:
     """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
 
@@ -91,7 +91,7 @@ def oldest_due_age(partition: int, *, runs: Runs, clock: Clock) -> timedelta:
     return max(clock() - due_at, timedelta(0)) if due_at else timedelta(0)
 
 
-def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
+def _look_at(run: Run, proven: ProvenUntil, by: SweepContext) -> Sequence[Swept]:
     match run.status:
         case Status.PENDING:
             return [_queue_again(run, by.generate_queue, by)]
@@ -112,7 +112,7 @@ def _look_at(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
             return decide(run, proven, by)
 
 
-def _queue_again(run: Run, queue: RunQueue, by: Sweeping) -> Swept:
+def _queue_again(run: Run, queue: RunQueue, by: SweepContext) -> Swept:
     """Its message may be lost, or only wait: the longer it has waited, the later the next look."""
     queue.send([QueuedRun(run.key, _SPREAD * by.random())])
     waited = by.clock() - run.due_at
@@ -120,6 +120,6 @@ def _queue_again(run: Run, queue: RunQueue, by: Sweeping) -> Swept:
     return Swept.QUEUED
 
 
-def _look_again(run: Run, at: datetime, by: Sweeping) -> None:
+def _look_again(run: Run, at: datetime, by: SweepContext) -> None:
     """Where somebody else has moved the run meanwhile, the next sweep finds it again."""
     by.runs.swap(run, replace(run, check_at=at))

@@ -54,17 +54,17 @@ class Swept(StrEnum):
 class SweepLimits:
     """`evidence_grace`: how long after a claim's deadline the provider's delivery event may come.
 
-    `longest_doubt`: how long after it the policy `resend` waits for a proof that delivery events
+    `longest_unknown`: how long after it the policy `resend` waits for a proof that delivery events
     come in at all. `check_after`: how long a run has until the sweep looks at it again.
     """
 
     evidence_grace: timedelta
-    longest_doubt: timedelta
+    longest_unknown: timedelta
     check_after: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweeping:
+class SweepContext:
     """The runs, the queues that bring them back, and what tells whether evidence comes in.
 
     `canary` is None where the provider reports nothing. `random` returns a number from 0 to 1.
@@ -82,11 +82,11 @@ class Sweeping:
     limits: SweepLimits
 
 
-def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
+def decide(run: Run, proven: ProvenUntil, by: SweepContext) -> Sequence[Swept]:
     """No evidence came within the grace period: the policy decides (rule 9).
 
     But `resend` only where a delivery event has come of an email that was sent later; and whatever
-    it says, no event that was in two doubtful attempts is in a third.
+    it says, no event that was in two attempts with an unknown outcome is in a third.
     """
     gone_since = run.deadline or run.check_at
     if by.clock() < gone_since + by.limits.evidence_grace:
@@ -95,7 +95,7 @@ def decide(run: Run, proven: ProvenUntil, by: Sweeping) -> Sequence[Swept]:
     if policy is Policy.RESEND and not run.resent:
         until = proven()
         if until is None or until <= gone_since:
-            if by.clock() < gone_since + by.limits.longest_doubt:
+            if by.clock() < gone_since + by.limits.longest_unknown:
                 return [Swept.WAITS_FOR_EVIDENCE]
             policy = Policy.CARRY_OVER
     older = by.runs.chain(run.key)[1:]
@@ -129,7 +129,9 @@ def _is_carried(decided: Run | Ignored) -> bool:
 
 
 def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
-    """Whether each event of the run was in as many doubtful attempts as one may be in."""
+    """Whether each event of the run was in as many attempts with an unknown outcome as one may be
+    in.
+    """
     return run.window is not None and run.window.until <= given_up_until((run, *older))
 
 
@@ -139,7 +141,7 @@ def _gives_up(run: Run, older: Sequence[Run]) -> bool:
     return given_up_until((run, *older)) > settled_until((before, *older))
 
 
-def _start_successor(run: Run, by: Sweeping) -> None:
+def _start_successor(run: Run, by: SweepContext) -> None:
     """What is carried goes with the next run of its schedule, and nothing else may start one.
 
     Before it is carried, because then the sweep no longer sees it: until then its successor
@@ -154,7 +156,7 @@ def _start_successor(run: Run, by: Sweeping) -> None:
     by.generate_queue.send([QueuedRun(newest.key, timedelta(minutes=1))])
 
 
-def proven_until(by: Sweeping) -> datetime | None:
+def proven_until(by: SweepContext) -> datetime | None:
     """Up to when emails that were sent have their delivery events; None where that cannot be told.
 
     Where it is long ago, a canary is sent: the next sweep then has a delivery event to go by.

@@ -1,4 +1,4 @@
-"""The brake as the row of the pace holds it: up to six attributes, none while it is off."""
+"""The circuit breaker in the pace row: up to six attributes, none while it is closed."""
 
 from typing import Any
 
@@ -8,47 +8,47 @@ from pynamodb.expressions.update import Action
 
 from gazette.adapters.dynamodb.client import MICROSECOND, instant_number, numbered_instant
 from gazette.adapters.dynamodb.tables import PaceRow
-from gazette.domain.delivery.circuit_breaker import Brake
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 
 
-def brake_in(row: PaceRow) -> Brake | None:
-    """None: it is off."""
-    if row.brake_until is None:
+def breaker_in(row: PaceRow) -> OpenBreaker | None:
+    """None: it is closed."""
+    if row.breaker_until is None:
         return None
-    return Brake(
-        why=row.brake_why or "",
-        since=numbered_instant(row.brake_since or 0),
-        until=numbered_instant(row.brake_until),
-        step=int(row.brake_step or 0) * MICROSECOND,
-        by_hand=bool(row.brake_by_hand),
-        is_tried=bool(row.brake_is_tried),
+    return OpenBreaker(
+        why=row.breaker_why or "",
+        since=numbered_instant(row.breaker_since or 0),
+        until=numbered_instant(row.breaker_until),
+        step=int(row.breaker_step or 0) * MICROSECOND,
+        by_hand=bool(row.breaker_by_hand),
+        is_probed=bool(row.breaker_is_probed),
     )
 
 
-def changes_to(brake: Brake | None) -> list[Action]:
-    """What to write, whatever it was before."""
+def changes_to(breaker: OpenBreaker | None) -> list[Action]:
+    """The writes that bring it to this state, whatever it was before."""
     values: tuple[tuple[Attribute[Any], object], ...] = (
-        (PaceRow.brake_why, brake and brake.why),
-        (PaceRow.brake_since, brake and instant_number(brake.since)),
-        (PaceRow.brake_until, brake and instant_number(brake.until)),
-        (PaceRow.brake_step, brake and brake.step // MICROSECOND),
-        (PaceRow.brake_by_hand, brake and brake.by_hand),
-        (PaceRow.brake_is_tried, brake and brake.is_tried),
+        (PaceRow.breaker_why, breaker and breaker.why),
+        (PaceRow.breaker_since, breaker and instant_number(breaker.since)),
+        (PaceRow.breaker_until, breaker and instant_number(breaker.until)),
+        (PaceRow.breaker_step, breaker and breaker.step // MICROSECOND),
+        (PaceRow.breaker_by_hand, breaker and breaker.by_hand),
+        (PaceRow.breaker_is_probed, breaker and breaker.is_probed),
     )
     return [attribute.set(value) if value else attribute.remove() for attribute, value in values]
 
 
-def is_still(brake: Brake | None) -> Condition:
-    """It is as it was: whatever else changes it moves `until`."""
+def is_still(breaker: OpenBreaker | None) -> Condition:
+    """Nobody has changed it: every change moves `until`."""
     condition: Condition
-    if brake is None:
-        condition = PaceRow.brake_until.does_not_exist()
+    if breaker is None:
+        condition = PaceRow.breaker_until.does_not_exist()
     else:
-        condition = PaceRow.brake_until == instant_number(brake.until)
+        condition = PaceRow.breaker_until == instant_number(breaker.until)
     return condition
 
 
 def is_not_by_hand() -> Condition:
-    """It is off, or nobody pulled it by hand."""
-    condition: Condition = PaceRow.brake_by_hand.does_not_exist()
+    """It is closed, or was not opened by hand."""
+    condition: Condition = PaceRow.breaker_by_hand.does_not_exist()
     return condition

@@ -1,4 +1,4 @@
-"""The pace in DynamoDB: a row for each stream, whose turns every worker takes under conditions."""
+"""The pace in DynamoDB: a row for each stream, from which workers take permits conditionally."""
 
 from datetime import date, datetime
 from typing import Any, Final
@@ -17,21 +17,21 @@ from gazette.adapters.dynamodb.client import (
     update_or_current,
 )
 from gazette.adapters.dynamodb.pacing.circuit_breaker import (
-    brake_in,
+    breaker_in,
     changes_to,
     is_not_by_hand,
     is_still,
 )
 from gazette.adapters.dynamodb.tables import PaceRow
-from gazette.domain.delivery.circuit_breaker import Brake, pulled, pulled_by_hand
+from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
-    NoTurn,
+    NoPermit,
     Pace,
     PacePlan,
     PaceReading,
+    Permit,
     Quota,
     Taking,
-    Turn,
     is_used_up,
     read,
     take,
@@ -66,14 +66,15 @@ class DynamoQuota:
             PaceRow(self._name).update(actions=changes)
 
 
-class DynamoPacer:
-    """The ports `Pacer`, `PaceGauge` and `BrakeLever` on the row `name` of the table `pace`.
+class DynamoRateLimiter:
+    """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` on the row `name` of the table
+    `pace`.
 
     Remembers the row as it last saw it. What it remembers decides which change it asks for; the
     conditions of the change hold only where that is right, whatever others did meanwhile, and a
-    refusal brings the row. A turn beyond one that is remembered is never nearer than that, so
+    refusal brings the row. A permit beyond one that is remembered is never nearer than that, so
     `BUSY` and the cap of a new domain need no call. That nothing is left of the account's day, or
-    that the brake is on, is not remembered: somebody may have said otherwise.
+    that the breaker is on, is not remembered: somebody may have said otherwise.
     """
 
     def __init__(self, table_name: str, plan: PacePlan, *, name: str) -> None:
@@ -82,13 +83,13 @@ class DynamoPacer:
         self._name = name
         self._known = Pace()
 
-    def reserve(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         """One UpdateItem, and one more where what it remembered was not so any more."""
-        if is_used_up(self._known, now) or (self._known.brake and self._known.brake.holds(now)):
+        if is_used_up(self._known, now) or (self._known.breaker and self._known.breaker.holds(now)):
             self._known = Pace()
         for _ in range(_TRIES):
             wanted = take(self._known, self._plan, now=now, latest=latest)
-            if isinstance(wanted, NoTurn):
+            if isinstance(wanted, NoPermit):
                 return wanted
             won, row = update_or_current(
                 PaceRow(self._name),
@@ -97,53 +98,53 @@ class DynamoPacer:
             )
             self._known = _pace(row)
             if won and self._known.next_at:
-                return Turn(at=self._known.next_at - wanted.cost, is_probe=wanted.is_probe)
+                return Permit(at=self._known.next_at - wanted.cost, is_probe=wanted.is_probe)
         raise self._kept_changing()
 
-    def pull(self, why: str, now: datetime) -> Brake:
+    def trip(self, why: str, now: datetime) -> OpenBreaker:
         """One UpdateItem, also for each of many that are refused at once: one of them pulls it.
 
         Another one only where it was not so any more, and this refusal says something new.
         """
-        known = self._known.brake
-        if known and not known.is_tried:
+        known = self._known.breaker
+        if known and not known.is_probed:
             known = None  # somebody may have released it: a refused write brings what it is
         for _ in range(_TRIES):
-            wanted = pulled(known, why, now)
+            wanted = tripped(known, why, now)
             if wanted == known:
                 return known
             _, row = update_or_current(PaceRow(self._name), changes_to(wanted), is_still(known))
             self._known = _pace(row)
-            known = self._known.brake
+            known = self._known.breaker
             if known == wanted:
                 return known
         raise self._kept_changing()
 
-    def pull_if_off(self, why: str, now: datetime) -> None:
+    def trip_if_closed(self, why: str, now: datetime) -> None:
         """One UpdateItem, which is refused where it is on."""
-        wanted = changes_to(pulled(None, why, now))
+        wanted = changes_to(tripped(None, why, now))
         _, row = update_or_current(PaceRow(self._name), wanted, is_still(None))
         self._known = _pace(row)
 
-    def release(self) -> None:
+    def reset(self) -> None:
         """One UpdateItem."""
         _, row = update_or_current(PaceRow(self._name), changes_to(None), is_not_by_hand())
         self._known = _pace(row)
 
-    def pull_by_hand(self, why: str, now: datetime) -> Brake:
+    def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
         """One UpdateItem."""
-        brake = pulled_by_hand(why, now)
-        self._set(brake)
-        return brake
+        breaker = opened_by_hand(why, now)
+        self._set(breaker)
+        return breaker
 
-    def release_by_hand(self) -> None:
+    def close_by_hand(self) -> None:
         """One UpdateItem."""
         self._set(None)
 
-    def _set(self, brake: Brake | None) -> None:
+    def _set(self, breaker: OpenBreaker | None) -> None:
         row = PaceRow(self._name)
         with translated():
-            row.update(actions=changes_to(brake))
+            row.update(actions=changes_to(breaker))
         self._known = _pace(row)
 
     def _kept_changing(self) -> Unavailable:
@@ -153,10 +154,10 @@ class DynamoPacer:
         """One strongly consistent GetItem."""
         return read(self._stored(), self._plan, now)
 
-    def foresee(self, now: datetime, latest: datetime) -> Turn | NoTurn:
+    def foresee(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         """One strongly consistent GetItem."""
         wanted = take(self._stored(), self._plan, now=now, latest=latest)
-        return wanted if isinstance(wanted, NoTurn) else wanted.turn
+        return wanted if isinstance(wanted, NoPermit) else wanted.permit
 
     def _stored(self) -> Pace:
         with translated():
@@ -187,14 +188,14 @@ def _changes(known: Pace, wanted: Taking) -> list[Action]:
     if wanted.is_of_quota:
         changes.append(PaceRow.left.set(PaceRow.left - 1))
     if wanted.is_probe:
-        changes += changes_to(wanted.brake)
+        changes += changes_to(wanted.breaker)
     return changes
 
 
 def _still(known: Pace, wanted: Taking, *, now: datetime, latest: datetime) -> Condition:
     """The row is of the kind that is remembered: waited for or idle, this stretch, day, quota.
 
-    And the brake is what it was.
+    And the breaker is what it was.
     """
     condition: Condition
     if known.next_at is None:
@@ -206,7 +207,7 @@ def _still(known: Pace, wanted: Taking, *, now: datetime, latest: datetime) -> C
     condition &= _is(PaceRow.quota_at, known.quota_at and instant_number(known.quota_at))
     condition &= _is(PaceRow.stretch_at, known.stretch_at and instant_number(known.stretch_at))
     condition &= _is(PaceRow.day, known.day and known.day.isoformat())
-    condition &= is_still(known.brake)
+    condition &= is_still(known.breaker)
     if wanted.cap is not None and wanted.day == known.day:
         condition &= PaceRow.taken < wanted.cap
     if wanted.is_of_quota:
@@ -237,7 +238,7 @@ def _read(row: PaceRow) -> Pace:
         last_taken=int(row.last_taken or 0),
         day=date.fromisoformat(row.day) if row.day else None,
         taken=int(row.taken or 0),
-        brake=brake_in(row),
+        breaker=breaker_in(row),
     )
 
 

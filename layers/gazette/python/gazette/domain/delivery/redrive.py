@@ -6,7 +6,7 @@ from enum import StrEnum
 from gazette.domain.delivery.run import Reason, Run
 
 
-class Restart(StrEnum):
+class RedriveResult(StrEnum):
     """What a redrive of a run that failed comes to.
 
     `STARTED`: the next run. `SENT_SINCE`: nothing, a later one was sent with its events.
@@ -23,13 +23,13 @@ class Restart(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Restarted:
+class Redriven:
     """`failed` was redriven; `run` is the one that sends its events, or has sent them.
 
     `reason`: why nothing is sent to a reader who is not written to.
     """
 
     failed: Run
-    restart: Restart
+    result: RedriveResult
     run: Run | None = None
     reason: Reason | None = None
