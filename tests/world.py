@@ -61,7 +61,7 @@ from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 from gazette.steps.preferences.page import do, look, save
-from gazette.steps.subscribers.resubscribe import come_back
+from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
 from gazette.steps.support.dry_run import DryRunContext
@@ -624,9 +624,9 @@ class World:
         """The reader left by a link of this email."""
         note_left_by(email, runs=self.runs, engagements=self.engagements, clock=self.clock)
 
-    def come_back(self, user_id: str = "ann") -> bool:
+    def resubscribe(self, user_id: str = "ann") -> bool:
         """A reader who left starts again."""
-        return come_back(user_id, suppressions=self.suppressions, context=self.context)
+        return resubscribe(user_id, suppressions=self.suppressions, context=self.context)
 
     def look(self, user_id: str = "ann") -> Overview | None:
         """What the preference page shows."""

@@ -299,8 +299,8 @@ PREVENTED: Final = (
     Mutation(
         "who leaves raises the epoch of the open runs",
         "steps/subscribers/unsubscribe.py",
-        "    make_known(runs.of_user(user_id), runs=runs)\n",
-        "    make_known([], runs=runs)\n",
+        "    raise_epochs(runs.of_user(user_id), runs=runs)\n",
+        "    raise_epochs([], runs=runs)\n",
         "tests/unit/subscribers/test_unsubscribe.py"
         "::test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged",
         "o",
@@ -633,8 +633,8 @@ PREVENTED: Final = (
     Mutation(
         "a message that comes again looks at the old stamp too",
         "steps/routing/route.py",
-        "    there = see_that_it_comes(found, context=context)\n",
-        "    there = see_that_it_comes(found, context=context) if stored else found\n",
+        "    there = restamp_if_late(found, context=context)\n",
+        "    there = restamp_if_late(found, context=context) if stored else found\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
         "x",
@@ -642,8 +642,7 @@ PREVENTED: Final = (
     Mutation(
         "an amendment looks as well",
         "steps/routing/route.py",
-        "            if there := see_that_it_comes(replace(found, event=event), "
-        "context=context):\n",
+        "            if there := restamp_if_late(replace(found, event=event), context=context):\n",
         "            if there := replace(found, event=event):\n",
         "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
         "x",
@@ -806,7 +805,7 @@ PREVENTED: Final = (
     Mutation(
         "a later run that has read before an earlier one was stored reads again",
         "steps/delivery/predecessors.py",
-        "    told = make_known([each for each in newer if each.is_unclaimed], runs=runs)\n",
+        "    told = raise_epochs([each for each in newer if each.is_unclaimed], runs=runs)\n",
         "    told = [each for each in newer if each.is_unclaimed]\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends",

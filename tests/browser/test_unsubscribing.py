@@ -31,7 +31,7 @@ def one_click(link: str, body: bytes, content_type: str) -> int:
         return int(answer.status)
 
 
-def test_who_left_gets_nothing_more_and_is_not_visited(deployed: Deployed, page: Page) -> None:
+def test_who_left_gets_nothing_more_and_is_not_scheduled(deployed: Deployed, page: Page) -> None:
     """By the form on the page, and by one click in both encodings; who stays gets the next."""
     put = deployed.service.put_events
     leavers, stays = ["form", "urlencoded", "multipart"], "stays"
@@ -56,7 +56,7 @@ def test_who_left_gets_nothing_more_and_is_not_visited(deployed: Deployed, page:
     assert len(deployed.inbox(stays)) == 2
     for user in leavers:
         assert len(deployed.inbox(user)) == 1
-        assert rows_of(deployed, user) == before[user], "fan-out did not visit, nor begin a run"
+        assert rows_of(deployed, user) == before[user], "fan-out started no run"
 
 
 def test_unsubscribing_with_the_keyboard_and_again_says_the_same(

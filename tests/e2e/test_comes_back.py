@@ -137,7 +137,7 @@ def test_a_delivery_event_by_sns_does_the_same(deployed: Deployed) -> None:
     assert run_of(deployed, "sue") == ("sent", "evidence")
 
 
-def test_after_a_hard_bounce_nobody_visits_the_reader_any_more(deployed: Deployed) -> None:
+def test_after_a_hard_bounce_no_digest_is_scheduled_any_more(deployed: Deployed) -> None:
     mail, due = a_digest(deployed, "bo")
     told = {
         "timestamp": now(),
@@ -160,7 +160,7 @@ def test_after_a_hard_bounce_nobody_visits_the_reader_any_more(deployed: Deploye
     assert len(deployed.inbox("bo")) == 1
 
 
-def test_a_click_brings_back_a_reader_who_rests(deployed: Deployed) -> None:
+def test_a_click_brings_back_a_dormant_reader(deployed: Deployed) -> None:
     mail, due = a_digest(deployed, "kim")
     unseen_for(deployed, "kim", days=60)
     deployed.service.put_events("event.created", [a_comment("kim", 2)])

@@ -534,7 +534,7 @@ def test_a_digest_that_is_due_costs_fan_out_six_write_units(ann: Cloud) -> None:
     shard = due_shard(ann)
     ann.meter.clear()
     ann.work("fanout", shard)
-    assert ann.meter.write_units == Counter(runs=3, schedules=3, batches=2)
+    assert ann.meter.write_units == Counter(runs=3, schedules=3, control=2)
     assert ann.meter.calls == calls(Query=2 + 3, PutItem=2, UpdateItem=2, SendMessageBatch=1)
 
 
@@ -545,11 +545,11 @@ def test_a_reader_for_whom_nothing_waits_costs_five_write_units_and_no_message(
     shard = due_shard(ann)
     ann.meter.clear()
     ann.work("fanout", shard)
-    assert ann.meter.write_units == Counter(runs=2, schedules=3, batches=2)
+    assert ann.meter.write_units == Counter(runs=2, schedules=3, control=2)
     assert ann.meter.calls == calls(Query=2 + 1, PutItem=2, UpdateItem=2)
 
 
-def test_a_reader_rests_for_five_write_units_and_wakes_for_four(
+def test_a_reader_becomes_dormant_for_five_write_units_and_resumes_for_four(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fan-out reads the reader where it must, and withdraws what it finds."""
@@ -565,7 +565,7 @@ def test_a_reader_rests_for_five_write_units_and_wakes_for_four(
         UpdateItem=1 + 1 + 1 + 1,  # the reader, the schedule, the batch, the checkpoint
         PutItem=1,
     )
-    assert ann.meter.write_units == Counter(subscribers=1, runs=2, schedules=2, batches=2)
+    assert ann.meter.write_units == Counter(subscribers=1, runs=2, schedules=2, control=2)
     assert stored_run().reason is Reason.DORMANT
     ann.meter.clear()
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})

@@ -17,7 +17,7 @@ from gazette.domain.delivery.signals import (
     Stop,
 )
 from gazette.domain.model import Window
-from gazette.steps.runs import apply, make_known
+from gazette.steps.runs import apply, raise_epochs
 
 from tests.builders import KEY, NOW, a_claimed_run, a_run
 from tests.fake_stores import FakeRuns
@@ -78,7 +78,7 @@ def test_a_stop_is_made_known_to_every_run_that_has_not_ended() -> None:
         replace(a_run(number), status=status) for number, status in enumerate(Status, start=1)
     ]
     runs = runs_with(*stored)
-    make_known(stored, runs=runs)
+    raise_epochs(stored, runs=runs)
     for before in stored:
         assert runs.rows[before.key].epoch == (0 if before.status.is_final else 1)
         assert runs.rows[before.key].status is before.status

@@ -441,7 +441,7 @@ def quiet(world: World) -> FannedOut:
     return world.fan_out(slot_of(due))
 
 
-def test_where_nothing_waits_the_run_ends_with_its_reason_and_nobody_is_visited(
+def test_where_nothing_waits_the_run_ends_with_its_reason_and_nothing_is_queued(
     clock: SettableClock,
 ) -> None:
     world = World(clock)

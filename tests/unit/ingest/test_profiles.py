@@ -404,7 +404,7 @@ def test_whoever_did_not_see_the_erasure_takes_back_what_they_write(
 # Coming back.
 
 
-def come_back(world: World) -> Outcome:
+def register_again(world: World) -> Outcome:
     """Ann registers again, a minute after her erasure."""
     return change(world, a_subscriber(changed_at=NOW + A_MINUTE, comment=Frequency.DAILY))
 
@@ -412,7 +412,7 @@ def come_back(world: World) -> Outcome:
 def test_who_registers_again_starts_anew_but_for_the_numbers_of_runs() -> None:
     world = a_full_life()
     world.erase()
-    assert come_back(world) is Outcome.CHANGED
+    assert register_again(world) is Outcome.CHANGED
     assert ann(world).choices == ((NOW + A_MINUTE, frequencies({"comment": Frequency.DAILY})),)
     assert (ann(world).erased_at, ann(world).active_on) == (NOW, None)
     assert world.schedules.rows["ann", DAILY].sequence == KEY.sequence + 1
@@ -422,7 +422,7 @@ def test_who_registers_again_starts_anew_but_for_the_numbers_of_runs() -> None:
 def test_what_was_before_the_erasure_stays_refused() -> None:
     world = a_full_life()
     world.erase()
-    come_back(world)
+    register_again(world)
     assert world.create(an_event()) == [Outcome.ERASED]
     assert world.follow(at=NOW) is Outcome.ERASED
     assert change(world, a_subscriber()) is Outcome.ERASED
@@ -434,7 +434,7 @@ def test_what_was_before_the_erasure_stays_refused() -> None:
 def test_what_is_after_the_erasure_counts_again() -> None:
     world = a_full_life()
     world.erase()
-    come_back(world)
+    register_again(world)
     later = NOW + 2 * A_MINUTE
     world.clock.now = later
     assert world.follow(at=later) is Outcome.CHANGED
@@ -445,7 +445,7 @@ def test_what_is_after_the_erasure_counts_again() -> None:
 
 def test_who_comes_back_during_their_erasure_has_their_digests() -> None:
     """The message that registers them again may overtake the one that erases them."""
-    for world, where in interleavings(a_full_life, World.erase, come_back):
+    for world, where in interleavings(a_full_life, World.erase, register_again):
         assert ("ann", DAILY) in world.schedules.rows, where
         assert not world.schedules.withdrawn, where
 
@@ -455,7 +455,7 @@ def test_an_erasure_that_broke_off_is_made_whole_also_after_they_came_back() -> 
     for world, where in crashes(a_full_life, World.erase):
         if not isinstance(world.subscribers.rows["ann"], Erased):
             continue
-        come_back(world)
+        register_again(world)
         world.erase()
         assert not world.follows.rows, where
         assert not world.waiting(), where
@@ -465,7 +465,7 @@ def test_an_erasure_that_broke_off_is_made_whole_also_after_they_came_back() -> 
 def test_a_second_erasure_after_coming_back_leaves_nothing() -> None:
     world = a_full_life()
     world.erase()
-    come_back(world)
+    register_again(world)
     world.erase(at=NOW + DAY / 24)
     assert world.subscribers.rows == {"ann": Erased("ann", NOW + DAY / 24)}
     assert not world.schedules.rows

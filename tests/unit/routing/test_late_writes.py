@@ -17,15 +17,12 @@ from gazette.steps.runs import apply
 
 from infra.topology import FOLLOWERS, INGEST, PREFERENCES
 from tests.builders import an_event
+from tests.unit.routing.digests import put, shown
 from tests.world import SETTLE_LAG, WRITE_BOUND, World, crashes
 
 SKEW = timedelta(seconds=5)
 
 Act = Callable[[World], object]
-
-
-def put(world: World, number: int) -> None:
-    world.create(an_event(f"e{number}", entity_id=f"post{number}", occurred_at=world.clock()))
 
 
 def a_world(frequency: Frequency = Frequency.DAILY) -> World:
@@ -71,10 +68,6 @@ def send_digest(world: World) -> None:
     world.clock.pass_time(minutes=1)
     world.fan_out(slot_of(due))
     world.deliver_queued()
-
-
-def shown(world: World) -> list[str]:
-    return sorted(line for email in world.emails() for line in email.lines)
 
 
 def test_trace_x_a_write_that_comes_late_lies_in_the_next_window() -> None:

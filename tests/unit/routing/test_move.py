@@ -17,20 +17,12 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.runs import apply
 
 from tests.builders import NOW, an_event
+from tests.unit.routing.digests import put, shown
 from tests.world import COLLAPSE, SETTLE_LAG, World
 
 POST1 = immediate_schedule("post#post1")
 SECONDS = timedelta(seconds=10)
 DAY = timedelta(days=1)
-
-
-def put(world: World, number: int, entity_id: str = "") -> None:
-    entity_id = entity_id or f"post{number}"
-    world.create(an_event(f"e{number}", entity_id=entity_id, occurred_at=world.clock()))
-
-
-def shown(world: World) -> list[str]:
-    return sorted(line for email in world.emails() for line in email.lines)
 
 
 def strike(world: World, meanwhile: Callable[[], object], *, dies: bool) -> None:

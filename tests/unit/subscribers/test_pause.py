@@ -1,4 +1,4 @@
-"""A reader pauses: nobody visits them, nothing is sent, and everything waits for the end."""
+"""A reader pauses: no digest is scheduled, nothing is sent, and all events wait for the end."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -83,7 +83,7 @@ def let_days_pass(world: World, end: datetime) -> None:
 # Digests.
 
 
-def test_nobody_is_visited_until_the_pause_ends_and_what_waited_is_one_email(world: World) -> None:
+def test_no_digest_is_scheduled_in_a_pause_and_what_waited_is_one_email(world: World) -> None:
     change(world, END)
     for number in range(3):
         world.clock.pass_time(days=1)

@@ -35,7 +35,7 @@ def status(world: World) -> SubscriberStatus:
 
 
 def assert_consistent(world: World, where: str) -> None:
-    """Either all of it says that she is visited, or all of it that she is not."""
+    """Status, schedules and suppression agree on whether she is active."""
     if status(world) is SubscriberStatus.ACTIVE:
         assert not world.suppressions.rows, where
         assert not world.schedules.withdrawn, where
@@ -47,7 +47,7 @@ def assert_consistent(world: World, where: str) -> None:
 def test_who_starts_again_is_due_again() -> None:
     world = left()
     for _ in range(2):
-        assert world.come_back()
+        assert world.resubscribe()
         assert status(world) is SubscriberStatus.ACTIVE
         assert_consistent(world, "")
     assert set(world.schedules.rows) == {("ann", DAILY), ("ann", "weekly")}
@@ -56,7 +56,7 @@ def test_who_starts_again_is_due_again() -> None:
 
 def test_starting_again_is_a_sign_of_life() -> None:
     world = left()
-    world.come_back()
+    world.resubscribe()
     assert world.subscribers.active == {"ann": NOW.date()}
 
 
@@ -66,7 +66,7 @@ def test_an_address_that_is_suppressed_for_another_reason_stays_so(reason: Cause
     world.suppressions.add(ANN, reason)
     world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
     before = dict(world.subscribers.rows)
-    assert not world.come_back()
+    assert not world.resubscribe()
     assert world.suppressions.rows == {ANN: reason}
     assert world.subscribers.rows == before
 
@@ -78,34 +78,37 @@ def test_who_was_erased_and_came_back_to_a_suppressed_address_may_start_again() 
     world.clock.pass_time(minutes=1)
     world.choose()
     assert status(world) is SubscriberStatus.SUPPRESSED
-    assert world.come_back()
+    assert world.resubscribe()
     assert_consistent(world, "")
 
 
 def test_nobody_comes_back_who_is_not_there(clock: SettableClock) -> None:
     world = World(clock)
-    assert not world.come_back()
+    assert not world.resubscribe()
     world.erase()
-    assert not world.come_back()
+    assert not world.resubscribe()
     assert not world.schedules.rows
 
 
 def test_what_broke_off_anywhere_is_whole_after_its_repetition() -> None:
-    for world, where in crashes(left, World.come_back):
-        assert world.come_back(), where
+    for world, where in crashes(left, World.resubscribe):
+        assert world.resubscribe(), where
         assert_consistent(world, where)
 
 
-def test_after_a_crash_whoever_is_visited_is_due() -> None:
+def test_after_a_crash_whoever_is_active_is_due() -> None:
     """Nobody may press the button again: then she is gone, or she is due."""
-    for world, where in crashes(left, World.come_back):
+    for world, where in crashes(left, World.resubscribe):
         if status(world) is SubscriberStatus.ACTIVE:
             assert not world.schedules.withdrawn, where
 
 
 def test_who_leaves_and_starts_again_at_once_is_wholly_here_or_wholly_gone() -> None:
     ends = set()
-    for act, other in ((World.come_back, World.unsubscribe), (World.unsubscribe, World.come_back)):
+    for act, other in (
+        (World.resubscribe, World.unsubscribe),
+        (World.unsubscribe, World.resubscribe),
+    ):
         for make in (left, known):
             for world, where in interleavings(make, act, other):
                 assert_consistent(world, where)
@@ -118,7 +121,7 @@ def test_a_profile_that_changes_meanwhile_counts_too() -> None:
         world.clock.pass_time(minutes=1)
         world.choose(comment=Frequency.CUSTOM)
 
-    for world, where in interleavings(left, World.come_back, change):
+    for world, where in interleavings(left, World.resubscribe, change):
         assert status(world) is SubscriberStatus.ACTIVE, where
         assert ("ann", "custom") in world.schedules.rows, where
         assert_consistent(world, where)
@@ -130,16 +133,16 @@ def test_a_complaint_that_comes_while_somebody_starts_again_keeps_them_out() -> 
     def complain(world: World) -> None:
         world.feedback(a_complaint())
 
-    for act, other in ((World.come_back, complain), (complain, World.come_back)):
+    for act, other in ((World.resubscribe, complain), (complain, World.resubscribe)):
         for world, where in interleavings(left, act, other):
             assert world.suppressions.rows == {ANN: Cause.COMPLAINED}, where
             assert status(world) is not SubscriberStatus.ACTIVE, where
             assert set(world.schedules.rows) == world.schedules.withdrawn, where
-            assert not world.come_back(), where
+            assert not world.resubscribe(), where
 
 
 def test_an_erasure_meanwhile_leaves_nothing() -> None:
-    for act, other in ((World.come_back, World.erase), (World.erase, World.come_back)):
+    for act, other in ((World.resubscribe, World.erase), (World.erase, World.resubscribe)):
         for world, where in interleavings(left, act, other):
             assert not world.schedules.rows, where
 
@@ -148,4 +151,4 @@ def test_a_profile_that_keeps_changing_is_told() -> None:
     world = left()
     world.subscribers.put = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
-        world.come_back()
+        world.resubscribe()

@@ -218,7 +218,7 @@ def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> N
     assert daily(world).next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
 
 
-def test_a_schedule_that_never_rests_sends_the_message_back(world: World) -> None:
+def test_a_schedule_that_keeps_changing_sends_the_message_back(world: World) -> None:
     change(world)
     world.schedules.put = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet):
@@ -351,7 +351,7 @@ def test_set_schedule_says_the_name_the_days_and_the_hour(world: World, digest: 
 def test_a_reader_who_leaves_while_a_schedule_is_made_for_a_follow_is_never_due(
     stop: Callable[[World], object],
 ) -> None:
-    """What must not be visited is not in the due index."""
+    """No schedule of a reader who left is in the due index."""
 
     def make() -> World:
         world = World()

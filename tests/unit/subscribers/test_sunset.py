@@ -1,4 +1,4 @@
-"""Readers of whom nothing was seen for long are not visited, until their next sign of life."""
+"""Readers without a sign of life for long are dormant, until the next one."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -99,12 +99,12 @@ def test_a_reader_of_whom_nothing_was_seen_for_long_is_taken_out_of_the_due_inde
     assert world.generate_queue.sent == []
 
 
-@pytest.mark.parametrize(("days", "visited"), [(0, True), (44, True), (45, True), (46, False)])
-def test_the_last_sign_of_life_counts_to_the_end_of_its_day(days: int, visited: bool) -> None:
+@pytest.mark.parametrize(("days", "active"), [(0, True), (44, True), (45, True), (46, False)])
+def test_the_last_sign_of_life_counts_to_the_end_of_its_day(days: int, active: bool) -> None:
     world = registered()
     show_life(world, NOW - timedelta(days=days))
     world.schedules.rows["ann", DAILY] = replace(daily(world), next_due_at=slot_of(world.clock.now))
-    assert fan_out(world) == (FannedOut(queued=1) if visited else FannedOut(dormant=1))
+    assert fan_out(world) == (FannedOut(queued=1) if active else FannedOut(dormant=1))
 
 
 def test_who_never_showed_any_sign_of_life_has_the_time_since_registration() -> None:
@@ -128,7 +128,7 @@ def test_a_reader_who_is_surely_active_is_not_even_read() -> None:
         assert calls.count("subscribers.get") == 0
 
 
-def test_without_a_sunset_nobody_ever_rests() -> None:
+def test_without_a_sunset_nobody_becomes_dormant() -> None:
     world = registered()
     world.sunset = None
     assert fan_out(world).queued == 1
@@ -142,7 +142,7 @@ def allow(world: World, sunset: timedelta | None) -> None:
 
 @pytest.mark.parametrize("sunset", [None, timedelta(days=120)])
 @pytest.mark.parametrize("act", [show_life_of, put_profile_of])
-def test_whoever_rests_is_back_once_the_setting_asks_for_less(
+def test_a_dormant_reader_resumes_once_the_setting_asks_for_less(
     sunset: timedelta | None, act: Callable[[World], object]
 ) -> None:
     """An installation that puts no signs of life, and finds out after 45 days."""
@@ -198,7 +198,7 @@ def test_a_pause_that_is_lifted_early_does_not_end_in_sleep(lifted_first: bool) 
     assert len(world.emails()) == 1
 
 
-def test_who_has_left_is_found_also_where_nobody_ever_rests() -> None:
+def test_who_has_left_is_found_without_a_sunset_too() -> None:
     """A crash may have kept them in the index."""
     world = registered()
     world.sunset = None
@@ -253,7 +253,7 @@ def test_what_comes_for_a_dormant_reader_waits_for_the_digest_also_what_was_want
     assert world.generate_queue.sent == []
 
 
-def test_a_profile_that_a_service_puts_wakes_nobody() -> None:
+def test_a_profile_that_a_service_puts_resumes_nobody() -> None:
     world = dormant()
     world.choose(comment=Frequency.WEEKLY)
     assert ann(world).status is SubscriberStatus.DORMANT
@@ -286,7 +286,7 @@ def test_what_was_wanted_at_once_and_was_slept_through_stays_in_the_digest() -> 
     assert world.waiting()["e3"].startswith("now")
 
 
-def test_a_late_sign_of_life_from_before_wakes_nobody() -> None:
+def test_a_late_sign_of_life_from_before_resumes_nobody() -> None:
     world = dormant()
     show_life(world, NOW - timedelta(days=60))
     assert ann(world).status is SubscriberStatus.DORMANT
@@ -302,7 +302,7 @@ def test_a_sign_of_life_of_somebody_who_left_brings_nothing_back(status: Subscri
 
 
 @pytest.mark.parametrize("sunset", [None, SUNSET])
-def test_a_sign_of_life_that_is_told_days_later_wakes_as_well(sunset: timedelta | None) -> None:
+def test_a_sign_of_life_that_arrives_days_later_resumes_as_well(sunset: timedelta | None) -> None:
     world = dormant()
     allow(world, sunset)
     sign = MarkActive("ann", world.clock() - timedelta(days=3))
@@ -312,7 +312,7 @@ def test_a_sign_of_life_that_is_told_days_later_wakes_as_well(sunset: timedelta 
     assert not world.schedules.withdrawn
 
 
-def test_waking_up_where_nobody_rests_any_more_is_whole_after_its_repetition() -> None:
+def test_resuming_without_a_sunset_is_whole_after_its_repetition() -> None:
     def make() -> World:
         world = dormant()
         allow(world, None)
@@ -324,7 +324,7 @@ def test_waking_up_where_nobody_rests_any_more_is_whole_after_its_repetition() -
         assert not world.schedules.withdrawn, where
 
 
-def test_waking_up_broken_off_anywhere_is_whole_after_its_repetition() -> None:
+def test_resuming_cut_off_anywhere_is_whole_after_its_repetition() -> None:
     for world, where in crashes(dormant, show_life):
         show_life(world)
         assert ann(world).status is SubscriberStatus.ACTIVE, where
@@ -347,7 +347,7 @@ def and_again(act: Callable[[World], object]) -> Callable[[World], object]:
     return until_done
 
 
-def test_whoever_wakes_while_being_put_to_sleep_is_awake_at_the_end() -> None:
+def test_who_resumes_while_becoming_dormant_is_active_at_the_end() -> None:
     for act, other in ((fan_out, show_life), (show_life, fan_out)):
         for world, where in interleavings(registered, and_again(act), and_again(other)):
             world.clock.pass_time(minutes=10)
@@ -359,7 +359,7 @@ def test_whoever_wakes_while_being_put_to_sleep_is_awake_at_the_end() -> None:
             assert daily(world).next_due_at > world.clock.now, where
 
 
-def test_whoever_leaves_while_waking_up_is_never_due() -> None:
+def test_who_leaves_while_resuming_is_never_due() -> None:
     def change(world: World) -> None:
         world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, email="ann@example.com")))
 

@@ -186,7 +186,7 @@ def test_a_profile_put_again_reaches_a_reader_of_an_address_that_was_suppressed_
     assert set(world.schedules.rows) == world.schedules.withdrawn
 
 
-def test_who_is_found_at_a_suppressed_address_is_not_visited_again(world: World) -> None:
+def test_who_is_found_at_a_suppressed_address_is_not_scheduled_again(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(minutes=5)
     world.suppressions.add(ANN, Cause.MANUAL)
@@ -238,7 +238,7 @@ def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_agai
             world.unsubscribe() if act == "unsubscribe" else world.feedback(a_complaint())
         assert status(world) is SubscriberStatus.UNSUBSCRIBED
         assert world.suppressions.rows == {ANN: Cause.COMPLAINED}
-        assert not world.come_back()
+        assert not world.resubscribe()
         moves(world)
         assert status(world) is SubscriberStatus.UNSUBSCRIBED
 

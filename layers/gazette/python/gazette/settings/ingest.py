@@ -26,7 +26,7 @@ class RoutingSettings(Settings):
 
     `default_frequencies` is JSON: category to frequency, for readers who chose none. `collapse`:
     how long an immediate email collects what else happens on the same entity. `sunset_days`: after
-    how many days without a sign of life a reader rests; 0: never.
+    how many days without a sign of life a reader is dormant; 0: never.
     """
 
     subscribers_table: str

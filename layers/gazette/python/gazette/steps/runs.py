@@ -31,7 +31,7 @@ def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
     return apply(apply(run, Cancel(reason), runs=runs), Stop(), runs=runs)
 
 
-def make_known(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[Run]:
+def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[Run]:
     """Raise the epoch of each run that has not ended, after a stop or a change was written.
 
     A worker that read before that fails at its claim and reads again (rule 11). Rows that cannot be

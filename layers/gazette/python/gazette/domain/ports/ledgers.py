@@ -19,7 +19,7 @@ from gazette.domain.model import RunKey, Schedule
 
 
 class RunSequences(Protocol):
-    """Schedules by (user id, name): what numbers their runs."""
+    """Schedules by (user id, name), with the sequence of the next run of each."""
 
     def get(self, user_id: str, name: str) -> Schedule | None:
         """The schedule, or None."""

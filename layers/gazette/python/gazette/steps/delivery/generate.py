@@ -23,7 +23,7 @@ def generate(
     What has to wait gets a fresh message before this one ends: one that is given back would use
     up its receives, and a long wait end among the dead letters. Raises NotYet where this message
     itself must be kept. `stop_suppressed` is told of a reader whose address was found suppressed,
-    so that they are not visited again.
+    so that no digest is scheduled for them.
     """
     done = deliver(key)
     if done is None:

@@ -11,7 +11,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.outside import Clock
-from gazette.steps.runs import apply, make_known
+from gazette.steps.runs import apply, raise_epochs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
     The epoch of each that has not is raised: what it read before this run was there, it does not
     claim.
     """
-    told = make_known([each for each in newer if each.is_unclaimed], runs=runs)
+    told = raise_epochs([each for each in newer if each.is_unclaimed], runs=runs)
     rest = [each for each in newer if not each.is_unclaimed]
     return any(
         each.closes_a_window

@@ -96,7 +96,7 @@ def fan_out(
     Per ten schedules: run rows if absent, then one call that queues those not yet final, then
     the schedules move on, over each occurrence that was missed, to one that lies ahead. A crash
     anywhere repeats from the due index and starts nothing twice. Where nothing waits, or it is
-    too late, the run ends here, and nobody is visited. At the end the shard's checkpoint moves;
+    too late, the run ends here, and no message is queued. At the end the shard's checkpoint moves;
     where too little of the invocation is left, it moves as far as that, and another message goes
     on. A schedule for which some row cannot be read stays where it is, and its slot is remembered;
     all others go on (rule 20).
@@ -217,9 +217,9 @@ def _queue(started: Sequence[Started], context: FanoutContext) -> None:
 def _advance(started: Started, context: FanoutContext) -> Schedule | None:
     """The schedule as it moved on; None where it did not.
 
-    One whose number was taken stays due, with the next number (rule 1). One does not move on
+    One whose sequence was taken stays due, with the next sequence (rule 1). One does not move on
     because somebody else had moved it, or because it has left the due index: with all others of a
-    reader who is not visited any more, unless they have come back meanwhile.
+    reader who is not active any more, unless they have come back meanwhile.
     """
     schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
     if started.is_taken:

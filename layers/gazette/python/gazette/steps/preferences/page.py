@@ -15,7 +15,7 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.routing.follows import remember_follow
 from gazette.steps.routing.route import TO_ANSWER, reroute
-from gazette.steps.subscribers.resubscribe import come_back
+from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.subscribers.unsubscribe import unsubscribe
 from gazette.steps.time_budget import require_time
@@ -111,7 +111,7 @@ def do(
         )
         return Told.UNSUBSCRIBED
     if asked.act is Act.START:
-        back = come_back(user_id, suppressions=suppressions, context=context)
+        back = resubscribe(user_id, suppressions=suppressions, context=context)
         return Told.STARTED if back else Told.NOT_STARTED
     try:
         saved = save(

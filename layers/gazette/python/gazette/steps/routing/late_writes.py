@@ -12,12 +12,12 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_next_collecting
 from gazette.steps.routing.move import claimable, holding, schedule_and_runs
-from gazette.steps.runs import make_known
+from gazette.steps.runs import raise_epochs
 
 _IN_TIME = timedelta(minutes=1)
 
 
-def see_that_it_comes(placed: Placed, *, context: RoutingContext) -> Placed | None:
+def restamp_if_late(placed: Placed, *, context: RoutingContext) -> Placed | None:
     """Give an event a new storage time if a window closed over it without sending it (rule 14).
 
     Call it after writing an event, and after finding it written when a message is delivered again:
@@ -73,7 +73,7 @@ def _could_have_read(
 
 def _tell(chain: Sequence[Run], schedule: Schedule | None, context: RoutingContext) -> bool:
     """Make workers fail that read before now: at their claim, or when fan-out advances."""
-    make_known(claimable(chain), runs=context.runs)
+    raise_epochs(claimable(chain), runs=context.runs)
     if schedule is None or not _is_due(schedule, context):
         return True
     touched = replace(schedule, revision=schedule.revision + 1)

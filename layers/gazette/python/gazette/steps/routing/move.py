@@ -17,7 +17,7 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import collecting, queue_run, start_next_collecting
 from gazette.steps.routing.target import Target
-from gazette.steps.runs import apply, make_known
+from gazette.steps.runs import apply, raise_epochs
 
 _FEW = 10
 """At most this many unclaimed runs stay open on each side of a move: each is an item of the
@@ -74,10 +74,10 @@ def extend(placed: Placed, wanted: Recurrence | None, *, context: RoutingContext
         context.events.extend(placed, until)
 
 
-def make_known_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:
+def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:
     """Raise the epoch of the runs that may have read an event before it changed."""
     if kind_of(schedule) is not ScheduleKind.UNSENT:
-        make_known(context.runs.chain(latest_run(user_id, schedule)), runs=context.runs)
+        raise_epochs(context.runs.chain(latest_run(user_id, schedule)), runs=context.runs)
 
 
 def _leaving(placed: Placed, context: RoutingContext) -> Guard | None:

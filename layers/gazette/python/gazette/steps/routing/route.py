@@ -26,8 +26,8 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediate
-from gazette.steps.routing.late_writes import see_that_it_comes
-from gazette.steps.routing.move import extend, make_known_under, move, take_back
+from gazette.steps.routing.late_writes import restamp_if_late
+from gazette.steps.routing.move import extend, move, raise_epochs_under, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import ensure_schedule
 from gazette.steps.time_budget import require_time, unhurried
@@ -109,7 +109,7 @@ def retract_event(
         return Outcome.ERASED
     trace = context.events.retract(user_id, event_id, early=early)
     if trace and trace.schedule:
-        make_known_under(trace.schedule, user_id, context=context)
+        raise_epochs_under(trace.schedule, user_id, context=context)
     return Outcome.RETRACTED
 
 
@@ -158,16 +158,16 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
         if not isinstance(found, Placed) or not event.amends(found.event):
             break
         if context.events.amend(found, event):
-            make_known_under(found.schedule, event.user_id, context=context)
-            if there := see_that_it_comes(replace(found, event=event), context=context):
+            raise_epochs_under(found.schedule, event.user_id, context=context)
+            if there := restamp_if_late(replace(found, event=event), context=context):
                 _settle(there, target, inputs, context)
             return Outcome.AMENDED
         _, found = context.events.store(event, target.schedule, target.recurrence)
     if isinstance(found, Retracted):
         return Outcome.RETRACTED
     if found.event == event and event.amended_at and not stored:
-        make_known_under(found.schedule, event.user_id, context=context)
-    there = see_that_it_comes(found, context=context)
+        raise_epochs_under(found.schedule, event.user_id, context=context)
+    there = restamp_if_late(found, context=context)
     if there and there.event == event:
         _settle(there, target, inputs, context)
     return Outcome.STORED if stored else Outcome.DUPLICATE

@@ -13,7 +13,7 @@ from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import settle_suppression
 
 
-def come_back(user_id: str, *, suppressions: Suppressions, context: ScheduleContext) -> bool:
+def resubscribe(user_id: str, *, suppressions: Suppressions, context: ScheduleContext) -> bool:
     """Send email again to a reader who had unsubscribed. Safe to repeat.
 
     False if there is no such reader, or if the address is suppressed for another reason: a reader

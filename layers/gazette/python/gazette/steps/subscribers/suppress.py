@@ -6,7 +6,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
-from gazette.steps.subscribers.unsubscribe import put_out
+from gazette.steps.subscribers.unsubscribe import withdraw_and_stop
 
 
 def stop_if_suppressed(
@@ -50,4 +50,4 @@ def stop_reader(
         stopped = replace(reader, status=SubscriberStatus.SUPPRESSED, revision=reader.revision + 1)
         if subscribers.put(stopped, replacing=reader):
             break
-    put_out(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
+    withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)

@@ -11,7 +11,7 @@ from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
-from gazette.steps.runs import make_known
+from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.schedules import withdraw
 
 
@@ -34,19 +34,21 @@ def unsubscribe(
     suppressions.add(address, Cause.UNSUBSCRIBED)
     if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
         return False
-    put_out(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
+    withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return True
 
 
-def put_out(user_id: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs) -> None:
+def withdraw_and_stop(
+    user_id: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs
+) -> None:
     """Take the schedules out of the due index, then raise the epoch of the open runs.
 
     Call it after the status was changed. A worker that read the status before fails at its claim
     (rule 11).
     """
     withdraw(user_id, subscribers=subscribers, schedules=schedules)
-    make_known(runs.of_user(user_id), runs=runs)
+    raise_epochs(runs.of_user(user_id), runs=runs)
 
 
 def note_left_by(email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock) -> None:
