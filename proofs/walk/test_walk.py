@@ -3,7 +3,7 @@
 import pytest
 
 from proofs.walk.event import walk
-from proofs.walk.hops import MOST_HOPS, PAGE, Hop, first_problem, hops, missing
+from proofs.walk.hops import MOST_FILES, MOST_HOPS, PAGE, Hop, first_problem, hops, missing
 from proofs.walk.record import Record
 
 _TRANSITION = "domain/delivery/lifecycle.py:transition"
@@ -24,6 +24,7 @@ def test_the_hops_are_what_is_executed(told: list[Hop]) -> None:
     record = walk()
     assert first_problem(told, record) is None
     assert first_problem(told[::-1], record)
+    assert len(record.lines) <= MOST_FILES
 
 
 def test_each_hop_has_one_sentence(told: list[Hop]) -> None:

@@ -8,7 +8,11 @@ from typing import Any
 
 from gazette.adapters.mail.ses_faults import accused
 from gazette.domain.errors import InvalidEvent
-from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
+from gazette.domain.feedback.delivery_events import (
+    AGAINST_RECIPIENT,
+    DeliveryEvent,
+    DeliveryEventType,
+)
 from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
 
@@ -104,6 +108,8 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
         sent_at=_instant(mail.get("timestamp")),
         at=_happened_at(record.kind, record.about),
     )
+    if record.kind not in AGAINST_RECIPIENT:
+        return event
     try:
         found = accused(record.kind, record.about, mail)
     except InvalidEvent as err:

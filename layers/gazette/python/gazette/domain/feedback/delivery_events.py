@@ -29,6 +29,10 @@ class DeliveryEventType(StrEnum):
     SUBSCRIPTION = "subscription"
 
 
+AGAINST_RECIPIENT = frozenset({DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED})
+"""The only types that can suppress a recipient."""
+
+
 class Fault(StrEnum):
     """What a bounce or a complaint says against the address.
 
@@ -111,7 +115,6 @@ class EngagementEvent(StrEnum):
 
 
 _UNTOLD = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
-_ACCUSING = {DeliveryEventType.BOUNCED, DeliveryEventType.COMPLAINED}
 
 
 def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
@@ -122,7 +125,7 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
     """
     if event.type in _UNTOLD or event.is_of_a_scanner:
         return None
-    if event.type in _ACCUSING and event.fault is None:
+    if event.type in AGAINST_RECIPIENT and event.fault is None:
         return None
     return EngagementEvent(event.type.value)
 

@@ -7,7 +7,12 @@ from gazette.domain.commands import MarkActive
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Evidence
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, engagement_of
+from gazette.domain.feedback.delivery_events import (
+    AGAINST_RECIPIENT,
+    DeliveryEvent,
+    DeliveryEventType,
+    engagement_of,
+)
 from gazette.domain.identity import run_id
 from gazette.domain.ports.ledgers import Engagements, Runs
 from gazette.domain.ports.outside import Bus, EvidenceLog, Quarantine
@@ -75,7 +80,10 @@ def process_delivery_event(
     recorded = record_event(event, body, context=context)
     if context.category_stats and recorded.run and recorded.is_first:
         count_event(event, recorded.run, context=context.category_stats)
-    return Feedback(event, recorded, suppress_recipient(event, context=context.suppression))
+    suppressed = None
+    if event.type in AGAINST_RECIPIENT:
+        suppressed = suppress_recipient(event, context=context.suppression)
+    return Feedback(event, recorded, suppressed)
 
 
 def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Recorded:
