@@ -10,11 +10,9 @@ from gazette.adapters.contract.details import (
     EventsCreated,
     HappeningDetail,
 )
+from gazette.adapters.contract.digest_times import ChosenDigestDetail, CustomDetail, DigestDetail
 from gazette.adapters.contract.fields import Day
-from gazette.adapters.contract.readers import (
-    ChosenDigestDetail,
-    CustomDetail,
-    DigestDetail,
+from gazette.adapters.contract.subscribers import (
     FollowChange,
     FollowCreated,
     FollowDeleted,

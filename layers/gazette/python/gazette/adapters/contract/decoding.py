@@ -18,7 +18,7 @@ from gazette.adapters.contract.details import (
     EventRetracted,
     EventsCreated,
 )
-from gazette.adapters.contract.readers import (
+from gazette.adapters.contract.subscribers import (
     FollowCreated,
     FollowDeleted,
     PreferencesChosen,

@@ -1,112 +1,27 @@
-"""The details of who reads and what they want, as pydantic models."""
+"""The details about a subscriber: profile, choices, activity, erasure and follows."""
 
-from datetime import date, timedelta, timezone
+from datetime import timedelta, timezone
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from gazette.adapters.contract.details import Detail, EntityReference, OfSubscriber
+from gazette.adapters.contract.details import EntityReference, OfSubscriber
+from gazette.adapters.contract.digest_times import (
+    ChosenDigestDetail,
+    DigestDetail,
+    check_pause,
+)
 from gazette.adapters.contract.fields import (
     Address,
-    Date,
-    Day,
     Given,
-    Hour,
     Instant,
     Line,
     Locale,
-    Minute,
-    MonthDay,
     TimeZone,
-    Weeks,
     Wishes,
 )
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE
 from gazette.domain.subscribers.frequency import Frequency
-
-
-class WeeklyDetail(Detail):
-    """When the weekly digest is wanted."""
-
-    day: Day = Field(
-        default="monday", description="The day of the week, in English.", examples=["friday"]
-    )
-
-
-def _say_what_does_not_go_together(schema: dict[str, Any]) -> None:
-    schema["dependentSchemas"] = {
-        "day_of_month": {"properties": dict.fromkeys(("days", "every_weeks", "starting"), False)}
-    }
-
-
-class CustomDetail(Detail):
-    """On which days the digest on certain days is wanted.
-
-    Days of the week, in every week or every few weeks; or one day of each month.
-    """
-
-    model_config = ConfigDict(json_schema_extra=_say_what_does_not_go_together)
-
-    days: tuple[Day, ...] = Field(
-        default=("monday", "tuesday", "wednesday", "thursday", "friday"),
-        min_length=1,
-        max_length=7,
-        description="Days of the week, in English, in any order; naming one twice changes nothing.",
-        examples=[["tuesday", "friday"]],
-    )
-    every_weeks: Weeks = Field(
-        default=1, description="1 for every week, 2 for every second one, up to 4.", examples=[2]
-    )
-    starting: Annotated[Date | None, Given] = Field(
-        default=None,
-        description="A date in one of the weeks that count, where not every one does; weeks "
-        "begin on Monday.",
-        examples=["2026-11-23"],
-    )
-    day_of_month: Annotated[MonthDay | None, Given] = Field(
-        default=None,
-        description="The day of each month instead, 1 to 31; in a month that is shorter, its "
-        "last day.",
-        examples=[31],
-    )
-
-    @model_validator(mode="after")
-    def _weekdays_or_a_day_of_the_month(self) -> "CustomDetail":
-        if self.day_of_month is not None and len(self.model_fields_set) > 1:
-            raise ValueError(
-                "give either day_of_month alone, or days with every_weeks and starting"
-            )
-        return self
-
-
-class DigestDetail(Detail):
-    """When digests are wanted, on the subscriber's own clock."""
-
-    hour: Hour = Field(
-        default=8, description="The hour in the subscriber's time zone, 0 to 23.", examples=[7]
-    )
-    minute: Annotated[Minute | None, Given] = Field(
-        default=None,
-        description="The minute, 0 to 59. Left out, it is 0, 10, 20, 30, 40 or 50, always the "
-        "same for a subscriber: so not everybody's digest is made at once.",
-        examples=[30],
-    )
-    weekly: WeeklyDetail = Field(
-        default=WeeklyDetail(), description="For what is wanted at the frequency `weekly`."
-    )
-    custom: CustomDetail = Field(
-        default=CustomDetail(),
-        description="For what is wanted at the frequency `custom`.",
-        examples=[{"days": ["tuesday", "friday"], "every_weeks": 2, "starting": "2026-11-23"}],
-    )
-    paused_until: Annotated[Date | None, Given] = Field(
-        default=None,
-        description="For a pause: the first date, in the subscriber's time zone, on which email is "
-        "wanted again, up to 12 weeks after that of `changed_at`. What comes meanwhile waits, and "
-        "what is `immediate` is in the `daily` digest. A date that has come is no pause.",
-        examples=["2026-12-14"],
-    )
 
 
 class SubscriberChanged(OfSubscriber):
@@ -151,38 +66,8 @@ class SubscriberChanged(OfSubscriber):
         changed_at, time_zone = others.data.get("changed_at"), others.data.get("time_zone")
         if changed_at and time_zone:
             today = changed_at.astimezone(ZoneInfo(time_zone)).date()
-            _check_pause(digest, today, "changed_at")
+            check_pause(digest, today, "changed_at")
         return digest
-
-
-def _check_pause(digest: DigestDetail, today: date, said_at: str) -> None:
-    last = today + LONGEST_PAUSE
-    if digest.paused_until and digest.paused_until > last:
-        raise ValueError(
-            f"paused_until must be {last} or earlier, 12 weeks after {said_at}: name an "
-            "earlier date now, and a later one with a message that is dated later"
-        )
-
-
-def _say_what_a_choice_of_times_gives(schema: dict[str, Any]) -> None:
-    schema["minProperties"] = 1
-    schema["dependentRequired"] = {"minute": ["hour"]}
-    for each in schema["properties"].values():
-        each.pop("default", None)
-
-
-class ChosenDigestDetail(DigestDetail):
-    """When the reader chose to have digests: what is left out stays as it is."""
-
-    model_config = ConfigDict(json_schema_extra=_say_what_a_choice_of_times_gives)
-
-    @model_validator(mode="after")
-    def _says_something(self) -> "ChosenDigestDetail":
-        if not self.model_fields_set:
-            raise ValueError("give at least one field, or leave digest out")
-        if self.minute is not None and "hour" not in self.model_fields_set:
-            raise ValueError("give minute together with hour")
-        return self
 
 
 CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
@@ -246,7 +131,7 @@ class PreferencesChosen(OfSubscriber):
         chosen_at, time_zone = others.data.get("chosen_at"), others.data.get("time_zone")
         if chosen_at:
             zone = ZoneInfo(time_zone) if time_zone else timezone(timedelta(hours=14))
-            _check_pause(digest, chosen_at.astimezone(zone).date(), "chosen_at")
+            check_pause(digest, chosen_at.astimezone(zone).date(), "chosen_at")
         return digest
 
 
