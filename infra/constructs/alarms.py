@@ -65,13 +65,13 @@ COUNTED = (
         minutes=_BREAKER_WATCHED,
         bad=1,
         meaning=(
-            "The mail provider refuses all digests, all email at once, or both, so none of "
-            "those is sent. "
-            "`gazette sending status --stage {stage}` says which and why; fix that in the account. "
-            "One email at a time is tried again, at least every half hour, and all go out once one "
-            "is accepted; `gazette sending resume --stage {stage}` sends them at once. No "
-            "attempt is used up, but a digest that waits longer than max_lateness goes with "
-            "the next one."
+            "The mail provider refuses all digests, all email at once, or both, so Gazette has "
+            "stopped sending those. What to do: run `gazette sending status --stage {stage}`, "
+            "which says which stream and why, and fix the cause in the provider's account. "
+            "Gazette tries one email at least every half hour and resumes by itself once one is "
+            "accepted; `gazette sending resume --stage {stage}` resumes at once. No attempt is "
+            "used up. A digest that waits longer than max_lateness goes with the next one. See "
+            "docs/runbook.md#brake-pulled."
         ),
     ),
     Counted(
@@ -80,11 +80,12 @@ COUNTED = (
         minutes=5,
         bad=1,
         meaning=(
-            "So many emails that showed a category bounced, or were complained of, that SES would "
-            "review the account for it; nothing of that category is sent any more, and what comes "
-            "waits. `gazette sending status --stage {stage}` says which one and why, `gazette "
-            "statistics --stage {stage}` who got what. Fix what causes it; then "
-            "`gazette sending resume --category NAME --stage {stage}` sends what has waited."
+            "So many emails that showed a category bounced, or drew complaints, that SES would "
+            "review the account. Gazette has stopped sending that category; its events wait. "
+            "What to do: `gazette sending status --stage {stage}` says which category and why, "
+            "`gazette statistics --stage {stage}` says what became of its emails. Fix the "
+            "cause; then run `gazette sending resume --category NAME --stage {stage}`, which "
+            "sends what has waited. See docs/runbook.md#category-held."
         ),
     ),
     Counted(
@@ -94,11 +95,12 @@ COUNTED = (
         bad=1,
         meaning=(
             "Events expired before an email showed them: their digests were held up for longer "
-            "than two occurrences and two weeks. `gazette explain USER --stage {stage}` says of a "
-            "reader what held theirs up, the log of gazette-{stage}-generate whose they were "
-            "(expired). Is a category held (`gazette sending status --stage {stage}`), is the "
-            "daily cap too small (`gazette batch show --stage {stage}`)? What expired is not sent "
-            "any more; services may put it again."
+            "than two occurrences and two weeks. What to do: find the readers in the log of "
+            "gazette-{stage}-generate (field expired); `gazette explain USER --stage {stage}` "
+            "says what held a reader's digests up. Check whether a category is held (`gazette "
+            "sending status --stage {stage}`) and whether the daily cap is too small (`gazette "
+            "batch show --stage {stage}`). Expired events are not sent any more; services may "
+            "put them again. See docs/runbook.md#events-expiring."
         ),
     ),
     Counted(
@@ -107,8 +109,10 @@ COUNTED = (
         minutes=5,
         bad=1,
         meaning=(
-            "A page that a reader opened, or a form that they sent, could not be answered; they "
-            "were asked to come back in a minute. The log of gazette-{stage}-preferences says why."
+            "Gazette could not answer a request for a page, or a form that a reader sent; the "
+            "reader was asked to try again in a minute. What to do: the log of "
+            "gazette-{stage}-preferences has the error (`page failed`). See "
+            "docs/runbook.md#pages-failing."
         ),
     ),
     Counted(
@@ -117,10 +121,12 @@ COUNTED = (
         minutes=30,
         bad=3,
         meaning=(
-            "Nobody knows whether some emails went out, and no delivery events come in, so "
-            "they are not sent once more. Is the rule for events of SES on the default bus "
-            "enabled, do the queues feedback-dead and feedback-undelivered hold messages "
-            "(`gazette dlq list --stage {stage}`)? What waits goes with the next digest in the end."
+            "Nobody knows whether some emails were accepted, and no delivery events come in, so "
+            "these emails are not sent again. What to do: check that the rule for SES events on "
+            "the default bus is enabled, and whether the queues feedback-dead and "
+            "feedback-undelivered hold messages (`gazette dlq list --stage {stage}`). The "
+            "events of these emails go with the next digest after longest_doubt at the latest. "
+            "See docs/runbook.md#delivery-events-missing."
         ),
     ),
     Counted(
@@ -129,11 +135,12 @@ COUNTED = (
         minutes=5,
         bad=1,
         meaning=(
-            "Events were in two emails of which nobody knows whether they arrived, and are not "
-            "sent a third time. Does the mail provider answer, and do delivery events come in "
-            "(`gazette dlq list --stage {stage}`)? `gazette explain USER --stage {stage}` shows "
-            "what was given up; the log of gazette-{stage}-sweep names the runs. A delivery "
-            "event that still comes settles them."
+            "Some events were in two emails of which nobody knows whether they arrived. Gazette "
+            "does not send them a third time. What to do: check that the mail provider answers "
+            "and that delivery events come in (`gazette dlq list --stage {stage}`). The log of "
+            "gazette-{stage}-sweep names the runs; `gazette explain USER --stage {stage}` shows "
+            "what was given up. A delivery event that still comes settles the run. See "
+            "docs/runbook.md#given-up."
         ),
     ),
     Counted(
@@ -142,9 +149,11 @@ COUNTED = (
         minutes=5,
         bad=1,
         meaning=(
-            "Shards had reported nothing for half an hour, and were queued again by the sweep. "
-            "Does the schedule of fanout run, does shard-dead or ticks-undelivered hold messages "
-            "(`gazette dlq list --stage {stage}`)? What was missed is made up for."
+            "Fan-out of some shards made no progress for half an hour; the sweep has queued "
+            "them again. What to do: check that the schedule of gazette-{stage}-fanout is "
+            "enabled, and whether shard-dead or ticks-undelivered hold messages (`gazette dlq "
+            "list --stage {stage}`). Fan-out makes up for every slot that it missed. See "
+            "docs/runbook.md#shards-late."
         ),
     ),
     Counted(
@@ -153,12 +162,12 @@ COUNTED = (
         minutes=30,
         bad=1,
         meaning=(
-            "Some rows of the tables cannot be read: another version wrote them, or they are "
-            "damaged. Everybody else is served; what these rows hold up waits, and is looked at "
-            "again every few minutes. Was a deployment taken back? Then deploy the newer version "
-            "once more. Else the logs of the functions name table and key of each (`row cannot be "
-            "read`): mend the row, or delete it; then redrive what waits among the dead letters "
-            "(`gazette dlq list --stage {stage}`)."
+            "Some rows of the tables cannot be read: another release of Gazette wrote them, or "
+            "they are damaged. Only what depends on these rows waits, and it is tried again "
+            "every few minutes. What to do: if a deployment was rolled back, deploy the newer "
+            "release again. Otherwise, the logs of the functions name table and key of each row "
+            "(`row cannot be read`): repair or delete the row; then redrive the dead letters "
+            "(`gazette dlq list --stage {stage}`). See docs/runbook.md#rows-unreadable."
         ),
     ),
 )
@@ -208,8 +217,9 @@ RATES = (
         threshold=0.05,
         meaning=(
             "One in twenty emails of this account and region bounces for good. SES may put the "
-            "account under review, and pause it at one in ten. Where do the addresses come from? "
-            "`gazette suppression list --reason bounced --stage {stage}` says since when."
+            "account under review, and may pause it at one in ten. What to do: find out where "
+            "the addresses come from; `gazette suppression list --reason bounced --stage "
+            "{stage}` lists the bounces and their dates. See docs/runbook.md#bounce-rate."
         ),
     ),
     Rate(
@@ -217,9 +227,11 @@ RATES = (
         metric="Reputation.ComplaintRate",
         threshold=0.001,
         meaning=(
-            "One in a thousand emails of this account and region is called spam. SES may put the "
-            "account under review, and pause it at five. Did readers ask for these emails? "
-            "`gazette suppression list --reason complained --stage {stage}` says since when."
+            "One in a thousand emails of this account and region is reported as spam. SES may "
+            "put the account under review, and may pause it at five in a thousand. What to do: "
+            "check that readers asked for these emails; `gazette suppression list --reason "
+            "complained --stage {stage}` lists the complaints and their dates. See "
+            "docs/runbook.md#complaint-rate."
         ),
     ),
 )
@@ -281,13 +293,14 @@ SHARES = (
         most=0.05,
         least=20,
         meaning=(
-            "One in twenty emails of the last hour was refused for what mailbox providers think of "
-            "the sender (status x.7.x), and not of the mailbox: so no reader was suppressed for "
-            "it, and many get nothing. Look at SPF, DKIM and DMARC of the sending domain "
-            "(`aws sesv2 get-email-identity` says whether SES finds them), and for the domain and "
-            "dedicated addresses on block lists. The log of gazette-{stage}-feedback has each "
-            "with by_policy. SES may have put addresses on its own list meanwhile "
-            "(`aws sesv2 list-suppressed-destinations`): take those off it before the next email."
+            "Receiving servers refused one in twenty emails of the last hour because of the "
+            "sender's reputation or authentication (status x.7.x), not because of the mailbox. "
+            "No reader is suppressed for it, and many get nothing. What to do: check SPF, DKIM "
+            "and DMARC of the sending domain (`aws sesv2 get-email-identity` shows what SES "
+            "finds), and block lists for the domain and dedicated addresses. The log of "
+            "gazette-{stage}-feedback marks each of these emails with by_policy. SES may have "
+            "put addresses on its own list (`aws sesv2 list-suppressed-destinations`): remove "
+            "them before the next email. See docs/runbook.md#refused-by-policy."
         ),
     ),
 )

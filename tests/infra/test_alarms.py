@@ -7,7 +7,7 @@ import gazette
 import pytest
 from gazette.steps.sweep.unknown import Swept
 
-from infra.constructs.alarms import COUNTED, SHARES, Counted, Share
+from infra.constructs.alarms import COUNTED, RATES, SHARES, Counted, Rate, Share
 from tests.infra.synthesis import Properties, Synthesis
 from tests.unit.house.test_metrics_page import documented
 
@@ -145,3 +145,12 @@ def test_the_runbook_has_a_section_for_every_alarm(prod: Synthesis) -> None:
     explained = {name for heading in headings for name in heading.split(", ")}
     alarms = prod.service.of_type("AWS::CloudWatch::Alarm").values()
     assert {alarm["AlarmName"].removeprefix("gazette-prod-") for alarm in alarms} <= explained
+
+
+@pytest.mark.parametrize("alarm", [*COUNTED, *RATES, *SHARES], ids=lambda alarm: alarm.name)
+def test_an_alarm_says_what_to_do_and_names_its_section_of_the_runbook(
+    alarm: Counted | Rate | Share,
+) -> None:
+    assert " What to do: " in alarm.meaning
+    assert alarm.meaning.endswith(f" See docs/runbook.md#{alarm.name}.")
+    assert f"## {alarm.name}\n" in (ROOT / "docs" / "runbook.md").read_text()
