@@ -14,7 +14,7 @@ from typing import Any
 from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import RunKey, Schedule, Window
-from gazette.domain.ports.outside import QueuedRun, Shard
+from gazette.domain.ports.queues import QueuedRun, Shard
 
 _PAGES = {"due"}
 """Methods that return page after page."""

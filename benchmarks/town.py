@@ -8,7 +8,7 @@ from random import Random
 
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY
-from gazette.domain.ports.outside import QueuedRun, Shard
+from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency

@@ -19,7 +19,7 @@ from gazette.domain.model import (
     Schedule,
     Window,
 )
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.recurrence import DigestTimes, Recurrence
 from gazette.domain.subscribers.following import Activity, Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies

@@ -24,7 +24,7 @@ from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
 from gazette.domain.identity import run_id, shard_of
 from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import Unsent

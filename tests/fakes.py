@@ -15,7 +15,8 @@ from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.feedback.experiment import Course, Experiment
 from gazette.domain.links import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
-from gazette.domain.ports.outside import MESSAGES_A_CALL, Links, Said
+from gazette.domain.ports.queues import MESSAGES_A_CALL, Said
+from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 
 MessageT = TypeVar("MessageT")

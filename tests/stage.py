@@ -14,7 +14,7 @@ import boto3
 from gazette.adapters.web.links import SignedLinks
 from gazette.domain.links import read_keys
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence
 from gazette.domain.scheduling.recurrence import Recurrence
 

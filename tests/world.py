@@ -28,15 +28,10 @@ from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Event, Placed, RunKey
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import (
-    FollowerPage,
-    HeldCategories,
-    QueuedRun,
-    Renderer,
-    Shard,
-    TimeLeft,
-    Walk,
-)
+from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.control import HeldCategories
+from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.rendering import Renderer
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice

@@ -16,7 +16,7 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 
 from cli.preview.letters import Letter
 from cli.shared.console import NotPossible

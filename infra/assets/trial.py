@@ -13,7 +13,7 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Actor, Entity, Event
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 

@@ -11,7 +11,7 @@ from gazette.domain.delivery.signals import Policy, SendOutcome
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Edition, Mail
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 
 from proofs.prove import without

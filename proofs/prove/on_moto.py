@@ -50,7 +50,7 @@ from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Accepted, RefusedAccount, SendOutcome, Uncertain
 from gazette.domain.identity import shard_of
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from moto import mock_aws
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Clock, FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.fakes import FakeQueue
 

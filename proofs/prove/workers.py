@@ -6,7 +6,7 @@ from typing import Any
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.feedback.delivery_events import DeliveryEvent
-from gazette.domain.ports.outside import Shard
+from gazette.domain.ports.queues import Shard
 
 from proofs.prove.queues import Message
 from proofs.prove.strikes import Calls, Killed

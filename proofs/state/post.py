@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Clock, QueuedRun
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.queues import QueuedRun
 
 from tests.fakes import FakeQueue
 

@@ -17,7 +17,7 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import parse_run_id
 from gazette.domain.model import Mail, RunKey
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 
 from tests.fake_stores import FakeRuns
 from tests.fakes import FakeCanary, FakeMailer

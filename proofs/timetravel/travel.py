@@ -8,7 +8,7 @@ from random import Random
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import RunKey, Window
-from gazette.domain.ports.outside import QueuedRun, Shard
+from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency

@@ -21,8 +21,9 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.explanation import EventHistory
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Batches, Engagements, Runs, Schedules
-from gazette.domain.ports.outside import Clock, QuotaStore
+from gazette.domain.ports.pacing import QuotaStore
 from gazette.domain.ports.stores import (
     Activities,
     Bounces,

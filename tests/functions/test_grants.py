@@ -25,7 +25,7 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Edition, RunKey
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency

@@ -9,7 +9,7 @@ from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.experiment import Course, experiment
-from gazette.domain.ports.outside import Experiments
+from gazette.domain.ports.control import Experiments
 
 from tests.builders import NOW, SettableClock
 from tests.fakes import FakeExperiments

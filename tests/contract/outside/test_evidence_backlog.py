@@ -9,7 +9,7 @@ from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.outside import EvidenceLog
+from gazette.domain.ports.mail import EvidenceLog
 
 from demo.ses import Answer, StandIn
 from tests.builders import NOW

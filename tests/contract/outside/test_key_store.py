@@ -7,7 +7,7 @@ import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.domain.errors import InvalidKeys, Unavailable
 from gazette.domain.links import LinkKeys
-from gazette.domain.ports.outside import KeyStore
+from gazette.domain.ports.rendering import KeyStore
 from moto import mock_aws
 
 from tests.fakes import FakeKeyStore, FakeSecret

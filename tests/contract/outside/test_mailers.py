@@ -26,7 +26,7 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.ports.outside import Mailer
+from gazette.domain.ports.mail import Mailer
 
 from demo.ses import Answer, StandIn
 from tests.builders import a_mail

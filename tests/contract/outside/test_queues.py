@@ -24,7 +24,7 @@ from gazette.adapters.aws.queues import (
 )
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.builders import KEY, NOW
 from tests.fakes import FakeQuarantine, FakeQueue

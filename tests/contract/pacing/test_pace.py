@@ -12,7 +12,7 @@ from gazette.adapters.dynamodb.client import update_or_current
 from gazette.adapters.dynamodb.pacing.pace import DynamoRateLimiter
 from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit, Quota
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.outside import RateLimiter
+from gazette.domain.ports.pacing import RateLimiter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -18,7 +18,7 @@ from gazette.adapters.aws.queues import (
 )
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -18,7 +18,8 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.model import DAILY, Placed, RunKey, Window
-from gazette.domain.ports.outside import QueuedRun, Renderer
+from gazette.domain.ports.queues import QueuedRun
+from gazette.domain.ports.rendering import Renderer
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus

@@ -8,7 +8,7 @@ from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import DAILY, Edition, RunKey
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.subscriber import Subscriber
 

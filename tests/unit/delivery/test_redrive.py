@@ -12,7 +12,7 @@ from gazette.domain.delivery.signals import RefusedForNow
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey, Window
-from gazette.domain.ports.outside import QueuedRun
+from gazette.domain.ports.queues import QueuedRun
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.choices import Choice

@@ -9,7 +9,7 @@ from gazette.domain.delivery.signals import RefusedAccount, RefusedForGood, Refu
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.ports.outside import QueuedRun
+from gazette.domain.ports.queues import QueuedRun
 
 from tests.builders import a_subscriber, an_event
 from tests.world import World

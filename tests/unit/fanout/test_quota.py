@@ -7,7 +7,7 @@ import pytest
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.outside import QuotaStore
+from gazette.domain.ports.pacing import QuotaStore
 from gazette.steps.fanout.quota import learn_quota
 
 from tests.builders import NOW

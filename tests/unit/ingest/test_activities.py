@@ -9,7 +9,7 @@ from gazette.domain.commands import CreateActivity, RetractActivity
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.model import Retracted
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import Walk
+from gazette.domain.ports.queues import Walk
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.frequency import Frequency

@@ -10,7 +10,7 @@ from gazette.domain.commands import CreateActivity, RetractActivity
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.model import Placed
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import FollowerPage, Walk
+from gazette.domain.ports.queues import FollowerPage, Walk
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.ingest import followers

@@ -10,7 +10,7 @@ from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.run import BEGINNING, Reason, Status, name_of
 from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Window
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber

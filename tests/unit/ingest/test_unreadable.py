@@ -8,7 +8,7 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Actor, Entity, RunKey
-from gazette.domain.ports.outside import Shard
+from gazette.domain.ports.queues import Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import as_stored, is_known
 from gazette.domain.subscribers.following import Activity

@@ -9,7 +9,7 @@ from gazette.adapters.rendering import fragments
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Edition, Entity
-from gazette.domain.ports.outside import CacheCount
+from gazette.domain.ports.rendering import CacheCount
 from gazette.domain.scheduling.kinds import immediate_schedule
 from jinja2 import Template
 

@@ -10,7 +10,7 @@ import pytest
 from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer, without_tracking
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Entity
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 from hypothesis import given
 from hypothesis import strategies as st

@@ -11,7 +11,7 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.ports.outside import QueuedRun, Shard
+from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep

@@ -11,7 +11,7 @@ from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import RefusedAccount, Uncertain
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import run_id
-from gazette.domain.ports.outside import CacheCount
+from gazette.domain.ports.rendering import CacheCount
 from gazette.domain.stored import is_known
 from gazette.observability import count, logger, measure_milliseconds, measure_seconds
 from gazette.steps.delivery.types import Delivery

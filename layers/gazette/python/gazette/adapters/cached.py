@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final, Generic, TypeVar
 
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 
 ValueT = TypeVar("ValueT")
 

@@ -9,7 +9,7 @@ from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_run
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import delivery_context
-from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.ports.clock import TimeLeft
 from gazette.settings import GenerateSettings
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.generate import generate

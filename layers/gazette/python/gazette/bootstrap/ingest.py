@@ -11,7 +11,7 @@ from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.ports.clock import TimeLeft
 from gazette.settings import IngestSettings
 from gazette.steps.ingest.ingest import ingest
 

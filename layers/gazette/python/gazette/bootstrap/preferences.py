@@ -22,7 +22,7 @@ from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.templates import renderer, templates
 from gazette.domain.links import Purpose
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Pages
+from gazette.domain.ports.rendering import Pages
 from gazette.settings import PreferencesSettings
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe

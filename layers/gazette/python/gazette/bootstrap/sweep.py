@@ -24,7 +24,8 @@ from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Canary, TimeLeft
+from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.mail import Canary
 from gazette.settings import SweepSettings
 from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
 from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept

@@ -6,8 +6,9 @@ Each context contains the one before it, so a function asks for the smaller one 
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, Schedules
-from gazette.domain.ports.outside import Clock, RunQueue
+from gazette.domain.ports.queues import RunQueue
 from gazette.domain.ports.stores import Events, Follows, Subscribers
 from gazette.domain.subscribers.frequency import Frequencies
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from gazette.domain.errors import NotYet
-from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.ports.clock import TimeLeft
 
 _LONGEST = timedelta(seconds=30)
 """More than the longest message takes, such as a list of events or a walk over followers."""

@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.commands import ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.outside import Said
+from gazette.domain.ports.queues import Said
 from gazette.domain.scheduling.calendar import week_number
 from gazette.domain.scheduling.recurrence import Days
 from gazette.domain.subscribers.choices import Choice

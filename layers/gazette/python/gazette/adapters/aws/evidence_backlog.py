@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient

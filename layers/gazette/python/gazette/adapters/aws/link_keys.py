@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from gazette.adapters.cached import Cached
 from gazette.domain.errors import InvalidKeys, Unavailable
 from gazette.domain.links import LinkKeys, read_keys
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import MESSAGES_A_CALL, FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.queues import MESSAGES_A_CALL, FollowerPage, QueuedRun, Shard, Walk
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

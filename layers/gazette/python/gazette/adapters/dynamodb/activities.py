@@ -11,7 +11,7 @@ from gazette.adapters.dynamodb.client import bind, decoded, put_or_current, tran
 from gazette.adapters.dynamodb.tables import ActivityRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Actor, Entity, Retracted
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.subscribers.following import Activity
 
 

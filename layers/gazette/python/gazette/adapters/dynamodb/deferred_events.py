@@ -11,7 +11,7 @@ from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import Event, Placed
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.scheduling.kinds import Unsent
 
 _REASON_CHARACTERS = 500

@@ -31,7 +31,7 @@ from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Placed, Retracted, Window
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.scheduling.recurrence import Recurrence

@@ -16,7 +16,7 @@ from gazette.adapters.dynamodb.client import (
 )
 from gazette.adapters.dynamodb.tables import FollowRow
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.subscribers.following import Follow
 
 

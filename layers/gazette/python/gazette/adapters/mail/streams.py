@@ -2,7 +2,7 @@
 
 from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.model import Mail
-from gazette.domain.ports.outside import Mailer
+from gazette.domain.ports.mail import Mailer
 
 
 class StreamedMailer:

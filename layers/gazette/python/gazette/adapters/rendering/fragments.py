@@ -9,7 +9,7 @@ from jinja2 import Environment, Template, TemplateNotFound
 from gazette.adapters.rendering.brand import Brand
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.view_models import Shown
-from gazette.domain.ports.outside import CacheCount
+from gazette.domain.ports.rendering import CacheCount
 
 CACHED_BYTES = 12_000_000
 """Of memory, by their texts: some 6,000 groups as they usually are, 180 of the longest."""

@@ -19,7 +19,7 @@ from gazette.adapters.rendering.view_models import one_line, show, subject_line
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
-from gazette.domain.ports.outside import CacheCount, Links
+from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.domain.scheduling.recurrence import zone_of
 from gazette.domain.subscribers.frequency import Frequency

@@ -6,7 +6,7 @@ from gazette.domain.errors import InvalidToken, UnknownKey
 from gazette.domain.identity import parse_run_id, run_id
 from gazette.domain.links import LinkKeys, Purpose, sign, verify
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Links
+from gazette.domain.ports.rendering import Links
 
 
 class SignedLinks:

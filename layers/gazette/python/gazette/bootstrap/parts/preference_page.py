@@ -8,7 +8,8 @@ from gazette.adapters.rendering.preference_page import PreferencePages, zones
 from gazette.adapters.web.forms import read_form
 from gazette.domain.errors import InvalidToken, UnreadableForm
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Bus, TimeLeft
+from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.queues import Bus
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.overview import Overview, Told
 from gazette.domain.subscribers.preference_form import asked

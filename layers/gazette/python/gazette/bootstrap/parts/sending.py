@@ -29,7 +29,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.templates import renderer
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.streams import Streams, divided
-from gazette.domain.ports.outside import Mailer
+from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
 from gazette.settings import PacingSettings, SendingSettings
 from gazette.steps.delivery.edition import Desk

@@ -21,8 +21,8 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.errors import NotYet, Overtaken, Unavailable
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
-from gazette.domain.ports.outside import TimeLeft
 from gazette.steps.conflicts import kept_changing
 from gazette.steps.delivery.category_hold import count_expired
 from gazette.steps.delivery.claim import make_claim

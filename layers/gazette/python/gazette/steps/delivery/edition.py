@@ -10,7 +10,8 @@ from gazette.domain.errors import Overtaken, RenderingFailed
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.identity import run_id
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
-from gazette.domain.ports.outside import Links, Renderer, RunningExperiment
+from gazette.domain.ports.control import RunningExperiment
+from gazette.domain.ports.rendering import Links, Renderer
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
 

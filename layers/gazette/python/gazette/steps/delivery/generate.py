@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from gazette.domain.delivery.run import Reason
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import LONGEST_DELAY, Clock, QueuedRun, RunQueue
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue
 from gazette.steps.delivery.types import Delivery
 
 

@@ -16,7 +16,8 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY
-from gazette.domain.ports.outside import CircuitBreaker, Clock, RateLimiter
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.pacing import CircuitBreaker, RateLimiter
 
 _LONGEST_WAIT = timedelta(seconds=5)
 """For one message: the ten of an invocation share its time, and a function that waits is paid."""

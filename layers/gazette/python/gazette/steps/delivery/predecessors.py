@@ -9,8 +9,8 @@ from gazette.domain.delivery.run import Reason, Run, Status, sent_until, settled
 from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Window
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.outside import Clock
 from gazette.steps.runs import apply, raise_epochs
 
 

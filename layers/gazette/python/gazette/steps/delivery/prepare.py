@@ -8,7 +8,8 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_
 from gazette.domain.delivery.signals import Cancel, Skip
 from gazette.domain.feedback.experiment import Variant, variant_of
 from gazette.domain.model import DAILY, Edition, Event, Placed, RunKey, Window
-from gazette.domain.ports.outside import LONGEST_DELAY, Links
+from gazette.domain.ports.queues import LONGEST_DELAY
+from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.category_hold import count_expired, events_due, without_held
 from gazette.steps.delivery.edition import edit

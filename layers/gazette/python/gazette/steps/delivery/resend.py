@@ -9,7 +9,8 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
-from gazette.domain.ports.outside import Clock, FailedRuns, RunQueue
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.queues import FailedRuns, RunQueue
 from gazette.steps.delivery.generate import requeue
 from gazette.steps.delivery.types import Delivery
 from gazette.steps.occurrences.redrive import is_exhausted

@@ -7,8 +7,11 @@ from enum import StrEnum
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import SendOutcome
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
-from gazette.domain.ports.outside import Clock, HeldCategories, LinkMaker, Mailer
+from gazette.domain.ports.mail import Mailer
+from gazette.domain.ports.rendering import LinkMaker
 from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
 from gazette.steps.delivery.edition import Desk
 from gazette.steps.delivery.pacing import Pacing

@@ -10,8 +10,9 @@ from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.run import Reason
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Schedule
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
-from gazette.domain.ports.outside import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue, TimeLeft
+from gazette.domain.ports.queues import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue
 from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
 from gazette.steps.occurrences.start import FanoutContext, Occurrence, Started, start
 from gazette.steps.subscribers.schedules import is_active, withdraw

@@ -2,7 +2,9 @@
 
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.streams import Share, Streams
-from gazette.domain.ports.outside import Account, Clock, QuotaStore
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.mail import Account
+from gazette.domain.ports.pacing import QuotaStore
 
 
 def learn_quota(

@@ -13,8 +13,8 @@ from gazette.domain.feedback.reputation import (
     hold_reason,
     mark_of,
 )
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
-from gazette.domain.ports.outside import Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from gazette.domain.commands import ChangeFollow, RetractActivity
 from gazette.domain.model import Retracted
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import FollowersQueue
+from gazette.domain.ports.queues import FollowersQueue
 from gazette.domain.ports.stores import Activities
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from gazette.domain.commands import ChoosePreferences
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.subscribers.choices import NO_CHOICES
 from gazette.domain.subscribers.subscriber import Early, Erased, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing

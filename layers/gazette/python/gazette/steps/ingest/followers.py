@@ -4,13 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Retracted
-from gazette.domain.ports.outside import (
-    MESSAGES_A_CALL,
-    FollowerPage,
-    FollowersQueue,
-    TimeLeft,
-    Walk,
-)
+from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.queues import MESSAGES_A_CALL, FollowerPage, FollowersQueue, Walk
 from gazette.domain.ports.stores import Activities, Follows
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow

@@ -19,7 +19,8 @@ from gazette.domain.commands import (
 )
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import FollowersQueue, Quarantine, TimeLeft
+from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.queues import FollowersQueue, Quarantine
 from gazette.domain.ports.stores import Activities, Suppressions
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.activities import change_follow, create_activity, retract_activity

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.scheduling.lifetime import is_rare
 from gazette.domain.stored import is_known

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.run import Run
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.outside import Clock
 
 
 def start_behind(

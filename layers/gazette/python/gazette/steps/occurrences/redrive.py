@@ -8,8 +8,9 @@ from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
 from gazette.domain.identity import address_hash, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, RunSequences
-from gazette.domain.ports.outside import Clock, QueuedRun, RunQueue
+from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing

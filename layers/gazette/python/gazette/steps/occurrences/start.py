@@ -8,8 +8,9 @@ from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, settled_until
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, Window
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Batches, Runs, Schedules
-from gazette.domain.ports.outside import Clock, RunQueue
+from gazette.domain.ports.queues import RunQueue
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.steps.subscribers.sunset import active_until
 

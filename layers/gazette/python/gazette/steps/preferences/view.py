@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import Event, RunKey
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.outside import Clock, LinkMaker, Pages, Renderer
+from gazette.domain.ports.rendering import LinkMaker, Pages, Renderer
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.edition import make_edition

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from gazette.domain.delivery.run import Reason, Run, settled_until
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Placed, RunKey
-from gazette.domain.ports.outside import QueuedRun
+from gazette.domain.ports.queues import QueuedRun
 from gazette.domain.stored import is_known
 from gazette.steps.context import RoutingContext
 

@@ -16,7 +16,7 @@ from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Placed, Retracted
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import TimeLeft
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Follow

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Reason, why_not_sent
 from gazette.domain.outcome import Outcome
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.steps.conflicts import ATTEMPTS, kept_changing

@@ -6,8 +6,8 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import address_hash
 from gazette.domain.model import RunKey
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Engagements, Runs, Schedules
-from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause

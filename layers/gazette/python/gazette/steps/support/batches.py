@@ -9,8 +9,8 @@ from functools import partial
 from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import RunKey
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Batches, Runs, Schedules
-from gazette.domain.ports.outside import Clock
 from gazette.domain.stored import is_known, readable
 from gazette.steps.runs import cancel
 

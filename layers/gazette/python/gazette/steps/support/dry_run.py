@@ -14,8 +14,12 @@ from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Edition, Event, Mail, Placed, RunKey, Schedule
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs, RunSequences
-from gazette.domain.ports.outside import Clock, HeldCategories, Links, PaceGauge, QueuedRun
+from gazette.domain.ports.pacing import PaceGauge
+from gazette.domain.ports.queues import QueuedRun
+from gazette.domain.ports.rendering import Links
 from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.deliver import deliver

@@ -22,8 +22,9 @@ from gazette.domain.explanation import (
 )
 from gazette.domain.identity import address_hash
 from gazette.domain.model import Placed, Schedule
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, Schedules
-from gazette.domain.ports.outside import Clock, HeldCategories
 from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
 from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, next_occurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from gazette.domain.errors import InvalidKeys, Overtaken
 from gazette.domain.links import LinkKeys
-from gazette.domain.ports.outside import KeyStore
+from gazette.domain.ports.rendering import KeyStore
 
 
 def rotate(*, store: KeyStore, draw_key: Callable[[], str]) -> LinkKeys:

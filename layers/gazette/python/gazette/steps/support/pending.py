@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from gazette.domain.delivery.run import settled_until
 from gazette.domain.explanation import EventHistory
 from gazette.domain.model import Event, Placed
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.outside import Clock
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber

@@ -8,16 +8,9 @@ from functools import cache, partial
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import RunKey
+from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, Runs
-from gazette.domain.ports.outside import (
-    LONGEST_DELAY,
-    Clock,
-    QueuedRun,
-    RunQueue,
-    ShardQueue,
-    SweepQueue,
-    TimeLeft,
-)
+from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue, ShardQueue, SweepQueue
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import is_known
 from gazette.steps.delivery.predecessors import settle_if_overdue

@@ -11,15 +11,10 @@ from gazette.domain.delivery.run import Reason, Run, Status, given_up_until, set
 from gazette.domain.delivery.signals import GiveUp, GraceOver, Policy
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import latest_run
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.outside import (
-    Canary,
-    Clock,
-    EvidenceBacklog,
-    EvidenceLog,
-    QueuedRun,
-    RunQueue,
-)
+from gazette.domain.ports.mail import Canary, EvidenceBacklog, EvidenceLog
+from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.steps.occurrences.next_run import start_behind
 
 _FRESH = timedelta(minutes=5)

@@ -8,7 +8,7 @@ from pynamodb.expressions.update import Action
 from gazette.adapters.dynamodb.client import bind, decoded, translated, written
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.batch import Batch
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 
 _BATCH = "batch"

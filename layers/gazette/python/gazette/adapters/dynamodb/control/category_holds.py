@@ -7,7 +7,8 @@ from gazette.adapters.dynamodb.client import bind, translated, written
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.feedback.reputation import CategoryHold
-from gazette.domain.ports.outside import Clock, HeldCategories
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import HeldCategories
 
 _KIND = "hold"
 

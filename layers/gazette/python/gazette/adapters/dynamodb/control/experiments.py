@@ -9,7 +9,8 @@ from gazette.adapters.dynamodb.client import bind, decoded, translated
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.experiment import Course, Experiment, experiment
-from gazette.domain.ports.outside import Clock, RunningExperiment
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import RunningExperiment
 
 _KEY = ("experiment", "email")
 _COURSE = "course"

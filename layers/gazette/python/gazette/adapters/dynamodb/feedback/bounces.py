@@ -7,7 +7,7 @@ from pynamodb.expressions.update import Action
 
 from gazette.adapters.dynamodb.client import bind, decoded, instant_text, translated
 from gazette.adapters.dynamodb.tables import BounceRow
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 
 
 class DynamoBounces:

@@ -6,7 +6,7 @@ from datetime import datetime
 from gazette.adapters.dynamodb.client import bind, decoded, each_decoded, translated, written
 from gazette.adapters.dynamodb.tables import SuppressionRow
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.ports.outside import Clock
+from gazette.domain.ports.clock import Clock
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
