@@ -12,6 +12,7 @@ MOST_HOPS = 25
 MOST_FILES = 85
 """Executed for one event. A detour more has to be worth raising this."""
 
+_CALL = re.compile(r"`([\w/]+\.py):([\w.]+)`")
 _HOP = re.compile(r"^(?P<number>\d+)\. `(?P<path>[\w/]+\.py):(?P<function>[\w.]+)` (?P<told>.+)$")
 
 
@@ -50,8 +51,8 @@ def first_problem(told: list[Hop], record: Record) -> str | None:
     for index, hop in enumerate(told):
         if hop.number != index + 1:
             return f"hop {hop.number} stands where hop {index + 1} belongs"
-        if absent := missing([hop]):
-            return absent[0]
+        if not _exists(hop.path, hop.function):
+            return f"hop {hop.number} does not exist: {hop.call}"
         if hop.call not in record.calls:
             return f"hop {hop.number} was not executed: {hop.call}"
         try:
@@ -61,14 +62,18 @@ def first_problem(told: list[Hop], record: Record) -> str | None:
     return None
 
 
-def missing(told: list[Hop]) -> list[str]:
-    """A line for each hop that names no function of ours."""
-    return [f"hop {hop.number} does not exist: {hop.call}" for hop in told if not _exists(hop)]
+def missing(page: str) -> list[str]:
+    """Each `path.py:function` on the page, hop or not, that is no function of ours."""
+    return [
+        f"{path}:{function}"
+        for path, function in _CALL.findall(page)
+        if not _exists(path, function)
+    ]
 
 
-def _exists(hop: Hop) -> bool:
-    file = file_of(hop.path)
-    return file.is_file() and hop.function in _functions(ast.parse(file.read_text()))
+def _exists(path: str, function: str) -> bool:
+    file = file_of(path)
+    return file.is_file() and function in _functions(ast.parse(file.read_text()))
 
 
 def _functions(tree: ast.AST, outer: str = "") -> set[str]:

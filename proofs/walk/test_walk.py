@@ -31,10 +31,11 @@ def test_each_hop_has_one_sentence(told: list[Hop]) -> None:
     assert [hop.number for hop in told if hop.told.count(". ") or hop.told[-1] != "."] == []
 
 
-def test_a_hop_that_does_not_exist_is_named() -> None:
-    assert missing([a_hop(1), a_hop(2, "domain/delivery/lifecycle.py:transit")]) == [
-        "hop 2 does not exist: domain/delivery/lifecycle.py:transit"
-    ]
+def test_what_does_not_exist_is_named() -> None:
+    absent = "domain/delivery/lifecycle.py:transit"
+    assert missing(f"`{_TRANSITION}`, then `{absent}`") == [absent]
+    problem = first_problem([a_hop(1, absent)], Record(calls=[absent]))
+    assert problem == f"hop 1 does not exist: {absent}"
 
 
 def test_a_hop_that_is_not_executed_is_named() -> None:
