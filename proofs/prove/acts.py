@@ -250,7 +250,7 @@ def cancel(life: Life) -> None:
     life.persist("cancel", act, (CANCELLED, slot.isoformat()))
 
 
-def brake(category: str) -> Act:
+def hold_category(category: str) -> Act:
     """Too many complain of a category; every worker knows of it at once."""
 
     def act(life: Life) -> None:

@@ -10,7 +10,6 @@ from gazette.domain.subscribers.frequency import Frequency
 from proofs.prove.acts import (
     accuse,
     at,
-    brake,
     bury_messages,
     cancel,
     cap,
@@ -23,6 +22,7 @@ from proofs.prove.acts import (
     event_of_unknown_attempt,
     follow,
     happen,
+    hold_category,
     leave,
     lose_messages,
     move_hour,
@@ -342,11 +342,11 @@ def _held() -> Iterator[Scenario]:
                 events=("e1",),
                 days=3,
             )
-            yield replace(shared, acts=(like, at(brake("like"), hours=-1), late, off))
+            yield replace(shared, acts=(like, at(hold_category("like"), hours=-1), late, off))
             yield replace(
                 shared,
                 name=f"held/two workers/{label}",
-                acts=(like, at(brake("like"), hours=-1), off),
+                acts=(like, at(hold_category("like"), hours=-1), off),
                 meanwhile=copy,
                 hows=(),
             )
@@ -354,13 +354,13 @@ def _held() -> Iterator[Scenario]:
                 shared,
                 name=f"held/in the middle/{label}",
                 acts=(like, off),
-                meanwhile=during(brake("like")),
+                meanwhile=during(hold_category("like")),
                 hows=(),
             )
     yield Scenario(
         name="held/released in the middle",
         events=("e1",),
-        acts=(like, at(brake("like"), hours=-1), off),
+        acts=(like, at(hold_category("like"), hours=-1), off),
         meanwhile=during(release("like")),
         hows=(),
         days=3,
@@ -368,20 +368,20 @@ def _held() -> Iterator[Scenario]:
     yield Scenario(
         name="held/retracted",
         events=("e1",),
-        acts=(like, at(brake("like"), hours=-1), off),
+        acts=(like, at(hold_category("like"), hours=-1), off),
         meanwhile=during(retract("e2")),
         hows=(),
         days=3,
     )
     yield Scenario(
         name="held/nothing else",
-        acts=(at(brake("comment"), hours=-1), at(release("comment"), hours=30)),
+        acts=(at(hold_category("comment"), hours=-1), at(release("comment"), hours=30)),
         days=3,
     )
     yield Scenario(
         name="held/at once",
         frequency=_AT_ONCE,
-        acts=(at(brake("comment"), hours=-14), at(release("comment"), hours=-11)),
+        acts=(at(hold_category("comment"), hours=-14), at(release("comment"), hours=-11)),
         counted_from=timedelta(hours=-13),
     )
 
@@ -422,7 +422,7 @@ def _held_up() -> Iterator[Scenario]:
         )
     expiring = Scenario(
         name="expiry",
-        acts=(at(brake("comment"), hours=-1),),
+        acts=(at(hold_category("comment"), hours=-1),),
         counted_from=timedelta(days=34, hours=20),
         days=38,
         hows=(How.KILLED_AFTER, How.UNANSWERED),

@@ -50,7 +50,7 @@ def wait_for_refusals(deployed: Deployed, user: str, number: int) -> None:
         if refused(deployed, user) == number:
             return
         time.sleep(0.2)
-    pytest.fail(f"{number} refusals were awaited, {refused(deployed, user)} came")
+    pytest.fail(f"{number} refusals were expected, {refused(deployed, user)} came")
 
 
 def end_the_pause(deployed: Deployed, user: str) -> None:

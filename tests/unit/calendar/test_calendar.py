@@ -490,7 +490,7 @@ spans = st.timedeltas(timedelta(minutes=1), 3 * DAY)
 def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
     zone: str, begin: datetime, hour: int, changes: list[tuple[timedelta, int, int]]
 ) -> None:
-    """Dates that the zone never had, and clock changes over midnight, set aside."""
+    """Dates that the zone never had, and clock changes over midnight, excluded."""
     assume(not any(instants_hard_to_date(zone, begin)))
     wanted = [(passes, Recurrence(hour, minute, zone)) for passes, hour, minute in changes]
     clock = ZoneInfo(zone)

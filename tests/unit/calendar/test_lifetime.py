@@ -255,7 +255,7 @@ def test_an_event_that_expires_is_counted_also_where_others_are_sent() -> None:
     assert delivered(world).expired == 0
 
 
-@pytest.mark.parametrize("held", ["by the brake of its category", "by the cap of the day"])
+@pytest.mark.parametrize("held", ["by the hold of its category", "by the cap of the day"])
 def test_an_event_that_expires_is_counted_also_where_nothing_is_sent_today(held: str) -> None:
     """Else its row would be deleted before anything is."""
     world = expired_world(also=True)

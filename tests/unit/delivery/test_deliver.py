@@ -658,7 +658,7 @@ def test_an_email_waits_for_its_permit(ready: World, seconds: float) -> None:
 def test_a_run_whose_permit_is_too_far_off_is_requeued_by_a_message_of_its_own(
     ready: World, status: Status
 ) -> None:
-    """It stays as it is; nobody slept, and no turn was taken."""
+    """It stays as it is; nobody slept, and no permit was taken."""
     run = replace(a_run(), status=status)
     ready.runs.rows[KEY] = run
     reserve_all(ready.rate_limiter, ready.clock(), 5.001)

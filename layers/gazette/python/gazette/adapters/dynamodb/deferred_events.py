@@ -1,4 +1,4 @@
-"""Events that no email can show, or showed in time; and those that wait for a brake."""
+"""Events that no email can show, or showed in time; and those of held categories."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -29,12 +29,12 @@ from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimi
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 _AMPLE = timedelta(hours=1)
-"""A rehearsal takes no time, so none runs out."""
+"""A dry run takes no time, so none runs out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunContext:
-    """What a rehearsal reads. Nothing of it is written."""
+    """What a dry run reads. Nothing of it is written."""
 
     runs: Runs
     schedules: RunSequences
