@@ -71,7 +71,7 @@ COUNTED = (
             "Gazette tries one email at least every half hour and resumes by itself once one is "
             "accepted; `gazette sending resume --stage {stage}` resumes at once. No attempt is "
             "used up. A digest that waits longer than max_lateness goes with the next one. See "
-            "docs/runbook.md#brake-pulled."
+            "docs/runbook.md#breaker-opened."
         ),
     ),
     Counted(
@@ -125,7 +125,7 @@ COUNTED = (
             "these emails are not sent again. What to do: check that the rule for SES events on "
             "the default bus is enabled, and whether the queues feedback-dead and "
             "feedback-undelivered hold messages (`gazette dlq list --stage {stage}`). The "
-            "events of these emails go with the next digest after longest_doubt at the latest. "
+            "events of these emails go with the next digest after longest_unknown at the latest. "
             "See docs/runbook.md#delivery-events-missing."
         ),
     ),
