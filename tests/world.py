@@ -233,7 +233,9 @@ class World:
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
         self.deferred_events: DeferredEvents = self.events
-        self.held_categories: HeldCategories = self.category_holds.names
+        self.held_categories: HeldCategories = lambda: [
+            hold.category for hold in self.category_holds.active()
+        ]
         self.batches = FakeBatches(self.clock)
         self.context = RoutingContext(
             subscribers=self.subscribers,
