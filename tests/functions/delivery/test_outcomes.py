@@ -283,7 +283,7 @@ def test_an_unknown_outcome_costs_four_write_units_and_the_delivery_event_that_s
     cloud.meter.clear()
     cloud.work("feedback", delivery_event())
     assert cloud.meter.calls == calls(GetItem=1, PutItem=1, UpdateItem=2)
-    assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, batches=1, engagement=1)
+    assert cloud.meter.write_units == Counter(runs=1 + 1 + 1, control=1, engagement=1)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_a_click_ends_a_rest(cloud: Cloud, message: str) -> None:
     cloud.meter.clear()
     cloud.work("feedback", delivery_event("Clicked", record="click", minutes=5))
     assert cloud.meter.calls["events.PutEvents"] == 1
-    assert cloud.meter.write_units == Counter(engagement=1, batches=1)
+    assert cloud.meter.write_units == Counter(engagement=1, control=1)
     assert cloud.work_off_bus() == 1
     resumed = subscribers.get("ann")
     assert isinstance(resumed, Subscriber)
