@@ -38,7 +38,7 @@ from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.overview import Overview, Told
-from gazette.domain.subscribers.preference_form import Act, Asked
+from gazette.domain.subscribers.preference_form import Act, Asked, Fields
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.steps.context import RoutingContext
 from gazette.steps.delivery.deliver import deliver
@@ -56,6 +56,7 @@ from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 from gazette.steps.preferences.page import do, look, save
+from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
@@ -620,6 +621,31 @@ class World:
     def note_left_by(self, email: RunKey) -> None:
         """The reader left by a link of this email."""
         note_left_by(email, runs=self.runs, engagements=self.engagements, clock=self.clock)
+
+    def page_context(self) -> PageContext:
+        """What the function preferences has."""
+        return PageContext(
+            routing=self.context,
+            suppressions=self.suppressions,
+            engagements=self.engagements,
+            bus=self.bus,
+            announce=lambda: None,
+            categories=lambda _: ("comment", "like"),
+            zones=lambda: ("Europe/Berlin", "Asia/Kolkata"),
+        )
+
+    def leave(self, email: RunKey) -> bool:
+        """The unsubscribe link of an email is followed."""
+        return leave(email, context=self.page_context())
+
+    def submit(self, email: RunKey, form: Fields) -> Shown:
+        """The form of the preference page is sent."""
+        return submit(
+            email,
+            lambda: form,
+            context=self.page_context(),
+            time_left=lambda: self.time_left(),
+        )
 
     def resubscribe(self, user_id: str = "ann") -> bool:
         """A reader who left starts again."""

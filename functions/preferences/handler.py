@@ -1,17 +1,20 @@
-"""The reader's links: unsubscribe, and look in the browser at what was sent."""
+"""The links in emails: unsubscribe, the preference page, and past emails in the browser."""
 
 from datetime import timedelta
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from gazette.bootstrap.parts.preference_page import body_of
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
+from gazette.domain.subscribers.overview import Told
 from gazette.http_responses import email_answer, page_answer
 from gazette.observability import count, logger, observed
 
 app = APIGatewayHttpResolver()
+
+_STATUS = {Told.NOT_SAVED: 503, Told.UNSURE: 503, Told.UNREADABLE: 400, Told.WRONG: 400}
+"""Of what the preference page tells; 200 where it is not here."""
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -21,7 +24,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 @app.get("/unsubscribe/<token>")
-def ask(token: str) -> Response[str]:
+def confirm(token: str) -> Response[str]:
     """Change nothing: link scanners open every link of an email."""
     preferences = build()
     preferences.leaver(token)
@@ -40,71 +43,64 @@ def leave(token: str) -> Response[str]:
 
 @app.get("/preferences/<token>")
 def show(token: str) -> Response[str]:
-    """The preference page, which changes nothing."""
+    """The preference page. Changes nothing."""
     preferences = build()
-    answer = preferences.page.show(preferences.chooser(token).user_id)
-    return _page(answer.status, answer.html)
+    shown = preferences.show(preferences.chooser(token))
+    return _page(200, preferences.preference_page(shown))
 
 
 @app.post("/preferences/<token>")
 def choose(token: str) -> Response[str]:
-    """One of the buttons of the preference page. The token is all that proves who presses it."""
-    preferences = build()
-    event = app.current_event
-    answer = preferences.page.submit(
+    """A button of the preference page. The token is the only proof of who presses it."""
+    preferences, event = build(), app.current_event
+    shown = preferences.submit(
         preferences.chooser(token),
-        body_of(event.body, is_base64=bool(event.is_base64_encoded)),
-        event.headers.get("content-type") or "",
-        time_left=_time_left,
+        lambda: preferences.read_form(
+            event.body,
+            event.headers.get("content-type") or "",
+            is_base64=bool(event.is_base64_encoded),
+        ),
+        lambda: timedelta(milliseconds=app.lambda_context.get_remaining_time_in_millis()),
     )
-    count(f"preferences_{answer.told}")
-    logger().info("preference page answered", told=answer.told)
-    return _page(answer.status, answer.html)
+    count(f"preferences_{shown.told}")
+    logger().info("preference page answered", told=shown.told)
+    status = _STATUS.get(shown.told, 200) if shown.told else 200
+    return _page(status, preferences.preference_page(shown))
 
 
 @app.get("/email/<token>")
 def email(token: str) -> Response[str]:
     """The email of a run."""
     preferences = build()
-    html = preferences.email(preferences.run(token))
-    return _missing() if html is None else email_answer(html)
+    return email_answer(_found(preferences.email(preferences.run(token))))
 
 
 @app.get("/updates/<token>")
 def updates(token: str) -> Response[str]:
-    """Everything of a run, also what its email left out."""
+    """All updates of a run, those left out of its email included."""
     preferences = build()
-    html = preferences.updates(preferences.run(token))
-    return _missing() if html is None else _page(200, html)
+    return _page(200, _found(preferences.updates(preferences.run(token))))
 
 
 @app.not_found
-def nothing_here(_: Exception) -> Response[str]:
-    """Another path, or a method that this one does not have."""
-    return _missing()
-
-
 @app.exception_handler(InvalidToken)  # type: ignore[untyped-decorator] # not annotated there
-def refuse(_: InvalidToken) -> Response[str]:
-    """A link that was cut off, altered, or signed with a key that was retired."""
-    return _missing()
+def missing(_: Exception) -> Response[str]:
+    """The same for another path, a link that is wrong, and one whose subscriber is gone."""
+    return _page(404, build().pages.invalid_link(_accepted()))
 
 
 @app.exception_handler(Exception)  # type: ignore[untyped-decorator] # not annotated there
 def apologise(_: Exception) -> Response[str]:
-    """Whatever else goes wrong: it is in the log, with an alarm."""
+    """Any other error: it is in the log, with an alarm."""
     count("page_failed")
     logger().exception("page failed")
     return _page(500, build().pages.went_wrong(_accepted()))
 
 
-def _time_left() -> timedelta:
-    return timedelta(milliseconds=app.lambda_context.get_remaining_time_in_millis())
-
-
-def _missing() -> Response[str]:
-    """The same for a wrong link and for one whose reader is gone."""
-    return _page(404, build().pages.invalid_link(_accepted()))
+def _found(html: str | None) -> str:
+    if html is None:
+        raise InvalidToken("Nothing is known of this run.")
+    return html
 
 
 def _accepted() -> str:

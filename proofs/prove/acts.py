@@ -21,7 +21,6 @@ from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.subscribers.unsubscribe import unsubscribe
 from gazette.steps.support.batches import cancel_batch
 
 from proofs.prove.land import Register
@@ -175,13 +174,7 @@ def leave(life: Life) -> None:
     world = life.world
     life.persist(
         "unsubscribe",
-        lambda: unsubscribe(
-            "ann",
-            subscribers=world.subscribers,
-            suppressions=world.suppressions,
-            schedules=world.schedules,
-            runs=world.runs,
-        ),
+        lambda: world.leave(RunKey("ann", DAILY, 1)),
         (LEFT, "ann"),
     )
 

@@ -68,6 +68,7 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.run_metrics",
             "gazette.domain.errors",
             "gazette.domain.identity",
+            "gazette.domain.subscribers.overview",  # what the preference page tells is a status
         }
     ),
     "infra": frozenset(

@@ -13,29 +13,34 @@ from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.rendering.pages import JinjaPages
-from gazette.adapters.rendering.preference_page import PreferencePages
+from gazette.adapters.rendering.preference_page import PreferencePages, zones
 from gazette.adapters.rendering.sheets import Sheets
+from gazette.adapters.web.forms import read_request
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.preference_page import PreferencePage
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.templates import renderer, templates
 from gazette.domain.links import Purpose
 from gazette.domain.model import RunKey
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
+from gazette.domain.subscribers.preference_form import Fields
 from gazette.settings import PreferencesSettings
+from gazette.steps.preferences.requests import PageContext, Shown, leave, show, submit
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
-from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
     """`leaver`, `chooser` and `run` return the run that a token names, or raise InvalidToken.
 
-    `styles` and `images` are what a Content-Security-Policy has to let in for the pages.
+    `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
+    `preference_page` makes the page of what `show` and `submit` return. `submit` takes the run, a
+    function that reads the form, and what is left of the invocation. `read_form` is `read_request`.
     """
 
     pages: Pages
+    preference_page: Callable[[Shown], str]
     styles: str
     images: str
     leaver: Callable[[str], RunKey]
@@ -44,7 +49,9 @@ class Preferences:
     email: Callable[[RunKey], str | None]
     updates: Callable[[RunKey], str | None]
     unsubscribe: Callable[[RunKey], bool]
-    page: PreferencePage
+    show: Callable[[RunKey], Shown]
+    submit: Callable[[RunKey, Callable[[], Fields], TimeLeft], Shown]
+    read_form: Callable[..., Fields]
 
 
 @cache
@@ -55,34 +62,23 @@ def build() -> Preferences:
     links = LinkReader(keys=keys.get, newer_keys=keys.refreshed)
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
-    suppressions = DynamoSuppressions(settings.suppressions_table, clock=now)
+    preference_pages = PreferencePages(sheets, templates())
     events = DynamoEventReader(settings.events_table, clock=now)
-    known = routing_context(
-        settings, boto3.client("sqs")
-    )  # after the reader: the last binding holds
-    retention = timedelta(days=settings.run_retention_days)
-    note_left = partial(
-        note_left_by,
-        runs=known.runs,
-        engagements=DynamoEngagements(settings.engagement_table, retention=retention),
-        clock=now,
+    routing = routing_context(settings, boto3.client("sqs"))  # last: it binds the table `events`
+    context = PageContext(
+        routing=routing,
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        engagements=DynamoEngagements(
+            settings.engagement_table, retention=timedelta(days=settings.run_retention_days)
+        ),
+        bus=EventBridgeBus(events_client(), settings.bus, source="gazette.preferences"),
+        announce=cache(partial(announce, settings)),
+        categories=preference_pages.categories,
+        zones=zones,
     )
-
-    def leave(email: RunKey) -> bool:
-        found = unsubscribe(
-            email.user_id,
-            subscribers=known.subscribers,
-            suppressions=suppressions,
-            schedules=known.schedules,
-            runs=known.runs,
-        )
-        if found:
-            note_left(email)
-        return found
-
-    viewing = ViewContext(
-        runs=known.runs,
-        subscribers=known.subscribers,
+    view = ViewContext(
+        runs=routing.runs,
+        subscribers=routing.subscribers,
         events=events,
         renderer=renderer(),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
@@ -92,20 +88,20 @@ def build() -> Preferences:
     )
     return Preferences(
         pages=pages,
+        preference_page=lambda shown: preference_pages.page(
+            shown.overview, told=shown.told, problems=shown.problems, sent=shown.sent
+        ),
         styles=sheets.styles,
         images=sheets.images,
         leaver=partial(links.run, purpose=Purpose.UNSUBSCRIBE),
         chooser=partial(links.run, purpose=Purpose.PREFERENCES),
         run=partial(links.run, purpose=Purpose.RUN),
-        email=partial(view_email, by=viewing),
-        updates=partial(view_updates, by=viewing),
-        unsubscribe=leave,
-        page=PreferencePage(
-            pages=PreferencePages(sheets, templates()),
-            context=known,
-            suppressions=suppressions,
-            announce=cache(partial(announce, settings)),
-            note_left_by=note_left,
-            bus=EventBridgeBus(events_client(), settings.bus, source="gazette.preferences"),
+        email=partial(view_email, by=view),
+        updates=partial(view_updates, by=view),
+        unsubscribe=partial(leave, context=context),
+        show=partial(show, context=context),
+        submit=lambda email, form, time_left: submit(
+            email, form, context=context, time_left=time_left
         ),
+        read_form=read_request,
     )

@@ -1,1 +1,1 @@
-"""The preference page, and past emails in the browser."""
+"""The preference page, leaving by a link, and past emails in the browser."""
