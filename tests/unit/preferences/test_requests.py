@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import InvalidToken, UnreadableForm
-from gazette.domain.feedback.engagement import EngagementEvent
+from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.overview import Told
 from gazette.domain.subscribers.preference_form import Fields
