@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from gazette.domain.errors import InvalidToken, UnreadableForm
 from gazette.domain.model import RunKey
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Engagements
-from gazette.domain.ports.outside import Bus, TimeLeft
+from gazette.domain.ports.queues import Bus
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.overview import Overview, Told
 from gazette.domain.subscribers.preference_form import Fields, Problem, asked
