@@ -110,7 +110,7 @@ def page() -> str:
 
 
 def _diagram() -> Iterator[str]:
-    """Yield one arrow for each pair of statuses, with all signals that lead from one to the other."""
+    """Yield one arrow for each pair of statuses, with the signals that lead along it."""
     arrows: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for _, run in RUNS:
         for name, signal in SIGNALS:

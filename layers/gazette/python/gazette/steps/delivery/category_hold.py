@@ -1,4 +1,4 @@
-"""What is not sent because its category is on hold, and waits: none of it is lost."""
+"""Category holds: hold back the events of a held category until it is released."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,15 @@ from gazette.steps.delivery.types import Delivery, DeliveryContext, WaitingFor
 from gazette.steps.runs import apply
 
 _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
-"""How long an immediate run waits until it looks again: as long as SQS hides a message at most."""
+"""How long a held immediate run waits: 900 s is the longest delay of an SQS message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The events of a window: what is sent, what is held back because of a hold, and what has
-    expired. `newest`, `left_out`: as in Run; `may_have_gone`: the ids of those in
-    `sent` that may have gone out already.
+    """The events of a window: those to send, those held back by a hold, and those expired.
+
+    `newest`, `left_out`: as in Run. `may_have_gone`: the ids of the events in `sent` that may have
+    gone out already.
     """
 
     sent: Sequence[Event]
@@ -33,11 +34,11 @@ class Due:
 def events_due(run: Run, older: Preceding, window: Window, *, by: DeliveryContext) -> Due:
     """Read the window of a run (rule 19).
 
-    What may have gone out already is not held back: it would come once more when evidence shows
-    that it has. It stays with its run, or with the one that carries that. What lies in the window
-    of such a run and was not in its email is left to whoever wrote it late, and stamps it anew
-    (rule 14). If this attempt showed it, nobody could tell by a delivery event in which of the two
-    it was.
+    An event that may have gone out is not held back: it would be sent again if evidence arrives
+    for the email that had it. It stays with its run, or with the run that carries that one. An
+    event in the window of such a run that was not in its email was written late; its writer stamps
+    it anew (rule 14). If this attempt showed it, a delivery event could not tell which of the two
+    attempts had it.
     """
     on_hold, now = by.held_categories(), by.clock()
     unknown = [
@@ -68,15 +69,15 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: DeliveryContex
 
 
 def count_expired(expired: Sequence[Placed], *, by: DeliveryContext) -> int:
-    """Take what has expired out of its schedule; how many of them nobody else has (rule 21)."""
+    """Remove expired events from their schedule; return how many this call removed (rule 21)."""
     return sum(map(by.desk.deferred_events.expire, expired))
 
 
 def without_held(run: Run, due: Due, *, excluded: int, by: DeliveryContext) -> Delivery | None:
-    """What becomes of a run with events that are held back; None where the others are sent.
+    """Return what becomes of a run with held events; None if its other events are sent.
 
-    An immediate run waits as a whole, because no next one would take along what it leaves. A
-    digest with nothing else ends: it closes no window, so everything comes with the next.
+    An immediate run waits as a whole, because no later run would include the held events. A
+    digest of held events only is skipped: it closes no window, so the next digest has them all.
     """
     if not due.held:
         return None

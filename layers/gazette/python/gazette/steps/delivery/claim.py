@@ -1,4 +1,4 @@
-"""Make a claim, whatever becomes of its answer."""
+"""Make a claim, and recognise it if its answer was lost."""
 
 from gazette.domain.delivery.lifecycle import Ignored, transition
 from gazette.domain.delivery.run import Run
@@ -8,14 +8,14 @@ from gazette.domain.ports.ledgers import Runs
 from gazette.steps.delivery.predecessors import Preceding
 
 _CLAIMS = 5
-"""Times that a claim is made whose answer does not come: a nonce tells whether it was made."""
+"""Tries of one claim if its answer is lost: the nonce shows whether it was made already."""
 
 
 def make_claim(run: Run, claim: Claim, older: Preceding, *, runs: Runs) -> Run | None:
-    """The run as claimed by this call; None where somebody was faster.
+    """Claim the run and return it; None if another worker was faster.
 
-    Asked again where no answer came. With it, and not before, older runs are closed whose events
-    it takes over: evidence that comes for one of them meanwhile makes the claim fail (rule 5).
+    Repeats the write if no answer came. The same transaction closes the older runs that this run
+    carries: evidence that arrives for one of them in the meantime makes the claim fail (rule 5).
     """
     claimed = transition(run, claim)
     if isinstance(claimed, Ignored):

@@ -33,7 +33,7 @@ from gazette.steps.delivery.types import Delivery, DeliveryContext, WaitingFor
 from gazette.steps.runs import apply
 
 _OVERTAKEN = 3
-"""Times that a run is prepared anew where something stopped or changed it before the claim."""
+"""How often a run is prepared, if stops or changes make its claim fail."""
 
 _SOON = timedelta(minutes=1)
 
@@ -45,14 +45,14 @@ _BY_NO_PERMIT = {
 
 
 def deliver(key: RunKey, *, by: DeliveryContext, time_left: TimeLeft) -> Delivery | None:
-    """Bring the run to an end, or say when to try again. None: there is no such run.
+    """End the run, or say when to try again. Returns None if there is no such run.
 
-    Read, group, rank and render first; then claim, send and commit, so that the lock is held
-    only around the call. Who is overtaken before the claim reads everything again. Whether the
-    address is suppressed is asked after it: another reader of that address may have complained,
-    and nobody finds all readers of an address to raise the epoch of their runs (rule 11).
-    `time_left` is what remains of this invocation. Raises NotYet where the message must be kept:
-    too little time is left, or the run kept changing.
+    Reading, grouping, ranking and rendering come first; then claim, send and commit, so that the
+    claim is held only around the call. If the run changes before the claim, everything is read
+    again. Suppression is checked after the claim: another reader of the address may have
+    complained, and nothing finds all readers of an address to raise the epochs of their runs
+    (rule 11). `time_left` is the rest of this invocation. Raises NotYet if the message must be
+    kept, because too little time is left or the run kept changing.
     """
     needed = by.limits.send_timeout + by.limits.commit_margin
     permit: Permit | None = None
@@ -138,7 +138,7 @@ def deliver(key: RunKey, *, by: DeliveryContext, time_left: TimeLeft) -> Deliver
 
 
 def _is_suppressed(claimed: Run, prepared: Prepared, by: DeliveryContext) -> bool:
-    """Whether the reader's address is. Where that cannot be told, the claim is given back."""
+    """Whether the reader's address is suppressed. If it cannot tell, it gives the claim back."""
     try:
         return by.suppressions.holds(address_hash(prepared.subscriber.email))
     except Unavailable:
@@ -147,13 +147,13 @@ def _is_suppressed(claimed: Run, prepared: Prepared, by: DeliveryContext) -> boo
 
 
 def _is_cancelled(run: Run, batches: Batches) -> bool:
-    """Whether the run's batch was. Whoever cancels one goes through its runs as well (rule 11)."""
+    """Whether the run's batch is cancelled. Cancelling a batch also cancels its runs (rule 11)."""
     slot = batch_of(run)
     return slot is not None and batches.get(slot).cancelled_at is not None
 
 
 def _dated(outcome: SendOutcome, run: Run, by: DeliveryContext) -> Signal:
-    """The outcome, and when somebody looks at the run again."""
+    """Return the outcome with the time of the next attempt, or of the sweep's next look."""
     match outcome:
         case RefusedForNow():
             pause = pause_after(run.refusals + 1, random=by.random())
@@ -165,7 +165,7 @@ def _dated(outcome: SendOutcome, run: Run, by: DeliveryContext) -> Signal:
 
 
 def _again(run: Run, now: datetime) -> tuple[datetime | None, WaitingFor | None]:
-    """When an attempt is followed by another, and what for; None where it is not."""
+    """Return when the run is tried again, and what it waits for; None if it is not."""
     if run.status is not Status.RETRYING:
         return None, None
     if run.retry_at:

@@ -1,4 +1,4 @@
-"""From the events of a window to the email that shows them, addressed to its reader."""
+"""Turn the events of a window into an email that is addressed to its reader."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ _HARMLESS = Event(
     actor=Actor("somebody", "Somebody"),
     occurred_at=datetime(2026, 1, 1, tzinfo=UTC),
 )
-"""What every template shows: where it does not, the template is at fault and no event."""
+"""An event that every template can show: if one cannot, the template is at fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What edits emails. `max_groups`: how many groups one shows."""
+    """What `edit` needs. `max_groups`: how many groups one email shows."""
 
     renderer: Renderer
     experiment: RunningExperiment
@@ -38,7 +38,7 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """How many events were, and the run as it is then."""
+    """How many events were excluded, and the run as it is stored after that."""
 
     run: Run
     events: int
@@ -54,13 +54,13 @@ def edit(
     desk: Desk,
     may_have_gone: Collection[str],
 ) -> Edition | Excluded:
-    """The edition that shows `events`; or how many of them were excluded instead.
+    """Render `events`; if that fails, exclude those that cannot be shown and return their number.
 
-    Those cannot be shown, each by itself, and would hold up everything else of their reader
-    (rule 17): whoever reads the window again no longer finds them. One whose id is `may_have_gone`
-    may have gone out, and is excluded for good (rule 9). Where not even a harmless event can be
-    shown, RenderingFailed is raised, and nothing is excluded. Raises Overtaken where run or event
-    have changed since they were read.
+    An excluded event fails by itself and would block all other events of its reader (rule 17);
+    the next read of the window no longer has it. An event in `may_have_gone` may have gone out and
+    is excluded for good (rule 9). If not even a harmless event can be shown, raises
+    RenderingFailed and excludes nothing. Raises Overtaken if the run or an event has changed since
+    it was read.
     """
 
     def show(some: Iterable[Event]) -> Edition:
@@ -104,7 +104,7 @@ def make_edition(
     renderer: Renderer,
     max_groups: int,
 ) -> Edition:
-    """The email that shows `events`, ranked as the variation has it. Raises RenderingFailed."""
+    """Render `events`, ranked as the variation says. Raises RenderingFailed."""
     digest = compose(events, max_groups=max_groups, ranking=renderer.ranking(variation))
     return renderer.render(digest, subscriber, links, key.schedule, variation=variation)
 
@@ -118,7 +118,10 @@ def address(
     list_id: str,
     installation: str,
 ) -> Mail:
-    """One-click unsubscribe: RFC 8058. List-Id: RFC 2919. Auto-Submitted: RFC 3834."""
+    """Add recipient, headers and tags.
+
+    One-click unsubscribe: RFC 8058. List-Id: RFC 2919. Auto-Submitted: RFC 3834.
+    """
     return Mail(
         to=subscriber.email,
         edition=edition,

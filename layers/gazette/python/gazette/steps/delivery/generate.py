@@ -1,4 +1,4 @@
-"""A message from the generate queue: deliver its run, and see who goes on with it."""
+"""Handle a message from the generate queue: deliver its run, and queue what follows."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -19,12 +19,12 @@ def generate(
     resend_queue: RunQueue,
     clock: Clock,
 ) -> Delivery | None:
-    """Deliver the run; what was refused goes on away from here.
+    """Deliver the run; a refused run continues on the resend queue.
 
-    What has to wait gets a fresh message before this one ends: one that is given back would use
-    up its receives, and a long wait end among the dead letters. Raises NotYet where this message
-    itself must be kept. `stop_suppressed` is told of a reader whose address was found suppressed,
-    so that no digest is scheduled for them.
+    A run that has to wait gets a new message before this one is deleted: returning this one would
+    use up its receives, and a long wait would end in the dead letters. Raises NotYet if this
+    message itself must be kept. `stop_suppressed` gets the user id of a reader whose address is
+    suppressed, so that no digest is scheduled for them.
     """
     done = deliver(key)
     if done is None:
@@ -40,7 +40,7 @@ def generate(
 
 
 def requeue(done: Delivery, *, queue: RunQueue, clock: Clock) -> None:
-    """A fresh message, for when the run should be tried again or as late as a queue allows."""
+    """Queue a new message for the time of the next try, or as late as the queue allows."""
     if done.again_at:
         delay = max(done.again_at - clock(), timedelta(0))
         queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])

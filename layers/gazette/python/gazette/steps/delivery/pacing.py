@@ -1,4 +1,4 @@
-"""When a run may be sent, so that all workers together keep to the rate of its stream."""
+"""Take a send permit for each run, so that all workers together keep to the stream's rate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.pacing import CircuitBreaker, RateLimiter
 
 _LONGEST_WAIT = timedelta(seconds=5)
-"""For one message: the ten of an invocation share its time, and a function that waits is paid."""
+"""For one message: ten share the time of an invocation, and waiting costs Lambda time."""
 
 _BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
-"""How long a run is requeued: not to ask again at once, and no longer than SQS hides a message."""
+"""Delay of a requeued run. 900 s is the longest delay of an SQS message."""
 
 _BETWEEN_AT_ONCE = (timedelta(seconds=10), timedelta(seconds=60))
-"""The same for an immediate run, which asks the more often, because it is in a hurry."""
+"""The same for an immediate run, which is more urgent and therefore asks more often."""
 
 _BREAKER_OPEN = (timedelta(seconds=600), timedelta(seconds=900))
 _BREAKER_OPEN_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
-"""The same while nothing is sent at all: often enough that somebody tries again in time."""
+"""The same while the breaker is open: often enough that some run is there for each probe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """What the runs of a stream go by, and those of no other."""
+    """The rate limiter and the circuit breaker of one stream."""
 
     rate_limiter: RateLimiter
     breaker: CircuitBreaker
@@ -43,7 +43,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pacing:
-    """`sleep` lets time pass; `random` returns a number from 0 to 1."""
+    """What pacing needs. `sleep` waits; `random` returns a number from 0 to 1."""
 
     lanes: Streams[Lane]
     clock: Clock
@@ -52,9 +52,9 @@ class Pacing:
 
 
 def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
-    """Take a permit of its stream and wait for it, no longer than `spare`; or why there is none.
+    """Take a permit of the run's stream and wait for it, at most `spare`; or say why there is none.
 
-    Raises NotYet where there is none only because `spare` is so short.
+    Raises NotYet if there is none only because `spare` is too short.
     """
     now = pacing.clock()
     lane = pacing.lanes.of(run.key.schedule)
@@ -69,10 +69,10 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
 
 
 def without_permit(run: Run, why: NoPermit, *, pacing: Pacing) -> Skip | timedelta:
-    """What becomes of a run that has no permit: skipped, or requeued for so long.
+    """Return what becomes of a run without a permit: a skip, or the delay of its requeue.
 
-    A daily digest is not sent a day late: its events go with the next one. What comes more rarely
-    waits for the next day (rule 21). The breaker skips nothing.
+    A daily digest is not sent a day late: its events go with the next one. Rarer digests wait for
+    the next day (rule 21). An open breaker skips nothing.
     """
     at_once = run.key.is_immediate
     if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
@@ -88,15 +88,15 @@ def without_permit(run: Run, why: NoPermit, *, pacing: Pacing) -> Skip | timedel
 
 
 def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pacing) -> None:
-    """What an attempt tells about the whole stream of its run: pull the breaker, or let go.
+    """Trip or reset the circuit breaker, according to what an attempt says about its stream.
 
-    The other stream's breaker is touched only where the refusal concerns every stream, and only if
-    it is off: what is on has a probe of its own to find out, and nobody else's doubles its step.
+    Trips the other stream's breaker only if the refusal concerns every stream and that breaker is
+    closed: an open breaker has its own probe, and no other stream's refusal doubles its step.
 
-    Let go only where the permit was the one that tries, and the provider took this email or refused
-    it for its own sake: so others that were accepted before the stream was refused change
-    nothing, and one that never reached the provider proves nothing. For after
-    the commit, which must not wait for it. Raises Unavailable; the next one says it again.
+    Resets the breaker only if the permit was the probe's and the provider accepted this email, or
+    refused it for reasons of its own. Emails that were accepted before the stream was refused
+    change nothing, and an email that never reached the provider proves nothing. Call it after the
+    commit, which must not wait for it. Raises Unavailable; the next attempt reports it again.
     """
     lane = pacing.lanes.of(run.key.schedule)
     if isinstance(outcome, RefusedAccount):

@@ -1,4 +1,4 @@
-"""The older runs of a schedule: what they leave open decides what the next one sends, and when."""
+"""The older runs of a schedule, which decide what the next run sends, and when."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from gazette.steps.runs import apply, raise_epochs
 
 @dataclass(frozen=True, slots=True)
 class Preceding:
-    """`since`: where the window of the next run begins, because all before was sent or given up.
+    """What the older runs leave to the next one.
 
-    `carried`: those that may have gone out although nobody knows of it, each as it is and as it
-    is once the next run has taken its events over (rule 5). There is one at most: of two, the
-    older one's events were in both, and are given up. `unsettled`: one that has to be settled
-    first, because nobody knows what it sends or sent.
+    `since`: where its window begins; everything before was sent or given up. `carried`: runs with
+    an unknown outcome, each as it is stored and as it is once the next run carries it (rule 5).
+    There is at most one: of two, the events of the older were in both and are given up.
+    `unsettled`: a run that must be settled first, because it may still send.
     """
 
     since: datetime
@@ -31,7 +31,7 @@ class Preceding:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A run among those of its schedule, each newest first, back to the last that was sent."""
+    """A run among those of its schedule, newest first, back to the last one sent."""
 
     run: Run
     newer: Sequence[Run]
@@ -39,18 +39,18 @@ class Chain:
 
     @property
     def others(self) -> Sequence[Run]:
-        """The runs that this one settles: all older ones, and of the newer ones those that ended.
+        """The runs that this one settles: all older ones, and newer ones that have ended.
 
-        A newer one that goes on settles this one.
+        A newer run that has not ended settles this one.
         """
         return [*(each for each in self.newer if each.status.is_final), *self.older]
 
 
 def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
-    """The run with what comes before and behind it; None where there is no such run.
+    """Return the run with its older and newer runs; None if there is no such run.
 
-    Only a run of a thread looks at what is behind it: its number is the second in which it begins,
-    so it may be stored when a later one has sent its events.
+    Only an immediate run looks at newer ones: its sequence is the second in which it begins, so it
+    may be stored after a later run has sent its events.
     """
     if not key.is_immediate:
         chain = runs.chain(key)
@@ -66,11 +66,10 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
 
 
 def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
-    """Whether a run gives way to one behind it, which was stored before it and has sent its events,
-    or may have (rule 16).
+    """Whether a newer run was stored first and has sent the events, or may have (rule 16).
 
-    The epoch of each that has not is raised: what it read before this run was there, it does not
-    claim.
+    Raises the epoch of each newer run that has not: it can no longer claim on what it read before
+    this run was stored.
     """
     told = raise_epochs([each for each in newer if each.is_unclaimed], runs=runs)
     rest = [each for each in newer if not each.is_unclaimed]
@@ -85,11 +84,11 @@ def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
 def settle_older(
     run: Run, older: Sequence[Run], *, runs: Runs, clock: Clock, evidence_grace: timedelta
 ) -> Preceding:
-    """End what nobody has claimed, and say what the others leave to `run` (rule 3).
+    """End the unclaimed older runs, and return what the others leave to `run` (rule 3).
 
-    They are looked at as they are stored now: one may have been sent since it was read. What was
-    in as many attempts with an unknown outcome as an event may be in, those of `run` with them, is
-    left to nobody (rule 9).
+    Uses the runs as they are stored now: one may have been sent since it was read. Events that
+    were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, those of `run` included, are
+    given up (rule 9).
     """
     ended: list[Run] = []
     for each in older:
@@ -112,12 +111,12 @@ def settle_older(
 
 
 def _collects_beyond(older: Run, run: Run) -> bool:
-    """Whether it takes what `run`, whose window is fixed, does not: then it goes on after that."""
+    """Whether it collects events behind the fixed window of `run`: then it continues."""
     return run.key.is_immediate and run.window is not None and older.due_at > run.window.until
 
 
 def give_up_carried(older: Preceding, *, runs: Runs) -> None:
-    """Once the next run has found nothing left to take over: retracted, or given up (rule 9)."""
+    """Give up carried runs of which no event is left: retracted, or given up (rule 9)."""
     for each, _ in older.carried:
         apply(each, GiveUp(), runs=runs)
 
@@ -127,15 +126,15 @@ def _reaches_behind(run: Run, since: datetime) -> bool:
 
 
 def _carried(run: Run) -> Run:
-    """As it is once its events are taken over; itself where it was closed before."""
+    """Return the run as it is once it is carried; unchanged if it was closed before."""
     closed = transition(run, Carry())
     return run if isinstance(closed, Ignored) else closed
 
 
 def settle_if_overdue(run: Run, *, runs: Runs, clock: Clock, evidence_grace: timedelta) -> Run:
-    """A claimant whose deadline has passed is gone: what became of its call is unknown.
+    """Mark a run unknown if its claimant's deadline has passed: the claimant is gone.
 
-    The grace period for evidence begins with the deadline.
+    The grace period for evidence begins at the deadline.
     """
     if run.status is Status.SENDING and run.deadline is not None and clock() > run.deadline:
         overdue = DeadlinePassed(run.attempt, run.deadline + evidence_grace)
@@ -144,9 +143,7 @@ def settle_if_overdue(run: Run, *, runs: Runs, clock: Clock, evidence_grace: tim
 
 
 def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
-    """From where nothing is sent any more; up to `until`, or as the first claim fixed it
-    (rule 2).
-    """
+    """Return the window from `since` to `until`, or to the end that a claim fixed (rule 2)."""
     if run.window is not None:
         return Window(since, run.window.until)
     return Window(since, max(since, until))

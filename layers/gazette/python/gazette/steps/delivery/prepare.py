@@ -1,4 +1,4 @@
-"""Everything about a run that comes before its claim: what it waits for, and what it would send."""
+"""Prepare a run for its claim: find out what it waits for, and render what it would send."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,9 +33,8 @@ _SOON = timedelta(minutes=1)
 class Prepared:
     """A run that may be claimed as it was read, and the email that it would send.
 
-    `older`: what the runs before it leave to it. `held`: what the email leaves out, to be deferred
-    before the claim. `expired`: what it would have shown in time, to be counted before the claim.
-    `excluded`: as in Delivery. `newest`, `left_out`: as in Run.
+    `older`: what the older runs leave to it. `held`: events to defer before the claim. `expired`:
+    events to count before the claim. `excluded`: as in Delivery. `newest`, `left_out`: as in Run.
     """
 
     run: Run
@@ -55,10 +54,9 @@ class Prepared:
 def prepare(key: RunKey, *, by: DeliveryContext) -> Prepared | Delivery | None:
     """Read the run, the older ones, its events and its reader, in this order, and render.
 
-    A Delivery where nothing is to be sent, or not now, or another run sends it; None: there is no
-    such run. Raises Overtaken where what was read has changed before it was taken out of the
-    window. The run is read before the stops are, so that a claim on what was read fails where one
-    came meanwhile (rule 11).
+    Returns a Delivery if nothing is sent, not now, or by another run; None if there is no such
+    run. Raises Overtaken if an event or the run changed before the event was excluded. The run is
+    read before the stops are, so that a stop that comes in between makes the claim fail (rule 11).
     """
     chain = chain_of(key, runs=by.runs)
     if chain is None:
@@ -127,9 +125,9 @@ def prepare(key: RunKey, *, by: DeliveryContext) -> Prepared | Delivery | None:
 
 
 def _left_to_a_later_number(run: Run, newest: Run, by: DeliveryContext) -> Delivery:
-    """It ends, and what the others have not taken goes with the newest, or one behind that.
+    """Supersede the run; its remaining events go with the newest run, or one behind it.
 
-    Sent under its own number, it would stand before what was sent earlier, and nobody who looks
+    Sent under its own sequence, it would stand before what was sent earlier, and nobody who looks
     back would find it.
     """
     if not newest.is_unclaimed:
@@ -144,9 +142,10 @@ def _skipped(run: Run, reason: Reason, by: DeliveryContext, excluded: int = 0) -
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
-    """Before when it is not sent: a pause after a refusal, or what it still collects.
+    """Return the earliest time of sending: after the pause of a refusal, or after collecting.
 
-    And what any run collects that it will supersede: one that a redrive starts is due at once.
+    The collecting of each run that it will supersede counts too: a run that a redrive starts is
+    due at once.
     """
     if run.retry_at is not None:
         return run.retry_at
@@ -157,10 +156,10 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
 
 
 def _when_settled(older: Run, now: datetime) -> datetime:
-    """Roughly: a claimant ends within its deadline, the sweep soon after the grace period.
+    """Estimate when the older run is settled: at its deadline, or after the grace period.
 
-    An unknown outcome that is older waits for a proof that delivery events come in, and may do so
-    for hours.
+    An unknown outcome that is older than that waits for proof that delivery events arrive, which
+    may take hours.
     """
     expected = older.deadline if older.status is Status.SENDING else older.check_at
     if expected is None or expected < now:
@@ -169,10 +168,10 @@ def _when_settled(older: Run, now: datetime) -> datetime:
 
 
 def _is_too_late(run: Run, by: DeliveryContext) -> bool:
-    """Of what comes daily: its events go with the next one.
+    """Whether a daily digest is too late: its events go with the next one.
 
-    What may be rarer goes out late rather than much later; and for one that was tried in time and
-    refused, its pauses count.
+    Rarer digests are sent late rather than an interval later. A digest that was tried in time and
+    refused is never too late: the pauses between its attempts bound its delay.
     """
     is_daily = run.key.schedule == DAILY
     return is_daily and not run.refusals and by.clock() - run.due_at > by.limits.max_lateness

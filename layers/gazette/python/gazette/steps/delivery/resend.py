@@ -1,4 +1,4 @@
-"""A message from the resend queue: try a run again that was refused, after longer and longer."""
+"""Handle a message from the resend queue: retry a refused run, with growing pauses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from gazette.steps.occurrences.redrive import is_exhausted
 
 @dataclass(frozen=True, slots=True)
 class ResendMessage:
-    """`was_given_up`: it comes from the dead letters, where its run had failed.
+    """A message. `was_given_up`: it was redriven from the dead letters of failed runs.
 
-    `hide` lets the message come again after a while, rather than when the queue says.
+    `hide` sets the message's visibility time-out.
     """
 
     key: RunKey
@@ -37,11 +37,11 @@ def resend(
     failed_runs: FailedRuns,
     clock: Clock,
 ) -> Delivery | Redriven | None:
-    """Deliver the run. One that was refused keeps its message, hidden until the next attempt.
+    """Deliver the run. A refused run keeps its message, hidden until the next attempt.
 
-    A run that has failed goes to the dead letters, for a person to see; brought back from there
-    it starts the next run (rule 22). What only waits, for a permit or an older run, gets a fresh
-    message: waiting is no attempt. Raises NotYet where the message is kept.
+    A run that has exhausted its attempts goes to the dead letters, where a person sees it; its
+    redrive starts the next run (rule 22). A run that waits for a permit or an older run gets a new
+    message: waiting is no attempt. Raises NotYet if the message is kept.
     """
     done = deliver(message.key)
     if done is None:

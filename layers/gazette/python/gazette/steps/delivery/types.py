@@ -1,4 +1,4 @@
-"""What a delivery needs, and what it comes to."""
+"""The context, the limits and the result of a delivery."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ from gazette.steps.delivery.pacing import Pacing
 class DeliveryLimits:
     """The times that keep a run from being sent twice.
 
-    `settle_lag`: how far a window ends before now, longer than the longest event write plus clock
-    skew. `send_timeout`: the longest that a call of the provider takes. `commit_margin`: what must
-    be left of the invocation after it. `clock_skew`: added to a claim's deadline. `evidence_grace`:
-    how long after that the provider's own delivery event may come. `max_lateness`: how long after
-    it was due a digest still goes out.
+    `settle_lag`: how far before now a window ends; longer than the longest event write plus clock
+    skew. `send_timeout`: the longest call of the provider. `commit_margin`: the time that must be
+    left of the invocation after the call. `clock_skew`: added to a claim's deadline.
+    `evidence_grace`: how long after the deadline a delivery event may arrive. `max_lateness`: how
+    long after its due time a digest may still be sent.
     """
 
     settle_lag: timedelta
@@ -37,7 +37,7 @@ class DeliveryLimits:
 
 
 class WaitingFor(StrEnum):
-    """What a run waits for that is requeued."""
+    """What a requeued run waits for."""
 
     PAUSE_OVER = "pause_over"
     COLLECTED = "collected"
@@ -49,14 +49,14 @@ class WaitingFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of one message: the run as it is stored, and when it should be tried again.
+    """The result of one message: the run as it is stored, and when to try it again.
 
-    `run`: the one that it was left to, where that has a later number (rule 16).
-    `again_at` None: it has ended, or somebody else, or the sweep, goes on with it; else
-    `waiting_for` is what for. `outcome`: of the attempt, where one was made. `excluded`: how many
-    events no email can show; `deferred`: how many wait because their category is on hold;
-    `expired`: how many no email showed in time. `accepted_at`: when the provider had taken it, if
-    it did in this attempt.
+    `run`: if a later run takes over, that run (rule 16). `again_at`: None if the run has ended, or
+    another worker or the sweep continues it; else `waiting_for` says what it waits for. `outcome`:
+    of the attempt, if one was made. `excluded`: number of events that no email can show.
+    `deferred`: number of events that wait because their category is on hold. `expired`: number of
+    events that no email showed in time. `accepted_at`: when the provider accepted the email, if it
+    did in this attempt.
     """
 
     run: Run
@@ -71,10 +71,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryContext:
-    """The tables, the desk and the provider by which runs become emails.
+    """The tables, the templates and the provider that turn runs into emails.
 
-    `draw_nonce` returns what nobody else draws; `random` a number from 0 to 1. `installation`
-    names these tables, so that nobody takes a delivery event of other ones for theirs.
+    `draw_nonce` returns a unique value; `random` returns a number from 0 to 1. `installation` names
+    these tables, so that delivery events of another installation are told apart.
     """
 
     runs: Runs
