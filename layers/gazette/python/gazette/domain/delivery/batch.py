@@ -1,4 +1,4 @@
-"""All the runs of one slot: watched, counted and cancelled as one. Pure."""
+"""The batch of a slot: all its runs, viewed, counted and cancelled together. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,8 @@ from gazette.domain.scheduling.calendar import slot_of
 class Batch:
     """The runs that are due in the slot that begins at `slot`.
 
-    `started_at`: when fan-out first found a schedule in it; `cancelled_at`: since when none of
-    them is sent any more. None where neither has happened.
+    `started_at`: when fan-out first found a schedule in the slot. `cancelled_at`: from when on no
+    run of it is claimed. Each is None if it has not happened.
     """
 
     slot: datetime
@@ -23,7 +23,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A run as its batch counts it. What is being sent this moment still counts as pending."""
+    """A run as its batch counts it. A run that is being sent still counts as pending."""
 
     key: RunKey
     status: Status
@@ -31,12 +31,12 @@ class Counted:
 
 
 def batch_of(run: Run) -> datetime | None:
-    """The slot of the batch that a run belongs to; None for what goes out at once."""
+    """Return the slot of the batch that a run belongs to; None for an immediate run."""
     return None if run.key.is_immediate else slot_of(run.due_at)
 
 
 def counted(run: Run) -> Counted:
-    """How its batch counts a run."""
+    """Return the run as its batch counts it."""
     if run.status in {Status.PENDING, Status.SENDING}:
         return Counted(run.key, Status.PENDING, Reason.DUE)
     return Counted(run.key, run.status, run.reason)

@@ -16,7 +16,7 @@ LONGEST_STEP = timedelta(minutes=30)
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 _LONGEST_WHY = 200
-"""Characters: a write of the row costs one unit for each KB that it holds."""
+"""Characters. A write of the row costs one unit for each KB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class OpenBreaker:
     is_probed: bool = False
 
     def holds(self, now: datetime) -> bool:
-        """Whether nobody may send."""
+        """Whether no worker may send."""
         return now < self.until
 
     def probed(self, now: datetime) -> "OpenBreaker":

@@ -1,4 +1,4 @@
-"""From a reader's events to the groups of one digest: group, rank, cap. Pure."""
+"""Compose a digest from a reader's events: group, rank, cap. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,14 +7,15 @@ from enum import StrEnum
 from gazette.domain.model import Actor, Event
 
 _CATEGORIES = 10
-"""Of one email that are remembered: the row of a run must stay below a write unit."""
+"""The most categories that a run stores: its row must stay below one write unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Events that share (category, entity type, entity id), shown as one line.
 
-    `actors` are distinct, the most recent first; `latest` is the event that speaks for the group.
+    `actors` are distinct, the most recent first. `latest` is the latest event, which represents the
+    group.
     """
 
     category: str
@@ -25,7 +26,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What one email says: the groups shown, and exactly what it leaves out."""
+    """The content of one email: the groups shown, and the exact count of what it leaves out."""
 
     groups: tuple[Group, ...]
     events: int
@@ -34,11 +35,11 @@ class Digest:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Those of the groups shown, each once, in their order; ten at most."""
+        """The categories of the groups shown, each once, in their order; ten at most."""
         return tuple(dict.fromkeys(group.category for group in self.groups))[:_CATEGORIES]
 
     def shortened(self, groups: int) -> "Digest":
-        """This with its first `groups` groups alone; the others are counted as left out."""
+        """Return the digest with its first `groups` groups; the others count as left out."""
         dropped = self.groups[groups:]
         return replace(
             self,
@@ -49,7 +50,7 @@ class Digest:
 
 
 class Ranking(StrEnum):
-    """What comes first: the group with the most events, or the one that moved last."""
+    """Which group comes first: the one with the most events, or the one with the latest event."""
 
     MOST_ACTIVE = "most_active"
     LATEST = "latest"
@@ -58,10 +59,10 @@ class Ranking(StrEnum):
 def compose(
     events: Iterable[Event], *, max_groups: int, ranking: Ranking = Ranking.MOST_ACTIVE
 ) -> Digest:
-    """Group, rank and cap `events`. The order in which they come does not matter.
+    """Group, rank and cap `events`, whose order does not matter.
 
-    What `ranking` does not decide, the last move does, and then the key: so that the same events
-    always make the same email. Event ids are unique: they are the key of the table.
+    The latest event breaks ties of `ranking`, and then the key does, so that the same events always
+    make the same email. Event ids are unique: they are the key of the table.
     """
     members: dict[tuple[str, str, str], list[Event]] = {}
     for event in events:

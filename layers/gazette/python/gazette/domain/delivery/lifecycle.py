@@ -1,7 +1,7 @@
 """The life of a run: a total function from (run, signal) to the run that follows.
 
-Nothing here does I/O: a step reads a run, asks `transition`, and stores the answer with a
-condition on what it read. The rules that are named by number are in docs/protocol.md.
+Nothing here does I/O: a step reads a run, calls `transition`, and stores the result with a
+condition on what it read. For the numbered rules, see docs/protocol.md.
 """
 
 from dataclasses import dataclass, replace
@@ -32,10 +32,10 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.model import Window
 
 MAX_REFUSALS = 1 + len(PAUSES)
-"""Refused attempts after which a run has failed. Refusals of the whole account do not count."""
+"""After so many refusals a run has failed. Refusals of the stream or account do not count."""
 
 _OVERDUE = timedelta(minutes=15)
-"""What should be tried again at an instant and is not by then is the sweep's."""
+"""If a run is not retried within this time after `retry_at`, the sweep looks at it."""
 
 
 _HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
@@ -43,13 +43,13 @@ _HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """The signal changes nothing, and why."""
+    """The signal changes nothing; `why` says why."""
 
     why: str
 
 
 def transition(run: Run, signal: Signal) -> Run | Ignored:
-    """The run after `signal`, or Ignored. Total: every (status, signal) pair has an answer."""
+    """Return the run after `signal`, or Ignored. Total: every (status, signal) has an answer."""
     match signal:
         case Accepted() | Evidence():
             return _accept(run, signal)
@@ -78,8 +78,8 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
 def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
     """Acceptance moves any status to sent, and nothing moves sent (rule 8).
 
-    But only of an attempt that the row knows: another run had the same id, or the table was
-    restored to an earlier time, and what it held then is nobody's to say.
+    The attempt must be one that the row knows. Otherwise another run had the same id, or the table
+    was restored to an earlier time, and nothing tells what that attempt held.
     """
     if run.status is Status.SENT:
         return Ignored("already sent")
@@ -90,7 +90,7 @@ def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
 
 
 def _claim(run: Run, signal: Claim) -> Run | Ignored:
-    """Rule 4; `until` is fixed by the first claim, `since` is computed anew (rule 2)."""
+    """Rule 4. The first claim fixes `until`; every claim computes `since` anew (rule 2)."""
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Ignored(f"a {run.status} run is not claimed")
     window = signal.window
@@ -116,7 +116,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
 def _refuse(
     run: Run, signal: RefusedForNow | RefusedForGood | RefusedAccount | NotAttempted
 ) -> Run | Ignored:
-    """Only the attempt that is open can be refused, also when the answer comes late (rule 7)."""
+    """Only the open attempt can be refused, even if the answer comes late (rule 7)."""
     if run.status not in {Status.SENDING, Status.UNKNOWN}:
         return Ignored("no attempt is open")
     if signal.attempt != run.attempt:
@@ -152,7 +152,7 @@ def _refuse(
 
 
 def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
-    """Rule 6: whoever saw an attempt overdue says nothing of the next one, whose claimant lives."""
+    """Rule 6: an overdue attempt says nothing about the next one, which has its own claimant."""
     if run.status is not Status.SENDING:
         return Ignored("no attempt is open")
     if signal.attempt != run.attempt:
@@ -172,7 +172,7 @@ def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
 
 
 def _decide(run: Run, policy: Policy) -> Run | Ignored:
-    """Rule 9: resend once and once only, then carry; what is carried waits for its successor."""
+    """Rule 9: resend once only, then carry; a carried run waits for its successor."""
     if run.status is not Status.UNKNOWN or run.reason is Reason.CARRIED:
         return Ignored("nothing is left to decide")
     match policy:
@@ -187,7 +187,7 @@ def _decide(run: Run, policy: Policy) -> Run | Ignored:
 
 
 def _stop(run: Run) -> Run | Ignored:
-    """Rule 11: a claim made on what was read before fails; one that is made already stands."""
+    """Rule 11: a claim on an older read fails; a claim that was made before the stop stands."""
     if run.status.is_final:
         return Ignored("the run has ended")
     is_late = run.status not in {Status.PENDING, Status.RETRYING}
@@ -201,7 +201,7 @@ def _end(run: Run, status: Status, reason: Reason) -> Run | Ignored:
 
 
 def _carry(run: Run) -> Run | Ignored:
-    """Rule 5: only a run with an uncertain attempt, and only when its policy has spoken."""
+    """Rule 5: carry only a run with an uncertain attempt, after its policy has decided."""
     if not run.uncertain:
         return Ignored("no attempt of it is uncertain")
     if run.status in {Status.SENDING, Status.SENT} or run.reason in _HANDED_OVER:
@@ -212,7 +212,7 @@ def _carry(run: Run) -> Run | Ignored:
 
 
 def _give_up(run: Run) -> Run | Ignored:
-    """Rule 9: nothing of it goes out again, and only evidence still moves it."""
+    """Rule 9: none of its events is sent again, and only evidence still moves the run."""
     if run.status is not Status.UNKNOWN:
         return Ignored(f"a {run.status} run is not given up")
     return replace(run, status=Status.FAILED, reason=Reason.GIVEN_UP)

@@ -1,8 +1,8 @@
-"""How fast the emails of a stream go out: what was chosen, where it stands, which permit is next.
+"""The rate limiter of a stream: the plan, the state, and the next permit.
 
-A permit is the instant at which one email may go. Permits are evenly spaced, whoever takes them, so
-no second has more of them than the rate. Each stream has a fixed share of all that was chosen
-and of what the account may send, and does not use the other's. Nothing here does I/O.
+A permit is the instant at which one email may be sent. Permits are evenly spaced across all
+workers, so no second has more of them than the rate. Each stream has a fixed share of the plan and
+of the account's quota, and never uses the other's. Nothing here does I/O.
 """
 
 import math
@@ -14,29 +14,29 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.streams import WHOLE, Share
 
 MAX_RATE = 500
-"""Emails a second, of all streams: each is a write of a row, which takes 1,000 a second, and some
-are refused.
+"""Emails a second, of all streams. Each permit writes one row, which takes 1,000 writes a second,
+and some writes are refused.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
 SANDBOX_RATE = 1.0
-"""Emails a second that every account may send: what SES allows in its sandbox.
+"""Emails a second that every account may send: the rate of the SES sandbox.
 https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
 
 QUOTA_SHARE = 0.9
-"""Of the account's rate: others send from it too, and SES may accept less than it names.
+"""The part of the account's rate to use: other senders share it, and SES may accept less.
 https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html"""
 
 _BELIEVED_FOR = timedelta(hours=1)
-"""How long an answer tells what is left of the account's day: six ticks without another one."""
+"""How long a stored daily quota is valid: six ticks without a new one."""
 
 _WARMUP_DAYS = 30
-"""After so many doublings a cap is none."""
+"""After so many doublings there is no cap."""
 
 
 class NoPermit(StrEnum):
     """Why no permit was taken.
 
-    The next free one is too late, those of the day are used up, or nothing is sent at all.
+    The next free one is too late, the daily cap is used up, or the circuit breaker is open.
     """
 
     BUSY = "busy"
@@ -46,7 +46,7 @@ class NoPermit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permit:
-    """The instant from which one email may go; `is_probe`: it tries whether the breaker may go."""
+    """The instant from which one email may be sent. `is_probe`: it is the breaker's probe."""
 
     at: datetime
     is_probe: bool = False
@@ -54,12 +54,12 @@ class Permit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacePlan:
-    """What was chosen for all email, of which a stream has its `share`.
+    """The settings of the rate for all email, of which a stream has its `share`.
 
-    `rate`: emails a second; None: by the account's quota. `ramp_from`: emails a second with
-    which a cold downstream is begun, 0 for none; the ramp looks back at each `ramp_every`, which
-    must be three times as long as anybody waits for a permit. `warmup_daily`: what a new sending
-    domain may send on `warmup_from` (UTC), and before; it doubles each day after.
+    `rate`: emails a second; None: by the account's quota. `ramp_from`: emails a second at the start
+    of the ramp; 0: no ramp. `ramp_every`: the length of a stretch of the ramp, at least three times
+    the longest wait for a permit. `warmup_daily`: how many emails a new sending domain may send on
+    `warmup_from` (UTC), and before; doubles each day after.
     """
 
     rate: float | None = None
@@ -70,7 +70,7 @@ class PacePlan:
     share: Share = WHOLE
 
     def cap_on(self, day: date) -> int | None:
-        """How many emails of the stream may go out on a day of UTC; None: any number."""
+        """Return how many emails the stream may send on a day of UTC; None: any number."""
         if self.warmup_from is None:
             return None
         doublings = max(0, (day - self.warmup_from).days)
@@ -83,8 +83,8 @@ class PacePlan:
 class Quota:
     """What the account may send: `rate` emails a second, and `left` of `daily` in 24 hours.
 
-    Both are None where it may send any number in 24 hours. Of `left` each stream has a part of its
-    own; the rest is what the account has.
+    `daily` and `left` are None if it may send any number in 24 hours. Each stream has its own part
+    of `left`; the other fields are the account's.
     """
 
     rate: float
@@ -92,18 +92,18 @@ class Quota:
     left: int | None = None
 
     def part(self, share: Share) -> "Quota":
-        """For one stream."""
+        """Return the quota with the part of `left` that one stream has."""
         return self if self.left is None else replace(self, left=share.of(self.left))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Where a stream stands, for all workers together.
+    """The state of a stream, shared by all workers.
 
-    `next_at`: the first free permit. `stretch_at`: when the present stretch of the ramp began,
-    and how many permits it has had, and the one before it. `day`: of UTC, and how many permits it
-    has had. `quota`: of the account, where it is known, as it was told at `quota_at`, less the
-    permits since. `breaker`: None where it is off.
+    `next_at`: the first free permit. `stretch_at`: when the present stretch of the ramp began, with
+    its number of permits, `stretch_taken`, and that of the stretch before, `last_taken`. `day`: of
+    UTC, with its number of permits, `taken`. `quota`: of the account, if known, as read at
+    `quota_at`, less the permits since. `breaker`: None if it is closed.
     """
 
     quota: Quota | None = None
@@ -119,11 +119,12 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """The permit `at`, after whose `cost` the next one is free.
+    """The permit `at`, and the state that taking it leads to. The next one is free after `cost`.
 
-    In the stretch that began at `stretch_at`, after one that had `last_taken`; of those that
-    `day` has, `cap` in all; of those that are left of the account's day, where `is_of_quota`.
-    `breaker`: what becomes of it where this permit is the one that tries; None: it is off.
+    `stretch_at`: when its stretch of the ramp began. `last_taken`: the permits of the stretch
+    before. `day`: the day that it counts for, with its `cap`. `is_of_quota`: it also counts for the
+    account's daily quota. `breaker`: the breaker while this permit is its probe; None: it is
+    closed.
     """
 
     at: datetime
@@ -137,16 +138,16 @@ class Taking:
 
     @property
     def is_probe(self) -> bool:
-        """Whether whoever takes it tries if anything can be sent."""
+        """Whether the email with this permit is the breaker's probe."""
         return self.breaker is not None
 
     @property
     def permit(self) -> Permit:
-        """For whoever takes it."""
+        """The permit itself."""
         return Permit(at=self.at, is_probe=self.is_probe)
 
     def from_(self, pace: Pace) -> Pace:
-        """Where it stands once it is taken."""
+        """Return the state after this permit is taken."""
         is_same_stretch = self.stretch_at == pace.stretch_at
         is_same_day = self.day == pace.day
         quota = pace.quota
@@ -167,10 +168,10 @@ class Taking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaceReading:
-    """For people: emails a second now and at most, permits taken today, and how many there are.
+    """The pace of one stream for people: emails a second, now and at most, and today's permits.
 
-    All of one stream. `quota`: of the account, None where its day is not known, or has no end.
-    `breaker`: None where it is off.
+    `cap`: the permits of today; None: any number. `quota`: of the account; None if its daily quota
+    is unknown or unlimited. `breaker`: None if it is closed.
     """
 
     rate: float
@@ -182,16 +183,16 @@ class PaceReading:
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
-    """Emails a second once nothing is cold."""
+    """Return the emails a second after the ramp."""
     account = pace.quota.rate if pace.quota else SANDBOX_RATE
     return plan.share.of_rate(min(MAX_RATE, plan.rate or QUOTA_SHARE * account))
 
 
 def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
-    """Emails a second: `ramp_from` doubled as often as the permits taken lately call for.
+    """Return the emails a second: `ramp_from`, doubled according to the permits taken lately.
 
-    Each stretch may have twice what the one before it had, in steps of the ramp: so it rises
-    while there is work, and whoever was idle, or took few, begins low.
+    Each stretch may have twice the permits of the one before, in steps of the ramp. So the rate
+    rises while there is work, and starts low after an idle or slow stretch.
     """
     full = full_rate(pace, plan)
     if not plan.ramp_from:
@@ -203,9 +204,9 @@ def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
 
 
 def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taking | NoPermit:
-    """The next permit, if it lies at or before `latest`, and the breaker lets it pass.
+    """Return the next permit, if it is at or before `latest` and the breaker lets it pass.
 
-    That is looked at first: an open breaker only requeues a run, also where the day is used up.
+    The breaker comes first: if it is open, a run is requeued even if the daily cap is used up.
     """
     if pace.breaker and pace.breaker.holds(now):
         return NoPermit.BREAKER_OPEN
@@ -232,13 +233,13 @@ def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taki
 
 
 def is_used_up(pace: Pace, now: datetime) -> bool:
-    """Whether nothing is left of the day of the account."""
+    """Whether the daily quota of the account is used up."""
     quota = _day_of_account(pace, now)
     return quota is not None and not quota.left
 
 
 def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
-    """What a person wants to know of it."""
+    """Return the pace for people to read."""
     day, taken = _today(pace, now)
     return PaceReading(
         rate=rate_at(pace, plan, now),
@@ -251,7 +252,7 @@ def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
 
 
 def _today(pace: Pace, now: datetime) -> tuple[date, int]:
-    """The day and what it has had. A clock that is behind at midnight does not bring one back."""
+    """Return the day and its permits. A clock that is behind at midnight brings no day back."""
     today = now.astimezone(UTC).date()
     if pace.day is None or pace.day < today:
         return today, 0
@@ -259,9 +260,9 @@ def _today(pace: Pace, now: datetime) -> tuple[date, int]:
 
 
 def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
-    """The quota that permits count for; None: they may be any number, or the answer is too old.
+    """Return the quota that permits count for; None: it is unlimited, unknown or too old.
 
-    SES may then refuse an email; else nobody would get any until it can be asked again.
+    If it is too old, SES may refuse an email; otherwise nothing could be sent until SES answers.
     """
     quota, at = pace.quota, pace.quota_at
     if quota is None or quota.left is None or at is None or now - at >= _BELIEVED_FOR:
@@ -270,7 +271,7 @@ def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
 
 
 def _last_taken(pace: Pace, plan: PacePlan, now: datetime) -> int:
-    """Permits of the stretch before this instant's."""
+    """Return the permits of the stretch before the one that `now` is in."""
     if pace.stretch_at is None or now - pace.stretch_at >= 2 * plan.ramp_every:
         return 0
     if now - pace.stretch_at >= plan.ramp_every:

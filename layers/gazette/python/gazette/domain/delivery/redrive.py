@@ -1,4 +1,4 @@
-"""What becomes of a run that failed once support has brought it back."""
+"""The results of redriving a failed run."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,11 +7,11 @@ from gazette.domain.delivery.run import Reason, Run
 
 
 class RedriveResult(StrEnum):
-    """What a redrive of a run that failed comes to.
+    """The result of redriving a failed run.
 
-    `STARTED`: the next run. `SENT_SINCE`: nothing, a later one was sent with its events.
-    `GOES_WITH`: a later one has not ended, and is queued again. The others start nothing;
-    `PAUSED`: the reader wants no email yet, and what waits goes with the first one after that.
+    `STARTED`: the next run was started. `SENT_SINCE`: nothing to do, a later run was sent with the
+    events. `GOES_WITH`: a later run has not ended, and is queued again. The others start nothing.
+    `PAUSED`: the reader wants no email yet; the first one after the pause has the events.
     """
 
     STARTED = "started"
@@ -24,9 +24,9 @@ class RedriveResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """`failed` was redriven; `run` is the one that sends its events, or has sent them.
+    """`failed` was redriven; `run` is the run that sends its events, or has sent them.
 
-    `reason`: why nothing is sent to a reader who is not written to.
+    `reason`: why the reader gets no email.
     """
 
     failed: Run

@@ -1,4 +1,4 @@
-"""The one delivery of one digest: its status, its reason, and what a claim has fixed."""
+"""A run: its status, its reason, and what its claim has fixed."""
 
 import hashlib
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
 
 
 class Status(StrEnum):
-    """Where a run stands. `sent`, `failed`, `skipped` and `cancelled` are final.
+    """The status of a run. `sent`, `failed`, `skipped` and `cancelled` are final.
 
-    One that this version does not know is neither final nor claimed: whatever comes after it waits.
+    A status that this version does not know is neither final nor claimed: later runs wait for it.
     """
 
     PENDING = "pending"
@@ -30,14 +30,14 @@ class Status(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """True where only evidence of acceptance still moves the run."""
+        """Whether only evidence of acceptance still moves the run."""
         return self in {Status.SENT, Status.FAILED, Status.SKIPPED, Status.CANCELLED}
 
 
 class Reason(StrEnum):
-    """Why a run has its status: what `explain` and the delivery events print.
+    """Why a run has its status, as `explain` prints it.
 
-    Where this version does not know it, the status alone counts.
+    If this version does not know the reason, only the status counts.
     """
 
     DUE = "due"
@@ -72,9 +72,9 @@ class Reason(StrEnum):
 
 
 def why_not_sent(reader: Reader) -> Reason:
-    """Why nothing is sent to somebody who is not an active subscriber.
+    """Return why nothing is sent to a reader who is not an active subscriber.
 
-    Raises UnreadableRow where this version does not know what the status means.
+    Raises UnreadableRow if this version does not know the status.
     """
     match reader:
         case Subscriber():
@@ -89,19 +89,18 @@ def why_not_sent(reader: Reader) -> Reason:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The one delivery of one digest.
+    """The delivery of one email.
 
-    `attempt` counts claims and never goes back; `refusals` counts those that the provider
-    refused; `uncertain` holds the attempts that it may have accepted. `epoch` is raised by
-    whoever stops the run, so that a claim made on what was read before the stop fails. `until`
-    is fixed by the first claim; `nonce` belongs to the claim that wrote it; `deadline` is the
-    instant before which nobody but the claimant may act. `check_at` is when the sweep looks;
-    `retry_at` is before when a refused run is not sent again. `overtaken`: something that stops or
-    changes it came after a claim, so too late for that. `detail` is the provider's own code for
-    the last refusal or unknown outcome. `variant`, `locale` and `categories` are what the last
-    claim was about to send, `newest` names those of its events that were stored last (`newest_of`),
-    and `left_out` those of its window that it did not show, because an earlier attempt with an
-    unknown outcome should have shown them and had not.
+    `attempt` counts claims and never decreases. `refusals` counts the attempts that the provider
+    refused. `uncertain` holds the attempts that it may have accepted. Every stop raises `epoch`, so
+    that a claim on an older read fails. The first claim fixes the end of `window`. `nonce`
+    identifies the last claim. Before `deadline`, only the claimant may act. The sweep looks at the
+    run at `check_at`. A refused run is not sent before `retry_at`. `overtaken`: a stop or a change
+    came after a claim, and so too late. `detail` is the provider's code for the last refusal or
+    unknown outcome. `variant`, `locale` and `categories` describe the email of the last claim.
+    `newest` names its events that were stored last (`newest_of`). `left_out` names the events of
+    its window that it does not show, because an earlier attempt with an unknown outcome should have
+    shown them and did not.
     """
 
     key: RunKey
@@ -129,29 +128,29 @@ class Run:
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody still has to act on it: what is carried waits for its successor."""
+        """Whether the run still needs an action. A carried run waits for its successor."""
         is_carried = self.reason is Reason.CARRIED and is_known(self.status)
         return not self.status.is_final and not is_carried
 
     @property
     def is_unclaimed(self) -> bool:
-        """Whether nobody has claimed it, and it may not have gone out: so it can be superseded."""
+        """Whether no claim is open and no attempt uncertain, so that it can be superseded."""
         return self.status in {Status.PENDING, Status.RETRYING} and not self.uncertain
 
     def knows(self, attempt: int | None) -> bool:
-        """Whether such an attempt was claimed, so that the window says what it held."""
+        """Whether this attempt was claimed, so that the window tells what it held."""
         return attempt is not None and 1 <= attempt <= self.attempt and self.window is not None
 
     def has_taken(self, stored_at: datetime) -> bool:
-        """Whether it was claimed with a window over that instant, and was sent, or may be."""
+        """Whether its window holds that instant, and it was, is being or may have been sent."""
         may_have_gone = self.status in _TAKING or bool(self.uncertain)
         return may_have_gone and self.window is not None and self.window.holds(stored_at)
 
     def has_shown(self, event_id: str, stored_at: datetime) -> bool:
-        """Whether what it took had this event in it.
+        """Whether its email had this event.
 
-        What was stored well before the window ended was there to be read. Of what was stored last,
-        the write may have come after the read: the row says what was read.
+        An event that was stored well before the end of the window was there to be read. One that
+        was stored last may have been written after the read: `newest` tells whether it was read.
         """
         if self.window is None or not self.has_taken(stored_at):
             return False
@@ -161,37 +160,37 @@ class Run:
         return name not in self.left_out
 
     def has_passed_over(self, event_id: str, stored_at: datetime) -> bool:
-        """Whether what it took should have had this event in it, and had not."""
+        """Whether its email should have had this event, and did not."""
         return self.has_taken(stored_at) and not self.has_shown(event_id, stored_at)
 
     def is_claimed_like(self, claimed: "Run") -> bool:
-        """Whether this is what `claimed` became: its claim stands, whatever else has changed."""
+        """Whether this run has the claim of `claimed`, whatever else has changed since."""
         return self.status is Status.SENDING and bool(self.nonce) and self.nonce == claimed.nonce
 
     @property
     def closes_a_window(self) -> bool:
-        """Whether it was sent, and says what with: the next window begins behind it."""
+        """Whether it was sent with a known window: the next window begins behind that."""
         return self.status is Status.SENT and self.window is not None
 
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
-        """Whether nobody who looks back from the run `of`, or for an instant, needs older ones."""
+        """Whether a chain that is read from the run `of`, or for an instant, may end here."""
         is_behind = holding is None or (self.window is not None and self.window.until < holding)
         return self.closes_a_window and self.key != of and is_behind
 
     @property
     def may_have_gone(self) -> bool:
-        """Whether it was not sent as far as anybody knows, and yet may have been."""
+        """Whether it may have been sent, but is not known to have been."""
         return bool(self.uncertain) and self.status is not Status.SENT
 
 
 _TAKING = {Status.SENT, Status.SENDING, Status.UNKNOWN}
 
 STILL_WRITTEN = timedelta(minutes=2)
-"""For so long a write may be under way: longer than any function runs that writes events."""
+"""The longest that a write may take: longer than any function that writes events runs."""
 
 
 def newest_of(events: Iterable[Placed], window: Window) -> tuple[str, ...]:
-    """Names what was stored so late in a window that not all of it may have been read."""
+    """Return the names of events stored so late in a window that others may not have been read."""
     return tuple(
         sorted(
             name_of(placed.event.id)
@@ -202,16 +201,16 @@ def newest_of(events: Iterable[Placed], window: Window) -> tuple[str, ...]:
 
 
 def name_of(event_id: str) -> str:
-    """A short name for an event among the few of a reader that a run has to name."""
+    """Return a short name for an event, for the few events that a run has to name."""
     return hashlib.sha256(event_id.encode()).hexdigest()[:8]
 
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
-"""Before everything that was ever stored."""
+"""An instant before anything was stored."""
 
 
 def sent_until(chain: Iterable[Run]) -> datetime:
-    """Up to where the runs of a schedule have been sent: the greatest end of a sent window."""
+    """Return up to when the events of a schedule were sent: the latest end of a sent window."""
     return max(
         (run.window.until for run in chain if run.status is Status.SENT and run.window),
         default=BEGINNING,
@@ -219,21 +218,21 @@ def sent_until(chain: Iterable[Run]) -> datetime:
 
 
 MAX_UNKNOWN_ATTEMPTS = 2
-"""Attempts with an unknown outcome that may hold one event: after so many it is given up."""
+"""The most attempts with an unknown outcome that may hold one event; then it is given up."""
 
 
 def given_up_until(chain: Iterable[Run]) -> datetime:
-    """Up to where every event was in as many attempts with an unknown outcome as one may be in.
+    """Return up to when every event was in MAX_UNKNOWN_ATTEMPTS attempts with unknown outcomes.
 
     All windows of a schedule begin where the last sent one ended, so an attempt with an unknown
-    outcome holds whatever was stored up to its end, and was not given up before.
+    outcome holds every event that was stored up to its end and was not given up before.
     """
     ends = sorted(run.window.until for run in chain if run.window for _ in run.uncertain)
     return ends[-MAX_UNKNOWN_ATTEMPTS] if len(ends) >= MAX_UNKNOWN_ATTEMPTS else BEGINNING
 
 
 def is_given_up(stored_at: datetime, chain: Iterable[Run]) -> bool:
-    """Whether what was stored then goes out no more, and no email is known to have had it."""
+    """Whether an event stored then is not sent again, and no email is known to have had it."""
     runs = tuple(chain)
     is_sent = any(
         run.status is Status.SENT and run.window and run.window.holds(stored_at) for run in runs
@@ -242,7 +241,7 @@ def is_given_up(stored_at: datetime, chain: Iterable[Run]) -> bool:
 
 
 def settled_until(chain: Iterable[Run]) -> datetime:
-    """Up to where nothing is sent any more: it was, or it was given up."""
+    """Return up to when every event was sent or given up."""
     runs = tuple(chain)
     return max(sent_until(runs), given_up_until(runs))
 
@@ -254,11 +253,11 @@ _NOT_SENT = {
     Status.SKIPPED,
     Status.CANCELLED,
 }
-"""Of any other, also of one that is not known, an attempt is being made, or was."""
+"""Runs with any other status, known or not, are in an attempt or have made one."""
 
 
 def may_have_gone_until(chain: Iterable[Run]) -> datetime:
-    """Up to where they were sent, are being sent, or may have been: nothing up to here moves."""
+    """Return up to when events were sent, are being sent or may have been: those do not move."""
     return max(
         (
             run.window.until

@@ -1,4 +1,4 @@
-"""What can happen to a run: said by a worker, the provider, the sweep or somebody who stops it."""
+"""What can happen to a run: signals of a worker, the provider, the sweep or a stop."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from gazette.domain.model import Window
 
 
 class Policy(StrEnum):
-    """What the adopter chose to do with a run whose outcome stays unknown."""
+    """What to do with a run whose outcome stays unknown (setting `unknown_policy`)."""
 
     RESEND = "resend"
     CARRY_OVER = "carry_over"
@@ -21,8 +21,7 @@ class Policy(StrEnum):
 class Claim:
     """A worker is about to call the provider.
 
-    `variant`, `locale`, `categories`, `newest` and `left_out` tell what it is about to send
-    (run.Run).
+    `variant`, `locale`, `categories`, `newest` and `left_out` describe the email (run.Run).
     """
 
     window: Window
@@ -37,7 +36,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The provider took this attempt's message."""
+    """The provider accepted this attempt's message."""
 
     attempt: int
     message_id: str
@@ -45,9 +44,9 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForNow:
-    """The provider surely refused the attempt and may take another: throttled, not connected.
+    """The provider certainly refused the attempt, but may accept another: throttled, no connection.
 
-    `retry_at`: not before then; None: as soon as anybody comes to it.
+    `retry_at`: the earliest next attempt; None: as soon as possible.
     """
 
     attempt: int
@@ -57,7 +56,7 @@ class RefusedForNow:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForGood:
-    """The provider surely refused the attempt and would refuse it again."""
+    """The provider certainly refused the attempt and would refuse it again."""
 
     attempt: int
     detail: str = ""
@@ -65,9 +64,9 @@ class RefusedForGood:
 
 @dataclass(frozen=True, slots=True)
 class RefusedAccount:
-    """The provider refuses everything now of the stream that this is of: nobody's attempt.
+    """The provider refuses the whole stream for now; it does not count as an attempt of the run.
 
-    `every_stream`: by definition it refuses those of all others too.
+    `every_stream`: by definition the refusal concerns all other streams too.
     """
 
     attempt: int
@@ -77,16 +76,16 @@ class RefusedAccount:
 
 @dataclass(frozen=True, slots=True)
 class NotAttempted:
-    """The claimant gave the run back without having called the provider."""
+    """The claimant gave the claim back without a call of the provider."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """The provider may have taken this attempt's message: time-out after write, reset, 5xx.
+    """The provider may have accepted this attempt's message: time-out after write, reset, 5xx.
 
-    `check_at`: when the grace period for evidence is over; None: when the sweep looks anyway.
+    `check_at`: when the grace period for evidence ends; None: leave the time as it is.
     """
 
     attempt: int
@@ -96,7 +95,7 @@ class Uncertain:
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The claimant of this attempt can no longer be alive. `check_at`: as in Uncertain."""
+    """The claimant of this attempt is certainly gone. `check_at`: as in Uncertain."""
 
     attempt: int
     check_at: datetime | None = None
@@ -104,9 +103,9 @@ class DeadlinePassed:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The provider reported an event for this attempt: it took its message, some time ago.
+    """A delivery event proves that the provider accepted this attempt's message.
 
-    `attempt` None: the delivery event does not say which one.
+    `attempt` None: the delivery event does not name the attempt.
     """
 
     attempt: int | None
@@ -115,7 +114,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class GraceOver:
-    """No evidence came in time. For `resend`, the channel that would have brought it is alive."""
+    """No evidence arrived in time. For `resend`, delivery events are proven to arrive."""
 
     policy: Policy
 
@@ -129,28 +128,28 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Somebody no longer wants this run."""
+    """The run is no longer wanted."""
 
     reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """The next run of the schedule takes this one's events over."""
+    """The next run of the schedule takes over this run's events."""
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Every event of it was in as many attempts with an unknown outcome as one may be in."""
+    """Every event of the run was in MAX_UNKNOWN_ATTEMPTS attempts with unknown outcomes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Something that a worker may have read before its claim has changed."""
+    """Something that a worker reads before its claim has changed."""
 
 
 SendOutcome = Accepted | RefusedForNow | RefusedForGood | RefusedAccount | Uncertain
-"""What one call of the provider can come to. Each leads to a different act."""
+"""The possible outcomes of one call of the provider. Each is handled differently."""
 
 Signal = (
     SendOutcome

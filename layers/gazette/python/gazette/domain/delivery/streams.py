@@ -1,4 +1,4 @@
-"""Two streams of email, digests and what goes out at once: neither waits behind the other."""
+"""The two streams of email, digests and immediate emails: neither waits for the other."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -16,31 +16,31 @@ class Streams(Generic[ValueT_co]):
     immediate: ValueT_co
 
     def of(self, schedule: str) -> ValueT_co:
-        """The one for runs of this schedule."""
+        """Return the value of the stream to which runs of this schedule belong."""
         return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.digest
 
     def beside(self, schedule: str) -> ValueT_co:
-        """The one for all other runs."""
+        """Return the value of the other stream."""
         return self.digest if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.immediate
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a stream has of all email: from `start` up to `end`, in hundredths.
+    """The share of a stream in all email: from `start` to `end`, in hundredths.
 
-    Shares that lie side by side have the whole between them, to the last email, however small
-    it is: where they meet, both round the same number.
+    Adjacent shares add up to the whole, to the last email, however small it is: both round the
+    same number where they meet.
     """
 
     start: int
     end: int
 
     def of(self, whole: int) -> int:
-        """So many of these emails."""
+        """Return the share of this number of emails."""
         return whole * self.end // 100 - whole * self.start // 100
 
     def of_rate(self, rate: float) -> float:
-        """So much of this rate."""
+        """Return the share of this rate."""
         return rate * (self.end - self.start) / 100
 
 
@@ -48,8 +48,8 @@ WHOLE = Share(0, 100)
 
 
 def divided(immediate_share: int) -> Streams[Share]:
-    """All email, of which so many hundredths, 1 to 99, go out at once.
+    """Divide all email: `immediate_share` hundredths, 1 to 99, are for immediate emails.
 
-    What cannot be halved is a digest's.
+    The remainder of a division goes to digests.
     """
     return Streams(immediate=Share(0, immediate_share), digest=Share(immediate_share, 100))

@@ -1,1 +1,1 @@
-"""What the steps need from the outside, as protocols."""
+"""The ports: what the steps need from outside, as protocols."""

@@ -1,10 +1,10 @@
-"""What the steps need to know about time."""
+"""Time: the clock, and the rest of an invocation."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 Clock = Callable[[], datetime]
-"""Returns the instant now, timezone-aware."""
+"""Returns the present instant, timezone-aware."""
 
 
 TimeLeft = Callable[[], timedelta]

@@ -1,9 +1,9 @@
-"""What the steps need from the tables of what is due and what became of it.
+"""The tables of what is due, and of what became of it.
 
-Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
-does the same again. All instants are timezone-aware UTC. Reads are strongly consistent unless
-they say otherwise. A row that cannot be read is raised as UnreadableRow, also by a Sequence or a
-Mapping; an Iterator tells it in its place, and goes on (rule 20).
+Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless
+they say otherwise. A method raises UnreadableRow for a row that cannot be read, also if it returns
+a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues (rule 20).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,15 +19,15 @@ from gazette.domain.model import RunKey, Schedule
 
 
 class RunSequences(Protocol):
-    """Schedules by (user id, name), with the sequence of the next run of each."""
+    """Schedules by (user id, name), each with the sequence of its next run."""
 
     def get(self, user_id: str, name: str) -> Schedule | None:
-        """The schedule, or None."""
+        """Return the schedule, or None."""
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """Store it if what is there is still `replacing` (None: nothing); False where not.
+        """Store it if the stored schedule is still `replacing` (None: none is stored); else False.
 
-        Told by next occurrence, sequence, revision and the date of the change.
+        Compares the next occurrence, the sequence, the revision and the date of the change.
         """
 
 
@@ -35,177 +35,176 @@ class Schedules(RunSequences, Protocol):
     """Schedules by (user id, name), and those that are due by (slot, shard)."""
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
-        """All schedules of a user, also those that are not in the due index."""
+        """Return all schedules of a user, including those that are not in the due index."""
 
     def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
-        """The schedules due in a slot and shard, page by page.
+        """Yield the schedules due in a slot and shard, page by page.
 
-        Eventually consistent: one written in the last seconds may be missing, one that has
-        been advanced may still be there. Read the slot again on a later tick.
+        Eventually consistent: a schedule that was written in the last seconds may be missing, and
+        one that has been advanced may still be there. Read the slot again at a later tick.
         """
 
     def count_due(self, slot: datetime, shard: int) -> int:
-        """How many there are. Eventually consistent."""
+        """Return how many schedules are due. Eventually consistent."""
 
     def withdraw(self, schedule: Schedule) -> bool:
-        """Take it out of the due index, if it is as it was read; else False.
+        """Remove it from the due index, if it is as it was read; else return False.
 
-        It is kept, no longer `listed`, and fan-out no longer sees it.
+        The schedule itself stays, no longer `listed`, and fan-out no longer sees it.
         """
 
     def remove(self, schedule: Schedule) -> bool:
-        """Leave no trace of it, if it is as it was read; else False."""
+        """Delete it, if it is as it was read; else return False."""
 
 
 class Runs(Protocol):
     """Runs by key. No method ever removes one."""
 
     def create(self, run: Run) -> Run:
-        """Store the run unless its key exists; returns the run that is stored now."""
+        """Store the run unless its key exists; return the run that is stored now."""
 
     def get(self, key: RunKey) -> Run | None:
-        """The run, or None."""
+        """Return the run, or None."""
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        """The run of `key` and those before it, newest first.
+        """Return the run of `key` and the runs before it, newest first.
 
-        Reaches back to the last one before it that was sent with a window, or to the first; with
-        `holding`, to the last whose window ended before that instant. Empty
-        where nothing with that key or an earlier one exists.
+        Reaches back to the last earlier run that was sent with a window, or to the first run; with
+        `holding`, to the last sent run whose window ended before that instant. Empty if there is no
+        run with that key or an earlier one.
         """
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
-        """Every run of a user, whatever its schedule."""
+        """Yield every run of a user, of all schedules."""
 
     def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
-        """The runs that are due in a slot, but for those that go out at once.
+        """Yield the runs that are due in a slot, except immediate ones.
 
-        Eventually consistent: one that was written in the last seconds may be missing, or be
-        as it was before.
+        Eventually consistent: a run that was written in the last seconds may be missing or
+        outdated.
         """
 
     def swap(self, before: Run, after: Run) -> Run:
         """Store `after` if status, reason, attempt and epoch are still those of `before`.
 
-        Returns the run that is stored now: `after` where the write won, also where its answer
-        was lost and the nonce shows that it was ours; else what somebody else stored. Never
-        creates a run: raises LookupError where there is none.
+        Returns the run that is stored now: `after` if the write succeeded, even if its answer was
+        lost and only the nonce shows that; else what another process stored. Never creates a run:
+        raises LookupError if there is none.
         """
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
-        """Store the second of each pair, all of them or none, if each first is as it was read.
+        """Store the second of each pair, all or none, if each first is as it was read.
 
-        As `swap` tells it; one that is its own second is only looked at. True also where its
-        answer was lost and the nonce of the first pair shows that it was ours; False where
-        somebody else has stored one of them meanwhile.
+        Compares as `swap` does. If both runs of a pair are the same, that run is only checked.
+        Returns True if the write succeeded, even if its answer was lost and only the nonce of the
+        first pair shows that; False if another process has changed one of the runs.
         """
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
-        """The open runs of a partition that somebody had to look at by `at`, the oldest first.
+        """Yield the open runs of a partition whose `check_at` is not after `at`, the oldest first.
 
-        Found by an index that is eventually consistent; each is then as it is stored now.
+        The index is eventually consistent; each run is yielded as it is stored now.
         """
 
     def oldest_due(self, partition: int) -> datetime | None:
-        """When the open run of a partition was due that was due first; None where none is open.
+        """Return when the oldest open run of a partition was due; None if none is open.
 
         Eventually consistent.
         """
 
 
 class Batches(Protocol):
-    """What is said of the runs of a slot as a whole, and how far each shard has come."""
+    """The batches, and the checkpoint of each shard."""
 
     def begin(self, slot: datetime) -> Batch:
-        """Remember that runs of the slot are being started; returns what is known of it."""
+        """Record that runs of the slot are being started; return the batch."""
 
     def cancel(self, slot: datetime) -> Batch:
-        """Remember that no run of the slot is to be sent any more; returns what is known of it.
+        """Record that no run of the slot may be sent any more; return the batch.
 
-        Also before any was started. Whoever reads the batch afterwards sees it.
+        Also works before any run was started. Every later read of the batch sees it.
         """
 
     def get(self, slot: datetime) -> Batch:
-        """What is known of the slot's batch."""
+        """Return the batch of the slot."""
 
     def latest(self, number: int) -> Sequence[Batch]:
-        """The last `number` batches, newest first. Eventually consistent."""
+        """Return the last `number` batches, newest first. Eventually consistent."""
 
     def announce(self, shards: int) -> None:
-        """Say that schedules may be written to so many shards, before the first one is."""
+        """Record that schedules may be written to `shards` shards, before the first write."""
 
     def announced(self) -> Mapping[int, datetime]:
-        """Every number of shards that was ever announced, and the slot in which that was."""
+        """Return every number of shards that was ever announced, with the slot of that."""
 
     def checkpoints(self) -> Mapping[int, datetime]:
-        """Of each shard that ever finished, the last slot that it is done with.
+        """Return, for each shard that ever finished, the last slot that it has finished.
 
-        One that cannot be read counts as none, here and above: its shard is gone through from where
-        it began, which takes longer, and starts nothing twice.
+        An unreadable row counts as absent, here and in `announced`: its shard starts again from its
+        beginning, which takes longer, and starts nothing twice.
         """
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
-        """Remember that a shard is done with `slot` and all before it; it never goes back."""
+        """Record that a shard has finished `slot` and all before it; it never goes back."""
 
     def leave_behind(self, shard: int, slot: datetime) -> None:
-        """Remember that something of a slot could not be read, and is due in it still.
+        """Record that a slot still has a due schedule with a row that could not be read.
 
-        Whatever the shard is done with: each tick looks at it again.
+        Each tick looks at the slot again, whatever the checkpoint of the shard.
         """
 
     def left_behind(self) -> Collection[tuple[int, datetime]]:
-        """Shard and slot of all that was left behind."""
+        """Return shard and slot of everything that was left behind."""
 
     def catch_up(self, shard: int, slot: datetime) -> None:
-        """Remember that nothing of it is left behind any more."""
+        """Record that nothing of the slot is left behind any more."""
 
 
 class CategoryStats(Protocol):
     """What became of the emails that showed a category, by the hour in which they were sent.
 
-    Counts are for a threshold: what is lost on the way to them is not made up for.
+    The counts serve a threshold: lost ones are not made up for.
     """
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """Count one more of the emails that were sent at that instant.
+        """Count one more email that was sent at that instant.
 
-        A bounce or a complaint counts only where one that was sent in that hour did: so what was
-        sent before `forget` counts no more.
+        A bounce or a complaint counts only if a sent email of that hour was counted: so emails that
+        were sent before `forget` no longer count.
         """
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """The sum of what was sent in the hour of `instant` and later."""
+        """Return the sums for emails that were sent in the hour of `instant` or later."""
 
     def forget(self, category: str) -> None:
         """Begin anew."""
 
 
 class CategoryHolds(Protocol):
-    """Which categories are on hold."""
+    """The category holds."""
 
     def active(self) -> Sequence[CategoryHold]:
-        """All of them, by name."""
+        """Return all holds, by name."""
 
     def add(self, hold: CategoryHold) -> bool:
-        """Put a category on hold; False where it is on hold already, and stays as it is."""
+        """Put a category on hold; False if it is on hold already, and the hold stays as it is."""
 
     def release(self, category: str) -> bool:
-        """Release it; False where it was not on hold."""
+        """Release the category; False if it was not on hold."""
 
 
 class Engagements(Protocol):
-    """What became of emails, by run. Whatever comes in any order, any number of times, ends in
-    the same rows."""
+    """What became of emails, by run. The rows do not depend on order or repetition of events."""
 
     def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
-        """Remember that it happened to the email of `run`, unless it did before `at` already.
+        """Record that the event happened to the email of `run`, unless it has happened before `at`.
 
-        Kept with the locale, the variant and the categories of `run`. Whether nothing was known of
-        it before: True once at most for each event, and never where that answer was lost.
+        Stored with the locale, the variant and the categories of `run`. Returns whether the event
+        is the first of its kind: True at most once for each, and never if that answer was lost.
         """
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
-        """What became of the emails that were due in a slot, those at once with them.
+        """Yield what became of the emails that were due in a slot, immediate ones included.
 
-        Eventually consistent. An email of which nothing was reported is not among them.
+        Eventually consistent. An email without delivery events is not included.
         """

@@ -1,7 +1,7 @@
 """The mail provider, and the proof that its delivery events arrive.
 
-Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
-does the same again. All instants are timezone-aware UTC.
+Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+repeats the call. All instants are timezone-aware UTC.
 """
 
 from datetime import datetime, timedelta
@@ -16,39 +16,39 @@ class Mailer(Protocol):
     """The provider that delivers email."""
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        """Hand over one message in exactly one request, never repeated, and say what came of it.
+        """Send one message in exactly one request, without retries, and return the outcome.
 
-        Returns within the send time-out. Does not raise for anything that the provider or the
-        network does: `Uncertain` is the answer for whatever cannot be told.
+        Returns within the send time-out. Never raises for a fault of the provider or the network:
+        if the outcome is not known, returns `Uncertain`.
         """
 
 
 class EvidenceLog(Protocol):
-    """Up to when the provider's own delivery events have come in."""
+    """Up to which sending time delivery events have arrived."""
 
     def note(self, sent_at: datetime) -> None:
-        """A delivery event of an email that was sent at this instant has been worked off."""
+        """Record that a delivery event of an email sent at this instant has been processed."""
 
     def latest(self) -> datetime | None:
-        """The latest such instant, give or take some seconds; None: there never was any."""
+        """Return the latest such instant, to within some seconds; None: there was none."""
 
 
 class EvidenceBacklog(Protocol):
-    """The delivery events that wait to be worked off."""
+    """The delivery events that wait to be processed."""
 
     def is_clear(self, grace: timedelta) -> bool:
-        """Whether none waits for longer than `grace`, and none has failed."""
+        """Return whether none has waited for longer than `grace`, and none has failed."""
 
 
 class Canary(Protocol):
-    """An email to nobody, whose delivery event proves that delivery events come in."""
+    """An email to the mailbox simulator, whose delivery event proves that such events arrive."""
 
     def send(self) -> None:
-        """Send one. What becomes of it shows in the delivery events alone."""
+        """Send a canary. Only its delivery events show the outcome."""
 
 
 class Account(Protocol):
     """The account with the mail provider."""
 
     def quota(self) -> Quota:
-        """What it may send now. Raises Unavailable where that cannot be told."""
+        """Return what the account may send now. Raises Unavailable if that is not known."""

@@ -1,7 +1,7 @@
-"""The pace of each stream, for all workers together.
+"""The rate limiter and the circuit breaker of each stream, shared by all workers.
 
-Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
-does the same again. All instants are timezone-aware UTC.
+Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+repeats the call. All instants are timezone-aware UTC.
 """
 
 from datetime import datetime
@@ -12,60 +12,57 @@ from gazette.domain.delivery.pace import NoPermit, PaceReading, Permit, Quota
 
 
 class RateLimiter(Protocol):
-    """Gives all workers together their permits in a stream, at no more than its rate."""
+    """Gives out the permits of a stream to all workers, at no more than its rate."""
 
     def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         """Take the next permit, if it is not after `latest`.
 
-        Nobody else gets it, also where it is not used. It counts for the day of `now`. What is
-        not taken costs no permit; a call whose answer is lost may. While the breaker is on there is
-        none, but one for each of its steps, whose `is_probe` is set.
+        No other worker gets that permit, even if it is not used. It counts for the day of `now`.
+        Returning NoPermit costs no permit; a call whose answer is lost may cost one. While the
+        breaker is open there is only one permit for each of its steps, that of the probe.
         """
 
 
 class CircuitBreaker(Protocol):
-    """Pulls and releases the breaker of a stream, which all workers see where they take permits in
-    it.
+    """The circuit breaker of a stream, which every worker sees when it takes a permit.
 
-    Permits that were taken before are used. After an error it may have been done.
+    Permits that were taken before may still be used. After an error, the change may have been made.
     """
 
     def trip(self, why: str, now: datetime) -> OpenBreaker:
-        """The provider refused all of the stream: on, or on for longer, as `tripped` says.
+        """Open the breaker, or extend it, after a refusal of the whole stream (see `tripped`).
 
-        Returns it as it is now. One that was pulled by hand stays as it is.
+        Returns the breaker as it is now. One that was opened by hand stays as it is.
         """
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
-        """The provider refused an email of another stream for what concerns this one too.
+        """Open the breaker after a refusal in another stream that concerns this one too.
 
-        On; one that is on already stays as it is. May be repeated.
+        An open breaker stays as it is. Can be repeated.
         """
 
     def reset(self) -> None:
-        """The provider takes email again: off, unless it was pulled by hand. May be repeated."""
+        """Close the breaker, unless it was opened by hand. Can be repeated."""
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """A person stops the stream until `close_by_hand`. Returns it as it is now."""
+        """Stop the stream until `close_by_hand`. Returns the breaker as it is now."""
 
     def close_by_hand(self) -> None:
-        """Off, whoever pulled it. May be repeated."""
+        """Close the breaker, whatever opened it. Can be repeated."""
 
 
 class PaceGauge(Protocol):
-    """Shows how fast the emails of a stream go out."""
+    """Shows the pace of a stream."""
 
     def read(self, now: datetime) -> PaceReading:
-        """Emails a second now and at most; how many permits were taken today, of how many."""
+        """Return the emails a second, now and at most, and the permits taken today, of how many."""
 
     def foresee(self, now: datetime, latest: datetime) -> Permit | NoPermit:
-        """What `RateLimiter.reserve` would answer. Nobody's permit is taken, and the breaker is not
-        tried.
-        """
+        """Return what `RateLimiter.reserve` would, without a permit taken or a probe started."""
 
 
 class QuotaStore(Protocol):
-    """Where all workers look up what the account lets a stream send."""
+    """Stores, for all workers, what the account allows a stream to send."""
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """Its part at that instant: each permit from now on leaves one less of its day."""
+        """Store the stream's part as of `at`. Each later permit reduces what is left of the day."""

@@ -1,7 +1,7 @@
 """The queues and the bus.
 
-Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
-does the same again. All instants are timezone-aware UTC.
+Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+repeats the call. All instants are timezone-aware UTC.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,24 +16,24 @@ MessageT_contra = TypeVar("MessageT_contra", contravariant=True)
 
 
 MESSAGES_A_CALL = 10
-"""What SQS takes in one SendMessageBatch."""
+"""The most messages of one SendMessageBatch."""
 
 
 Said = ChoosePreferences | ChangeFollow | MarkActive
-"""What Gazette itself puts on the bus: what readers say on its pages, and signs of life."""
+"""What Gazette itself puts on the bus: readers' choices on its pages, and signs of life."""
 
 
 LONGEST_DELAY = timedelta(seconds=900)
-"""For which SQS hides a message that is sent."""
+"""The longest delay of a message that is sent to SQS."""
 
 
 LONGEST_HIDING = timedelta(hours=12)
-"""For which SQS hides a message that was received."""
+"""The longest visibility time-out of a message that was received from SQS."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:
-    """A run to put on a queue, hidden for `delay` (0 to 900 s)."""
+    """A run to put on a queue, with a `delay` of 0 to 900 s."""
 
     key: RunKey
     delay: timedelta
@@ -41,7 +41,7 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard's share of the slots from `since` to `until`, both of them with it."""
+    """One shard, in the slots from `since` to `until`, both included."""
 
     number: int
     since: datetime
@@ -49,29 +49,29 @@ class Shard:
 
 
 class Queue(Protocol[MessageT_contra]):
-    """A queue of messages to work off. Each is delivered at least once, in any order."""
+    """A queue of messages. Each is delivered at least once, in any order."""
 
     def send(self, messages: Iterable[MessageT_contra]) -> None:
-        """Queue them, ten a call. Raises Unavailable unless all of them are queued.
+        """Queue the messages, ten a call. Raises Unavailable unless all are queued.
 
         After an error, some may be queued.
         """
 
 
 RunQueue = Queue[QueuedRun]
-"""A queue of runs to deliver: generate's, or resend's."""
+"""A queue of runs to deliver: that of `generate` or of `resend`."""
 
 
 FailedRuns = Queue[RunKey]
-"""Where runs that failed wait for a person. One that is brought back to resend changes nothing."""
+"""Where failed runs wait for a person, who may redrive them to the resend queue."""
 
 
 ShardQueue = Queue[Shard]
-"""The queue of shards to fan out."""
+"""The queue of shards for fan-out."""
 
 
 SweepQueue = Queue[int]
-"""The queue of the partitions of open runs to sweep."""
+"""The queue of partitions of open runs for the sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ class Bus(Protocol):
     """The bus that services put events on."""
 
     def put(self, said: Sequence[Said]) -> bool:
-        """Put what is said of a reader on it; False where none of it was taken.
+        """Put what readers said on the bus; False if the bus accepted none of it.
 
-        Raises Unavailable where some of it was not, or where that cannot be told.
+        Raises Unavailable if it did not accept some of it, or if that is not known.
         """
 
 
 class Quarantine(Protocol):
-    """Where messages that do not fit the contract wait for a person."""
+    """Where messages that do not match their schema wait for a person."""
 
     def keep(self, body: str, reason: str) -> None:
-        """Keep the original `body` together with the reason in plain words."""
+        """Store the original `body` with the reason in plain words."""

@@ -1,7 +1,7 @@
 """Emails and pages, and the links in them.
 
-Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
-does the same again. All instants are timezone-aware UTC.
+Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+repeats the call. All instants are timezone-aware UTC.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 
 class Renderer(Protocol):
-    """Permits a digest into an email."""
+    """Renders a digest as an email."""
 
     def ranking(self, variation: int) -> Ranking:
-        """What comes first in the digests of a variation."""
+        """Return what comes first in the digests of a variation."""
 
     def render(
         self,
@@ -28,17 +28,17 @@ class Renderer(Protocol):
         *,
         variation: int = 1,
     ) -> Edition:
-        """The edition for this reader. Deterministic: the same input makes the same bytes.
+        """Return the edition for this reader. Deterministic: the same input makes the same bytes.
 
-        It may show fewer groups than `digest` has, the first ones, and counts the others as left
-        out. `schedule` is the run's: the email says why, and how often, the reader gets it.
-        Raises RenderingFailed for whatever a template cannot show.
+        It may show only the first groups of `digest`, and counts the others as left out.
+        `schedule`: the run's; the email says why, and how often, the reader gets it. Raises
+        RenderingFailed if a template cannot show something.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
-    """How often something was there already, and how often it had to be made."""
+    """Hits and misses of a cache: how often a value was `found`, and how often it was `made`."""
 
     found: int
     made: int
@@ -48,8 +48,8 @@ class CacheCount:
 class Links:
     """The reader's own links, signed, https.
 
-    `preferences`: the page of choices. `email`: this email in the browser. `updates`: everything
-    of its run, also what the email leaves out.
+    `preferences`: the preference page. `email`: this email in the browser. `updates`: every event
+    of its run, including those that the email leaves out.
     """
 
     unsubscribe: str
@@ -62,42 +62,42 @@ class LinkMaker(Protocol):
     """Makes the signed links of an email."""
 
     def links(self, key: RunKey) -> Links:
-        """The links for the reader of this run. Raises Unavailable where no key is known."""
+        """Return the links for the reader of this run. Raises Unavailable if no key is known."""
 
 
 class KeyStore(Protocol):
-    """Where the keys lie that sign the links."""
+    """Where the keys that sign links are stored."""
 
     def read(self) -> LinkKeys:
-        """As they are stored now. Raises InvalidKeys, with what to do."""
+        """Return the keys as they are stored now. Raises InvalidKeys, which says what to do."""
 
     def replace(self, keys: LinkKeys) -> bool:
-        """Store them if what is there is still what `read` returned last; else False."""
+        """Store the keys if the stored ones are still as `read` returned them last; else False."""
 
 
 class Pages(Protocol):
     """The web pages that a reader sees. Each returns a whole HTML document.
 
-    `accepted` is what the browser says it speaks (Accept-Language), where nobody asked who reads.
+    `accepted` is the browser's Accept-Language header, for pages that do not know the reader.
     """
 
     def confirm_unsubscribe(self, accepted: str) -> str:
-        """Asks before anything happens; its button repeats the request as a POST."""
+        """Ask for confirmation; the button repeats the request as a POST."""
 
     def unsubscribed(self, accepted: str) -> str:
-        """Says that it is done."""
+        """Say that the reader is unsubscribed."""
 
     def invalid_link(self, accepted: str) -> str:
-        """Says that a link does not work and what to do, the same whatever the cause."""
+        """Say that a link does not work, and what to do; the same text whatever the cause."""
 
     def went_wrong(self, accepted: str) -> str:
-        """Says that it is not the reader's fault, and what to do."""
+        """Say that an error occurred that is not the reader's fault, and what to do."""
 
     def not_sent(self, reader: Subscriber) -> str:
-        """Says that there is nothing to see before an email is sent."""
+        """Say that there is nothing to see before the email is sent."""
 
     def nothing_left(self, reader: Subscriber) -> str:
-        """Says that nothing of what an email showed is still there."""
+        """Say that none of the events of the email is still stored."""
 
     def updates(self, digest: Digest, reader: Subscriber) -> str:
-        """Each group of the digest with its link, people, count and time."""
+        """Show each group of the digest with its link, people, count and time."""

@@ -1,1 +1,1 @@
-"""One message for each subscriber who is due, and the rate at which they may go."""
+"""Fan-out: one message for each due run; and the quota that limits the rate of sending."""

@@ -1,4 +1,4 @@
-"""From a tick to one message per due run: tick, then shards, then runs."""
+"""Turn a tick into one message per due run: tick, then shards, then runs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,17 +18,17 @@ from gazette.steps.occurrences.start import FanoutContext, Occurrence, Started, 
 from gazette.steps.subscribers.schedules import is_active, withdraw
 
 _ENOUGH = timedelta(seconds=30)
-"""The longest that ten schedules take, and more."""
+"""More than ten schedules ever take."""
 
 
 @dataclass(frozen=True, slots=True)
 class FannedOut:
-    """What one shard came to.
+    """The counts of one shard.
 
-    Messages queued, readers for whom nothing waits, what was due too long ago, belongs to a batch
-    that was cancelled or to a reader of whom nothing was seen for long, schedules that somebody
-    else had moved, and whether another message goes on where the time of this one was over.
-    `unreadable`: what is wrong with each row for which a schedule was left behind.
+    `queued`: messages. `quiet`: readers for whom nothing waits. `late`: due too long ago.
+    `cancelled`: of a cancelled batch. `dormant`: of dormant readers. `not_advanced`: schedules that
+    another process had changed. `handed_on`: 1 if time ran out and another message continues.
+    `unreadable`: what is wrong with each row because of which a schedule was left behind.
     """
 
     queued: int = 0
@@ -42,7 +42,7 @@ class FannedOut:
 
     @property
     def due(self) -> int:
-        """How many occurrences there were, whatever became of each."""
+        """The number of occurrences, whatever became of each."""
         return self.queued + self.quiet + self.late + self.cancelled + self.dormant
 
 
@@ -57,12 +57,12 @@ _ENDED_AS = {
 def tick(
     at: datetime, *, batches: Batches, shard_queue: ShardQueue, shards: int, lookback: int
 ) -> int:
-    """Queue every shard, from where it was done last to the slot that `at` lies in.
+    """Queue every shard, from its checkpoint to the slot of `at`. Returns the number of messages.
 
-    Also every other that somebody ever wrote schedules for: they may be in it from when there
-    were more, or from a deployment that was taken back. And each slot in which something was left
-    behind that could not be read: somebody may have mended it (rule 20). Returns how many were
-    queued. A tick that is missing, comes twice or late does no harm. `lookback` is in slots.
+    This includes every shard that was ever announced: it may still hold schedules from a time with
+    more shards, or from a deployment that was rolled back. It also includes each slot in which an
+    unreadable row was left behind, which may be readable by now (rule 20). A tick that is missing,
+    late or repeated does no harm. `lookback` is in slots.
     """
     slot = slot_of(at)
     done, announced = batches.checkpoints(), batches.announced()
@@ -82,9 +82,9 @@ def tick(
 
 
 def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) -> int:
-    """How many shards may hold a schedule: as many as are set now, or ever were.
+    """Return how many shards may hold a schedule: the present setting, or a greater former one.
 
-    `done` are the shards that have a checkpoint, `announced` the numbers of shards.
+    `done`: the shards that have a checkpoint. `announced`: the numbers of shards ever announced.
     """
     return max((shards, *announced, *(number + 1 for number in done)))
 
@@ -92,15 +92,15 @@ def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) ->
 def fan_out(
     shard: Shard, *, context: FanoutContext, shard_queue: ShardQueue, time_left: TimeLeft
 ) -> FannedOut:
-    """Start every run that is due in the shard's slots, page by page, at flat memory.
+    """Start every run that is due in the shard's slots, page by page, in constant memory.
 
-    Per ten schedules: run rows if absent, then one call that queues those not yet final, then
-    the schedules move on, over each occurrence that was missed, to one that lies ahead. A crash
-    anywhere repeats from the due index and starts nothing twice. Where nothing waits, or it is
-    too late, the run ends here, and no message is queued. At the end the shard's checkpoint moves;
-    where too little of the invocation is left, it moves as far as that, and another message goes
-    on. A schedule for which some row cannot be read stays where it is, and its slot is remembered;
-    all others go on (rule 20).
+    For ten schedules at a time: create the run rows if absent, queue the runs that have not ended
+    in one call, then advance the schedules past every missed occurrence to a future one. After a
+    crash it repeats from the due index and starts nothing twice. If nothing waits, or it is too
+    late, the run ends here and no message is queued. At the end the shard's checkpoint moves. If
+    the invocation runs out of time, the checkpoint moves to the last finished slot, and another
+    message continues. A schedule with an unreadable row stays where it is, and its slot is
+    remembered; all others continue (rule 20).
     """
     begin = cache(context.batches.begin)
     behind = _Behind(shard.number, context.batches)
@@ -127,9 +127,9 @@ def fan_out(
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """What of a shard could not be read, and the slots in which it is still due.
+    """The unreadable rows of a shard, and the slots in which their schedules are still due.
 
-    Remembered at once, so before the checkpoint moves.
+    Each slot is stored at once, before the checkpoint moves.
     """
 
     shard: int
@@ -138,7 +138,7 @@ class _Behind:
     rows: list[str] = field(default_factory=list)
 
     def leave(self, slot: datetime, unreadable: UnreadableRow) -> None:
-        """A schedule stays in the slot where the due index has it."""
+        """Leave a schedule in its slot of the due index, and remember the slot."""
         if slot not in self.slots:
             self.batches.leave_behind(self.shard, slot)
         self.slots.add(slot)
@@ -184,9 +184,9 @@ def _advanced(
 def _tens(
     shard: Shard, context: FanoutContext
 ) -> Iterator[tuple[datetime, Sequence[Schedule | UnreadableRow]]]:
-    """What is due, slot by slot, in as many at a time as one call of the queue takes.
+    """Yield the due schedules, slot by slot, as many at a time as one call of the queue takes.
 
-    Each slot begins with nothing, so that time is looked at also where nothing is due.
+    Each slot begins with an empty sequence, so that the caller checks the time in every slot.
     """
     slot = shard.since
     while slot <= shard.until:
@@ -198,13 +198,13 @@ def _tens(
 
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
-    """What of a schedule is due now, and what after it."""
+    """Return the due occurrence of a schedule, with the one after it."""
     following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
     return Occurrence(schedule, following, is_missed=slot_of(following) <= open_slot)
 
 
 def _queue(started: Sequence[Started], context: FanoutContext) -> None:
-    """Also for a run that was there already: its message may be what the crash prevented."""
+    """Queue the runs, existing ones too: a crash may have prevented their message."""
     spread = context.limits.spread.total_seconds()
     messages = [
         QueuedRun(each.run.key, delay=timedelta(seconds=int(spread * context.random())))
@@ -216,11 +216,11 @@ def _queue(started: Sequence[Started], context: FanoutContext) -> None:
 
 
 def _advance(started: Started, context: FanoutContext) -> Schedule | None:
-    """The schedule as it moved on; None where it did not.
+    """Advance the schedule and return it; None if it did not advance.
 
-    One whose sequence was taken stays due, with the next sequence (rule 1). One does not move on
-    because somebody else had moved it, or because it has left the due index: with all others of a
-    reader who is not active any more, unless they have come back meanwhile.
+    A schedule whose sequence was taken stays due, with the next sequence (rule 1). A schedule does
+    not advance if another process has changed it, or if it has left the due index with all other
+    schedules of a reader who is no longer active, unless that reader has come back in between.
     """
     schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
     if started.is_taken:
@@ -240,7 +240,7 @@ def _advance(started: Started, context: FanoutContext) -> Schedule | None:
 
 
 def _tally(started: Sequence[Started], advanced: Sequence[Schedule | None]) -> Counter[str]:
-    """Those of a run that had ended before, by whatever, are not counted again."""
+    """Count the results; a run that had ended before is not counted again."""
     theirs = [each.run for each in started if not each.is_taken]
     done = Counter(_ENDED_AS[run.reason] for run in theirs if run.reason in _ENDED_AS)
     done["queued"] = sum(not run.status.is_final for run in theirs)

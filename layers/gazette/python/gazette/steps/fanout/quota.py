@@ -1,4 +1,4 @@
-"""What the account may send, kept where all workers see it, with a part for each stream."""
+"""Store the account's quota for all workers, divided between the streams."""
 
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.streams import Share, Streams
@@ -14,10 +14,10 @@ def learn_quota(
     shares: Streams[Share],
     clock: Clock,
 ) -> Quota:
-    """Ask for it, divide what is left of its day, and keep each part.
+    """Read the quota, divide the rest of its day between the streams, and store each part.
 
-    What one stream left is divided anew, so the other gets its share of that too. Raises
-    Unavailable; what was learned last holds on.
+    What one stream did not use is divided again, so the other gets its share of it. Raises
+    Unavailable; the last stored quota then stays in effect.
     """
     quota, now = account.quota(), clock()
     quota_stores.digest.set_quota(quota.part(shares.digest), now)

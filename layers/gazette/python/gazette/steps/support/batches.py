@@ -1,4 +1,4 @@
-"""Watch the runs of a slot as one batch, and stop them."""
+"""View and cancel the batch of a slot."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from gazette.steps.runs import cancel
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
 
 _TO_TELL = {*_STOPPABLE, Status.UNKNOWN}
-"""What is being sent this moment counts as pending."""
+"""Statuses of runs that get the stop; a run that is being sent counts as pending."""
 
 ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[Run | None]]
 """Applies a function to every key, as `map` does."""
@@ -25,9 +25,9 @@ ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """How a batch stands. `not_started`: schedules that fan-out has still to come to.
+    """The state of a batch. `not_started`: schedules that fan-out has not reached yet.
 
-    `counts` are runs by status and reason; what is being sent this moment counts as pending.
+    `counts`: runs by status and reason. A run that is being sent counts as pending.
     """
 
     batch: Batch
@@ -36,11 +36,11 @@ class BatchView:
     looked_at: datetime
 
     def number(self, *statuses: Status) -> int:
-        """How many runs have one of the statuses."""
+        """Return how many runs have one of the statuses."""
         return sum(number for (status, _), number in self.counts.items() if status in statuses)
 
     def by_reason(self, status: Status) -> Mapping[Reason, int]:
-        """How many runs have the status, by reason, the most frequent first."""
+        """Return how many runs have the status, by reason, the most frequent first."""
         found = Counter(
             {why: number for (each, why), number in self.counts.items() if each == status}
         )
@@ -48,27 +48,27 @@ class BatchView:
 
     @property
     def expected(self) -> int:
-        """All there are, and those to come. While fan-out is at it, some may count twice."""
+        """All runs, started or not. While fan-out is working, some may count twice."""
         return self.not_started + sum(self.counts.values())
 
     @property
     def ended(self) -> int:
-        """How many have a final status."""
+        """The number of runs with a final status."""
         return self.number(*(status for status in Status if status.is_final))
 
     @property
     def pending(self) -> int:
-        """How many were started and are still to be sent, again or for the first time."""
+        """The number of started runs that are still to be sent, first tries and retries."""
         return self.number(*_STOPPABLE)
 
     @property
     def to_come(self) -> int:
-        """How many are still to be sent, started or not."""
+        """The number of runs that are still to be sent, started or not."""
         return self.not_started + self.pending
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing moves any more by itself: what is unknown waits for evidence."""
+        """Whether no run is still to be sent. Unknown outcomes may still wait for evidence."""
         return not self.to_come
 
 
@@ -80,7 +80,7 @@ def view_batch(
     shards: Collection[int],
     clock: Clock,
 ) -> BatchView:
-    """Count the runs of a batch, and what is due in its slot. Eventually consistent."""
+    """Count the runs of a batch, and the schedules due in its slot. Eventually consistent."""
     return BatchView(
         batch=batch,
         not_started=sum(schedules.count_due(batch.slot, shard) for shard in shards),
@@ -92,14 +92,13 @@ def view_batch(
 def cancel_batch(
     slot: datetime, *, batches: Batches, runs: Runs, each: ForEach = map
 ) -> Iterator[Run]:
-    """Stop all runs of a slot that nobody has claimed; yields each as it then stands.
+    """Cancel all unclaimed runs of a slot; yields each run as it is stored after that.
 
-    First the stop, which fan-out and every worker look at; then the runs themselves, for workers
-    that had looked before (rule 11). Safe to repeat, also before the slot has come: a run that
-    was written in the last seconds may be missed, and its worker finds the stop, or the next
-    repetition the run. The events of all these wait for the next digest. What a worker has
-    claimed goes out, and says that the stop came too late. `each` is `map`, or does as it does,
-    many at a time.
+    Stores the stop first, which fan-out and every worker check; then cancels the runs, for workers
+    that had checked before (rule 11). You can repeat it, also before the slot begins. It may miss a
+    run that was written in the last seconds: that run's worker finds the stop, or a repetition
+    finds the run. The events of cancelled runs wait for the next digest. A claimed run is sent, and
+    records that the stop came too late. `each` is `map`, or a parallel replacement.
     """
     batches.cancel(slot)
     told = (

@@ -1,4 +1,4 @@
-"""What a redrive of a dead letter will do, and why, for each that names a run."""
+"""Foresee what a redrive of a dead letter will do, and why, if the letter names a run."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,8 +16,8 @@ from gazette.steps.support.dry_run import DryRun, DryRunContext, dry_run, dry_ru
 class Redrive(StrEnum):
     """What a redrive will do.
 
-    Only `sends`, `waits`, `starts_next` and `goes_with` lead to an email; `too_late` and `paused`:
-    its events go with the next one.
+    Only `sends`, `waits`, `starts_next` and `goes_with` lead to an email. With `too_late` and
+    `paused`, the events go with the next one.
     """
 
     SENDS = "sends"
@@ -40,10 +40,10 @@ class Redrive(StrEnum):
 class Foreseen:
     """What a redrive of one dead letter would do now.
 
-    `run`: as it would be then; None where there is none. Of one that failed, the run that sends
-    its events, or has sent them, where there is one. `waiting_for` and `again_at`: for one that
-    waits, what for, and when it is tried again. `reason`: why nothing is started for a reader who
-    is not written to.
+    `run`: as it would be after the redrive; None if there is no such run. For a failed run, the run
+    that sends its events or has sent them, if there is one. `waiting_for` and `again_at`: what a
+    waiting run waits for, and when it is tried again. `reason`: why nothing is started for a reader
+    who gets no email.
     """
 
     redrive: Redrive
@@ -66,11 +66,11 @@ _BY_STATUS = {
 
 
 def foresee(key: RunKey, *, given_up: bool = False, by: DryRunContext) -> Foreseen:
-    """What a redrive of a message with `key` would do now; `given_up`: of one from `failed`.
+    """Return what a redrive of a message with `key` would do now. Reads only.
 
-    It is what the step would do, as far as that is in the tables: whether a template can
-    show the events and the provider takes the email is not foreseen. Each is looked at as if it
-    came back alone; of two of one run, the second finds it sent. Reads only.
+    `given_up`: the message comes from the queue `failed`. The tables decide the answer: it does not
+    foresee whether a template can show the events and the provider accepts the email. Each message
+    is foreseen as if it were redriven alone; of two for one run, the second would find it sent.
     """
     try:
         foreseen = dry_run(key, by=by)
@@ -93,7 +93,7 @@ _INSTEAD = {
 
 
 def _redriven(redriven: Redriven, started: DryRun | None) -> Foreseen:
-    """One that is started and ends without an email says why, as any other does."""
+    """Foresee the redrive of a failed run. A started run without an email says why."""
     if started is None:
         run = redriven.run or redriven.failed
         return Foreseen(_INSTEAD[redriven.result], run, reason=redriven.reason)

@@ -1,4 +1,4 @@
-"""What delivering a run would come to: the step itself, on ports that only pretend to write."""
+"""Dry run of a delivery: the step itself, on ports that do not write."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +29,12 @@ from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimi
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 _AMPLE = timedelta(hours=1)
-"""A dry run takes no time, so none runs out."""
+"""Time never runs out in a dry run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunContext:
-    """What a dry run reads. Nothing of it is written."""
+    """What a dry run reads. It writes nothing."""
 
     runs: Runs
     schedules: RunSequences
@@ -50,25 +50,25 @@ class DryRunContext:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What `deliver` would return, and whether an email would go."""
+    """What `deliver` would return, and whether it would send an email."""
 
     delivery: Delivery
     would_send: bool
 
 
 def dry_run(key: RunKey, *, by: DryRunContext) -> DryRun | None:
-    """Deliver the run as a message would have it delivered now, and leave no trace.
+    """Deliver the run as a message would now, without any write.
 
-    None: there is no such run. No email is rendered: one that no template can show would come
-    back. The provider, if it came so far, would take it.
+    Returns None if there is no such run. No email is rendered, so an event that no template can
+    show is not foreseen. If it comes to the call of the provider, the provider accepts.
     """
     return _dry_run(key, _Runs(by.runs), by)
 
 
 def dry_run_redrive(failed: Run, *, by: DryRunContext) -> tuple[Redriven, DryRun | None]:
-    """Redrive a run that failed as a redrive would now, deliver what that starts, leave no trace.
+    """Redrive a failed run and deliver the run that this starts, without any write.
 
-    None where nothing is started.
+    The second value is None if nothing is started.
     """
     runs = _Runs(by.runs)
     redriven = redrive(
@@ -124,7 +124,7 @@ def _dry_run(key: RunKey, runs: "_Runs", by: DryRunContext) -> DryRun | None:
 
 @dataclass
 class _Runs:
-    """The port `Runs`: reads what is stored, and keeps to itself what is written over it."""
+    """The port `Runs`: reads what is stored, and keeps writes in memory."""
 
     stored: Runs
     written: dict[RunKey, Run] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class _Runs:
 
 
 def _is_behind(key: RunKey, found: Iterable[RunKey], last: RunKey) -> bool:
-    """Whether it belongs in a chain that begins with `last`, where it was not stored."""
+    """Whether a run that exists in memory only belongs in the chain that begins with `last`."""
     newest = max((each.sequence for each in found), default=0)
     of_schedule = (key.user_id, key.schedule) == (last.user_id, last.schedule)
     return of_schedule and newest < key.sequence <= last.sequence
@@ -176,7 +176,7 @@ def _is_behind(key: RunKey, found: Iterable[RunKey], last: RunKey) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """The port `RunSequences`: reads what is stored, and spends none."""
+    """The port `RunSequences`: reads what is stored, and spends no sequence."""
 
     stored: RunSequences
 
@@ -188,15 +188,15 @@ class _Numbers:
 
 
 class _Queue:
-    """The port `RunQueue`: nothing is queued."""
+    """The port `RunQueue`: queues nothing."""
 
     def send(self, messages: Iterable[QueuedRun]) -> None:
-        """Stays with the caller."""
+        """Queue nothing."""
 
 
 @dataclass
 class _Mailer:
-    """The port `Mailer`: takes everything, and sends nothing."""
+    """The port `Mailer`: accepts everything, and sends nothing."""
 
     called: bool = False
 
@@ -207,9 +207,7 @@ class _Mailer:
 
 @dataclass
 class _RateLimiter:
-    """The ports `RateLimiter` and `CircuitBreaker`: says what the real one would, and takes no
-    permit.
-    """
+    """The ports `RateLimiter` and `CircuitBreaker`: foresees permits, and takes none."""
 
     gauge: PaceGauge
 
@@ -238,7 +236,7 @@ def _lane(gauge: PaceGauge) -> Lane:
 
 
 class _Renderer:
-    """The port `Renderer`: nobody reads it."""
+    """The port `Renderer`: renders an empty email."""
 
     def ranking(self, variation: int) -> Ranking:
         return Ranking.MOST_ACTIVE
@@ -256,7 +254,7 @@ class _Renderer:
 
 
 class _DeferredEvents:
-    """The port `DeferredEvents`: nothing is excluded, as everything can be shown, nor counted."""
+    """The port `DeferredEvents`: excludes, defers and counts nothing."""
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         return run
@@ -269,7 +267,7 @@ class _DeferredEvents:
 
 
 class _Links:
-    """The port `LinkMaker`: nobody follows them."""
+    """The port `LinkMaker`: makes empty links."""
 
     def links(self, key: RunKey) -> Links:
         return Links(unsubscribe="", preferences="", email="", updates="")

@@ -1,1 +1,1 @@
-"""Automatic recovery: runs that were lost, left or stay unknown."""
+"""Automatic recovery of runs that were lost, abandoned or stay unknown."""

@@ -1,4 +1,4 @@
-"""What nobody goes on with any more: messages that were lost, and workers that died."""
+"""Sweep the open runs: recover from lost messages and dead workers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,10 +18,10 @@ from gazette.steps.fanout.fanout import tick
 from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
 _ENOUGH = timedelta(seconds=15)
-"""The longest that one run takes, and more."""
+"""More than one run ever takes."""
 
 _LATE = 3
-"""Slots: a tick comes each, and two that are lost are nothing to worry about."""
+"""Slots. Each has a tick; up to two lost ticks are harmless."""
 
 _SPREAD = LONGEST_DELAY / 3
 
@@ -36,10 +36,10 @@ def begin_sweep(
     shards: int,
     lookback: int,
 ) -> int:
-    """Queue every partition. Returns how many shards had fallen behind, and were queued again.
+    """Queue every partition. Returns how many shards have fallen behind and were queued again.
 
-    A shard that was done with nothing for several slots lost its tick or its message: another
-    tick brings it on. `shards` 0: nobody ticks here, so none is late.
+    A shard without progress for several slots has lost its tick or its message: another tick makes
+    it continue. `shards` 0: this installation has no ticks, so no shard is late.
     """
     sweep_queue.send(range(partitions))
     latest = slot_of(at) - SLOT * _LATE
@@ -52,11 +52,11 @@ def begin_sweep(
 def sweep(
     partition: int, *, by: SweepContext, time_left: TimeLeft
 ) -> list[tuple[RunKey | UnreadableRow, Swept]]:
-    """Go through the open runs that somebody should have looked at, the oldest first (rule 13).
+    """Process the open runs whose `check_at` has passed, the oldest first (rule 13).
 
-    Returns each with what was done, which may be two things. Safe to repeat, and to break off
-    anywhere: what is left, and what failed, is found again. So is what cannot be read, or is in a
-    status that this version does not know: it is left as it is (rule 20).
+    Returns each run with what was done, which may be two things. You can repeat it and interrupt
+    it anywhere: the next sweep finds the rest, and the runs that failed. A run that cannot be read,
+    or whose status this version does not know, is left unchanged (rule 20).
     """
     done: list[tuple[RunKey | UnreadableRow, Swept]] = []
     proven = cache(partial(proven_until, by))
@@ -76,9 +76,9 @@ def sweep(
 
 
 def oldest_due_age(partition: int, *, runs: Runs, clock: Clock) -> timedelta:
-    """For how long the run has been due that nobody has ended and that was due first.
+    """Return how long ago the oldest open run was due.
 
-    Nothing where there is none, or it is due only later in its slot.
+    Zero if no run is open, or if it is due later in its slot.
     """
     due_at = runs.oldest_due(partition)
     return max(clock() - due_at, timedelta(0)) if due_at else timedelta(0)
@@ -106,7 +106,7 @@ def _look_at(run: Run, proven: ProvenUntil, by: SweepContext) -> Sequence[Swept]
 
 
 def _queue_again(run: Run, queue: RunQueue, by: SweepContext) -> Swept:
-    """Its message may be lost, or only wait: the longer it has waited, the later the next look."""
+    """Queue a run whose message may be lost. The longer it has waited, the later the next look."""
     queue.send([QueuedRun(run.key, _SPREAD * by.random())])
     waited = by.clock() - run.due_at
     _look_again(run, by.clock() + max(by.limits.check_after, waited), by)
@@ -114,5 +114,5 @@ def _queue_again(run: Run, queue: RunQueue, by: SweepContext) -> Swept:
 
 
 def _look_again(run: Run, at: datetime, by: SweepContext) -> None:
-    """Where somebody else has moved the run meanwhile, the next sweep finds it again."""
+    """Set `check_at`. If the run has changed in between, the next sweep finds it again."""
     by.runs.swap(run, replace(run, check_at=at))

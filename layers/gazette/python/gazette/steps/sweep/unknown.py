@@ -1,4 +1,4 @@
-"""What becomes of a run of which nobody knows whether it went out: evidence, or the policy."""
+"""Decide unknown outcomes: by evidence, or else by the policy."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,14 +18,14 @@ from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.steps.occurrences.next_run import start_behind
 
 _FRESH = timedelta(minutes=5)
-"""An email that was sent so lately need not have its delivery event."""
+"""The delivery event of a younger email may still be on its way."""
 
 ProvenUntil = Callable[[], datetime | None]
-"""Says up to when emails have their delivery events, asked where it matters."""
+"""Returns up to which sending time delivery events have arrived; called only if needed."""
 
 
 class Swept(StrEnum):
-    """What the sweep did with a run. `GIVEN_UP`: with events of it, or of those that it carries."""
+    """What the sweep did with a run. `GIVEN_UP`: with its events, or those of a run it carries."""
 
     QUEUED = "queued"
     DUE_LATER = "due_later"
@@ -41,16 +41,17 @@ class Swept(StrEnum):
 
     @property
     def is_decision(self) -> bool:
-        """Whether the policy has spoken: what is in the email may come twice, or be lost."""
+        """Whether the policy decided: the events of the email may come twice, or be lost."""
         return self in {Swept.RESENT, Swept.CARRIED, Swept.GIVEN_UP, Swept.ASSUMED}
 
 
 @dataclass(frozen=True, slots=True)
 class SweepLimits:
-    """`evidence_grace`: how long after a claim's deadline the provider's delivery event may come.
+    """The times of the sweep.
 
-    `longest_unknown`: how long after it the policy `resend` waits for a proof that delivery events
-    come in at all. `check_after`: how long a run has until the sweep looks at it again.
+    `evidence_grace`: how long after a claim's deadline a delivery event may arrive.
+    `longest_unknown`: how long after the deadline the policy `resend` waits for proof that
+    delivery events arrive at all. `check_after`: the time until the sweep looks at a run again.
     """
 
     evidence_grace: timedelta
@@ -60,9 +61,9 @@ class SweepLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepContext:
-    """The runs, the queues that bring them back, and what tells whether evidence comes in.
+    """The runs, the queues that retry them, and the proof that evidence arrives.
 
-    `canary` is None where the provider reports nothing. `random` returns a number from 0 to 1.
+    `canary` is None if the provider has no delivery events. `random` returns a number from 0 to 1.
     """
 
     runs: Runs
@@ -78,10 +79,10 @@ class SweepContext:
 
 
 def decide(run: Run, proven: ProvenUntil, by: SweepContext) -> Sequence[Swept]:
-    """No evidence came within the grace period: the policy decides (rule 9).
+    """Apply the policy if no evidence arrived within the grace period (rule 9).
 
-    But `resend` only where a delivery event has come of an email that was sent later; and whatever
-    it says, no event that was in two attempts with an unknown outcome is in a third.
+    `resend` applies only if a delivery event has arrived for an email that was sent later. Under
+    every policy, an event that was in two attempts with an unknown outcome is in no third.
     """
     gone_since = run.deadline or run.check_at
     if by.clock() < gone_since + by.limits.evidence_grace:
@@ -124,23 +125,21 @@ def _is_carried(decided: Run | Ignored) -> bool:
 
 
 def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
-    """Whether each event of the run was in as many attempts with an unknown outcome as one may be
-    in.
-    """
+    """Whether every event of the run was in MAX_UNKNOWN_ATTEMPTS unknown attempts."""
     return run.window is not None and run.window.until <= given_up_until((run, *older))
 
 
 def _gives_up(run: Run, older: Sequence[Run]) -> bool:
-    """Whether its last attempt was one too many for any event."""
+    """Whether its last attempt brought any event to MAX_UNKNOWN_ATTEMPTS."""
     before = replace(run, uncertain=run.uncertain - {run.attempt})
     return given_up_until((run, *older)) > settled_until((before, *older))
 
 
 def _start_successor(run: Run, by: SweepContext) -> None:
-    """What is carried goes with the next run of its schedule, and nothing else may start one.
+    """Start the run that will carry an immediate run, because nothing else may start one.
 
-    Before it is carried, because then the sweep no longer sees it: until then its successor
-    waits for it.
+    This happens before the run is marked as carried, because the sweep no longer sees it then.
+    Until then its successor waits for it.
     """
     user_id, schedule = run.key.user_id, run.key.schedule
     newest = by.runs.chain(latest_run(user_id, schedule))[0]
@@ -152,9 +151,9 @@ def _start_successor(run: Run, by: SweepContext) -> None:
 
 
 def proven_until(by: SweepContext) -> datetime | None:
-    """Up to when emails that were sent have their delivery events; None where that cannot be told.
+    """Return up to which sending time delivery events have arrived; None if that is unknown.
 
-    Where it is long ago, a canary is sent: the next sweep then has a delivery event to go by.
+    If that is long ago, sends a canary, whose delivery event the next sweep can use.
     """
     if by.canary is None:
         return None
