@@ -1,4 +1,4 @@
-"""Answers to a reader's browser, and what it may do with them. Only handlers use this."""
+"""HTTP responses to readers' browsers, with their security headers. Only handlers use this."""
 
 from aws_lambda_powertools.event_handler import Response
 
@@ -12,16 +12,16 @@ _NOTHING = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 
 def page_answer(status: int, html: str, *, styles: str, images: str = "") -> Response[str]:
-    """A page of our own: its style is named by hash, and its forms come back to where it is.
+    """A page of Gazette. Its policy allows one style sheet, by hash, and forms to its own origin.
 
-    `images`: where its logo is, if it has one.
+    `images`: the origin of the logo, if there is one.
     """
     policy = f"{_NOTHING}; form-action 'self'; style-src {styles}"
     return _answer(status, html, f"{policy}; img-src {images}" if images else policy)
 
 
 def email_answer(html: str) -> Response[str]:
-    """An email: it has styles at its elements and pictures from anywhere; scripts it has none."""
+    """An email as a page. Its policy allows inline styles and https images, but no scripts."""
     policy = f"{_NOTHING}; form-action 'none'; img-src https:; style-src 'unsafe-inline'"
     return _answer(200, html, policy)
 

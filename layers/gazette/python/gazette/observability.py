@@ -1,8 +1,8 @@
-"""Logs and metrics, as AWS Lambda Powertools writes them. Only handlers use this.
+"""Logs and metrics through AWS Lambda Powertools. Only handlers use this module.
 
-A log line is a constant message and fields; never an address, never the content of an email.
-Metrics are in EMF and have no dimension per user. Each has one, `service`: the stage, as the stack
-says in POWERTOOLS_SERVICE_NAME, so that one stage does not set off the alarms of another.
+A log line is a constant message with fields. It never contains an address or the content of an
+email. Metrics are written in EMF with one dimension, `service`, which names the stage, so that one
+stage does not set off the alarms of another. The stack sets it as POWERTOOLS_SERVICE_NAME.
 """
 
 import os
@@ -42,32 +42,32 @@ def _service() -> str:
 
 
 def count(name: str, number: int = 1) -> None:
-    """Add to a counter of this invocation."""
+    """Add `number` to a count metric of this invocation."""
     metrics().add_metric(name=name, unit=MetricUnit.Count, value=number)
 
 
 def measure_seconds(name: str, took: timedelta) -> None:
-    """Add a length of time to those of this invocation; each is kept, for percentiles."""
+    """Add a duration in seconds. Each value is stored, so that percentiles are exact."""
     value = round(took.total_seconds(), 3)
     metrics().add_metric(name=name, unit=MetricUnit.Seconds, value=value)
 
 
 def measure_milliseconds(name: str, took: timedelta) -> None:
-    """The same of what is shorter."""
+    """Add a duration in milliseconds, as `measure_seconds` does."""
     value = round(took.total_seconds() * 1000, 3)
     metrics().add_metric(name=name, unit=MetricUnit.Milliseconds, value=value)
 
 
 TimeLeft = Callable[[], timedelta]
-"""What remains of this invocation."""
+"""Returns the time that is left of this invocation."""
 
 
 def each_message(
     event: dict[str, Any], context: LambdaContext, handle: Callable[[SQSRecord, TimeLeft], None]
 ) -> dict[str, Any]:
-    """Let `handle` take each message of an SQS event; returns which are to be delivered again.
+    """Call `handle` for each message of an SQS event; return which ones SQS delivers again.
 
-    With a line in the log for each of those: the batch processor counts them and says nothing.
+    Log each of those: the batch processor counts failures but does not log them.
     """
 
     def time_left() -> timedelta:
@@ -93,7 +93,7 @@ def each_message(
 
 @contextmanager
 def observed(context: LambdaContext) -> Iterator[None]:
-    """One invocation: its id on every line, its metrics written at the end, also on errors."""
+    """Put the invocation's id on every log line; write its metrics at the end, even on errors."""
     logger().append_keys(function_request_id=context.aws_request_id)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What is said of a run, in the log and in metrics: docs/metrics.md has them all."""
+"""Metrics and log lines about runs. docs/metrics.md lists all metrics."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from gazette.steps.delivery.types import Delivery
 
 
 def record_unreadable_rows(rows: Sequence[str]) -> None:
-    """`unreadable_rows`, and a line for each: its table, its key, and what is wrong with it."""
+    """Count `unreadable_rows`, and log each row: its table, its key and what is wrong with it."""
     if rows:
         count("unreadable_rows", len(rows))
     for row in rows:
@@ -26,8 +26,8 @@ def record_unreadable_rows(rows: Sequence[str]) -> None:
 
 
 def record_fragments(shared: CacheCount) -> None:
-    """Of the groups in emails: `fragments_found` were made for another reader before, and
-    `fragments_made` were not. The first by their sum is the hit rate.
+    """Count the groups that came from the cache (`fragments_found`) or were rendered
+    (`fragments_made`). The hit rate is the first divided by the sum of both.
     """
     if shared.found:
         count("fragments_found", shared.found)
@@ -37,32 +37,32 @@ def record_fragments(shared: CacheCount) -> None:
 
 @contextmanager
 def measured_rendering() -> Iterator[None]:
-    """`render_time`: how long it took to make an email, in milliseconds; not where it failed."""
+    """Measure `render_time`, in milliseconds; nothing if rendering fails."""
     began = perf_counter()
     yield
     measure_milliseconds("render_time", timedelta(seconds=perf_counter() - began))
 
 
 def record_category_held(hold: CategoryHold) -> None:
-    """`category_held`, and why: too many of its emails bounced or were complained of."""
+    """Count `category_held`, and log why the category is held."""
     count("category_held")
     logger().warning("category held", category=hold.category, why=hold.why)
 
 
 def record_skipped(reason: str, number: int = 1) -> None:
-    """Runs that ended without an email: `run_skipped`, and the same again by the reason."""
+    """Count runs that ended without an email: `run_skipped` and `skipped_<reason>`."""
     if number:
         count("run_skipped", number)
         count(f"skipped_{reason}", number)
 
 
 def record_delivery(done: Delivery | None, message_id: str) -> None:
-    """One line and one counter; None where the message names no run.
+    """Log one line and count the result of a message. None: the message names no run.
 
-    Of attempts: `run_unknown`, of which nobody knows what came of them, and `breaker_opened`, for
-    which the provider refused the whole stream. `events_excluded`: which no template can show;
-    `events_deferred`: whose category is on hold; `events_expired`: which no email showed in time.
-    `slot_to_accepted`: of digests, how long after it was due the provider had taken it.
+    Of attempts, count `run_unknown` (unknown outcome) and `breaker_opened` (the provider refused
+    the whole stream). Of events, count `events_excluded` (no template can show them),
+    `events_deferred` (their category is held) and `events_expired` (no email showed them in time).
+    Measure `slot_to_accepted`: how long after its due time the provider accepted a digest.
     """
     if done is None:
         logger().warning("message names no run", message_id=message_id)
@@ -101,7 +101,7 @@ def record_delivery(done: Delivery | None, message_id: str) -> None:
 
 
 def record_resend(done: Delivery | Redriven | None, message_id: str) -> None:
-    """As a delivery; or, of a run that failed and was redriven, which run it goes with."""
+    """As `record_delivery`; of a failed run that was redriven, log which run its events go with."""
     if not isinstance(done, Redriven):
         record_delivery(done, message_id)
         return

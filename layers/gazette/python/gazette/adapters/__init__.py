@@ -1,1 +1,1 @@
-"""The outside: DynamoDB, SQS, SES, SMTP, templates and the event contract."""
+"""Adapters of the ports: DynamoDB, SQS, SES, SMTP, templates and the event contract."""

@@ -1,4 +1,4 @@
-"""A value that a process reads now and then, and goes by meanwhile."""
+"""A value that a process reads from its source at most once a minute, and caches in between."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,11 +11,11 @@ from gazette.domain.ports.clock import Clock
 ValueT = TypeVar("ValueT")
 
 ASKED_EVERY = timedelta(minutes=1)
-"""The source is asked no more often, whether it answers or not."""
+"""The shortest time between two reads of the source, whether it answers or not."""
 
 
 class _Nothing(Enum):
-    """That no default is given. An enum, so that mypy can tell it from every value."""
+    """A sentinel: no default is given. An enum, so that mypy can tell it from every value."""
 
     GIVEN = 0
 
@@ -24,11 +24,11 @@ _NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """Reads at once, and again where the value is older than `ttl`.
+    """Reads the value at once, and again when it is older than `ttl`.
 
-    A source that does not answer (Unavailable), or has a row that cannot be read (UnreadableRow),
-    leaves the value as it was. So does the first read, where there is a `default`; without one it
-    raises. Whatever else `read` raises is passed on, each time that it is asked.
+    If the source does not answer (Unavailable) or has a row that cannot be read (UnreadableRow),
+    the value stays as it is. If that happens on the first read, the value is `default`; without a
+    default, the error is raised. All other errors of `read` are raised every time.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Cached(Generic[ValueT]):
             self._value = default
 
     def get(self) -> ValueT:
-        """The value, `ttl` old at most; older where the source does not answer."""
+        """The value, at most `ttl` old; older only if the source does not answer."""
         return self.refreshed() if self._clock() - self._read_at > self._ttl else self._value
 
     def refreshed(self) -> ValueT:
-        """The value, a minute old at most; older where the source does not answer."""
+        """The value, at most a minute old; older only if the source does not answer."""
         now = self._clock()
         if now - self._asked_at < ASKED_EVERY:
             return self._value

@@ -1,7 +1,7 @@
-"""The bus that services put events on, for what readers say on our own pages, and their clicks.
+"""Puts readers' choices and activity on the event bus that services use.
 
-Details are written by hand here, not by the models of the contract, so that the page need not
-import them; a test decodes whatever this writes.
+The details are built by hand, not with the models of the contract, so that the preference page
+need not import them. A test decodes everything that this module writes.
 """
 
 import json
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
 _CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
-"""A reader waits for a page, or other delivery events of the same invocation wait.
+"""A reader waits for a page, or other delivery events wait in the same invocation.
 
-By default botocore waits a minute for each answer, longer than feedback may take for ten of them.
+botocore's default time-out is one minute per call, more than feedback has for ten messages.
 https://docs.aws.amazon.com/botocore/latest/reference/config.html
 """
 
@@ -45,7 +45,7 @@ def events_client() -> "EventBridgeClient":
 
 
 class EventBridgeBus:
-    """The port `Bus`. `source`: who says it, in the envelope."""
+    """The port `Bus`. `source`: the envelope's field of that name."""
 
     def __init__(self, client: "EventBridgeClient", name: str, *, source: str) -> None:
         self._client = client
@@ -53,9 +53,9 @@ class EventBridgeBus:
         self._source = source
 
     def put(self, said: Sequence[Said]) -> bool:
-        """One PutEvents per ten; what is refused of a call is put again, twice.
+        """One PutEvents per ten entries; refused entries are put again, up to twice.
 
-        Entries are taken or refused one by one, in the order of the request.
+        The bus accepts or refuses each entry by itself; results are in the order of the request.
         https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
         """
         remaining = map(self._entry, said)
@@ -72,7 +72,7 @@ class EventBridgeBus:
     def _put(
         self, entries: "list[PutEventsRequestEntryTypeDef]"
     ) -> "list[PutEventsRequestEntryTypeDef]":
-        """Returns those that were refused to the end."""
+        """Return the entries that were refused at every attempt."""
         for _ in range(_ATTEMPTS):
             try:
                 answer = self._client.put_events(Entries=entries)
@@ -95,7 +95,7 @@ class EventBridgeBus:
 
 
 def encode(command: Said) -> tuple[str, dict[str, Any]]:
-    """The detail type and the detail that ask for `command`."""
+    """The detail type and the detail of `command`."""
     if isinstance(command, ChoosePreferences):
         chosen = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
         return "preferences.chosen", {**chosen, **dict(_choice(command.choice, command.at))}

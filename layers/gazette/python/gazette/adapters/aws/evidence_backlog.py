@@ -1,4 +1,4 @@
-"""Whether the provider's own delivery events come in: what has come, and what still waits."""
+"""Whether delivery events still wait in the feedback queue or its dead-letter queues."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 class SqsEvidenceBacklog:
-    """The port `EvidenceBacklog` on the feedback queue, and on where its messages end that fail."""
+    """The port `EvidenceBacklog` on the feedback queue and the queues of its failed messages."""
 
     def __init__(
         self,
@@ -34,9 +34,10 @@ class SqsEvidenceBacklog:
         self._clock = clock
 
     def is_clear(self, grace: timedelta) -> bool:
-        """One GetQueueAttributes a queue; one GetMetricData where the feedback queue is not empty.
+        """One GetQueueAttributes per queue; one GetMetricData if the feedback queue is not empty.
 
-        SQS counts messages only roughly, and tells their age to CloudWatch alone, each minute.
+        SQS counts messages only approximately, and reports their age only to CloudWatch, every
+        minute.
         https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
         """
         try:
@@ -44,7 +45,7 @@ class SqsEvidenceBacklog:
                 return False
             return not self._holds(self._queue_url) or self._oldest() < grace
         except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"The feedback queue did not say what waits: {err}") from err
+            raise Unavailable(f"The backlog of the feedback queue cannot be read: {err}") from err
 
     def _holds(self, queue_url: str) -> bool:
         given = self._sqs.get_queue_attributes(
@@ -54,7 +55,7 @@ class SqsEvidenceBacklog:
         return any(map(int, given.values()))
 
     def _oldest(self) -> timedelta:
-        """The age of the oldest message in the last minutes; for ever where nothing tells it."""
+        """The age of the oldest message; `timedelta.max` if CloudWatch has no value."""
         now = self._clock()
         answer = self._cloudwatch.get_metric_data(
             StartTime=now - 5 * _MINUTE,

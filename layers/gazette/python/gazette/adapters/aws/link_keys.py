@@ -1,4 +1,4 @@
-"""The keys of the links in Secrets Manager: read seldom, and changed by one person at a time."""
+"""The keys that sign links, in Secrets Manager: cached, and changed by one person at a time."""
 
 import hashlib
 from datetime import timedelta
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
 TTL = timedelta(minutes=5)
-"""So long a new key may not sign, and a retired one still does."""
+"""After a rotation, a process may still sign with the previous key for this long."""
 
 _CONFIG = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
-"""An email waits for this: it is rather signed with a key that is known."""
+"""Short, because an email waits for the answer: a process rather signs with the cached key."""
 
 
 class SecretKeyStore:
@@ -36,21 +36,21 @@ class SecretKeyStore:
         try:
             found = self._client.get_secret_value(SecretId=self._secret)
         except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"The keys of the links cannot be read ({err})") from err
+            raise Unavailable(f"The link keys cannot be read: {err}") from err
         self._version = found["VersionId"]
         try:
             return read_keys(found.get("SecretString", ""))
         except InvalidKeys as err:
             raise InvalidKeys(
-                f"The secret {self._secret} does not hold the keys of the links: {err}. Bring its "
-                "version AWSPREVIOUS back, or put a JSON object of key ids to keys into it, such "
-                'as {"k1": "…"}: links signed with a key that is not in it no longer work.'
+                f"The secret {self._secret} does not contain valid link keys: {err}. Restore its "
+                "version AWSPREVIOUS, or replace its value by a JSON object of keys by key id, such "
+                'as {"k1": "…"}. Links signed with a key that is not in it stop working.'
             ) from err
 
     def replace(self, keys: LinkKeys) -> bool:
-        """One PutSecretValue, under an id that is made of the version that was read.
+        """One PutSecretValue, with a request token derived from the version that was read.
 
-        So of two who change the same version only one can: an id is taken for good.
+        If two people change the same version, only one succeeds: a token can be used only once.
         https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_PutSecretValue.html
         """
         try:
@@ -62,10 +62,10 @@ class SecretKeyStore:
         except self._client.exceptions.ResourceExistsException:
             return False
         except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"The keys of the links cannot be changed ({err})") from err
+            raise Unavailable(f"The link keys cannot be changed: {err}") from err
         return True
 
 
 def cached_keys(secret: str, *, clock: Clock) -> Cached[LinkKeys]:
-    """The keys as a process goes by them. One GetSecretValue now, which must succeed."""
+    """The keys, cached for a process. Makes one GetSecretValue now, which must succeed."""
     return Cached(SecretKeyStore(secret).read, clock=clock, ttl=TTL)

@@ -1,4 +1,4 @@
-"""The SQS queues, and the messages on them: between steps keys only, never content."""
+"""SQS queues and their messages. Messages between steps carry keys only, never content."""
 
 import json
 import math
@@ -27,14 +27,14 @@ _GIVEN_UP = "given_up"
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A message as SQS takes it, hidden for `delay` (whole seconds, rounded up)."""
+    """The body of an SQS message, and its delay, which is rounded up to whole seconds."""
 
     body: str
     delay: timedelta = timedelta(0)
 
 
 class SqsQueue(Generic[MessageT]):
-    """The port `Queue`; `encode` makes a message of what is put on it."""
+    """The port `Queue`. `encode` turns each item into a message."""
 
     def __init__(
         self, client: "SQSClient", queue_url: str, encode: Callable[[MessageT], Encoded]
@@ -61,7 +61,7 @@ class SqsQueue(Generic[MessageT]):
         try:
             answer = self._client.send_message_batch(QueueUrl=self._queue_url, Entries=entries)
         except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"SQS did not take {len(entries)} messages: {err}") from err
+            raise Unavailable(f"SQS did not accept {len(entries)} messages: {err}") from err
         failed = answer.get("Failed", [])
         if failed:
             raise Unavailable(
@@ -70,7 +70,7 @@ class SqsQueue(Generic[MessageT]):
 
 
 class SqsQuarantine:
-    """The port `Quarantine`: the original body, the reason as the attribute `reason`."""
+    """The port `Quarantine`: the unchanged body, with the reason as the attribute `reason`."""
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
         self._client = client
@@ -86,11 +86,11 @@ class SqsQuarantine:
                 MessageAttributes={"reason": {"DataType": "String", "StringValue": printable}},
             )
         except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"The quarantine queue did not take a message: {err}") from err
+            raise Unavailable(f"The quarantine queue did not accept a message: {err}") from err
 
 
 class SqsReceived:
-    """A message that a function was invoked with."""
+    """A message that a function received."""
 
     def __init__(self, client: "SQSClient", queue_url: str, receipt_handle: str) -> None:
         self._client = client
@@ -98,7 +98,7 @@ class SqsReceived:
         self._receipt_handle = receipt_handle
 
     def hide(self, pause: timedelta) -> None:
-        """One ChangeMessageVisibility: given back, it comes again after `pause`, up to 12 hours.
+        """One ChangeMessageVisibility: SQS delivers it again after `pause`, at most 12 hours.
 
         https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
         """
@@ -118,10 +118,10 @@ def encode_run(run: QueuedRun) -> Encoded:
 
 
 def encode_failed_run(key: RunKey) -> Encoded:
-    """A message on the queue `failed`: brought back to `resend`, it tells that the run failed.
+    """A message on the queue `failed`. Redriven to `resend`, it still says that the run failed.
 
-    That queue is not the dead-letter queue of resend: a message that was sent there, and not moved
-    by SQS, has no source, and the console's redrive stops at it.
+    `failed` is not the dead-letter queue of `resend`: a message that was sent to a queue, and not
+    moved there by SQS, has no source, and the console's redrive stops at it.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
     return Encoded(json.dumps({**asdict(key), _GIVEN_UP: True}))
@@ -133,7 +133,7 @@ def encode_run_key(key: RunKey) -> str:
 
 
 def was_given_up(body: str) -> bool:
-    """Whether a message on the resend queue is a dead letter of a run that failed."""
+    """Whether a message on the resend queue was redriven from the queue `failed`."""
     return json.loads(body).get(_GIVEN_UP) is True
 
 

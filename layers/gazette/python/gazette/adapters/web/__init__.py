@@ -1,1 +1,1 @@
-"""What browsers send, and the links that readers follow."""
+"""HTML forms from browsers, and the signed links in emails."""

@@ -1,7 +1,7 @@
-"""What a browser sends with a form, in both encodings that HTML knows for it.
+"""Parses HTML forms in both encodings: urlencoded and multipart/form-data.
 
-By the standard library: no parser of multipart/form-data is in the layer, and `email` reads its
-syntax (RFC 7578 takes it from MIME). Files are not expected; a form is bounded before it is read.
+Uses the standard library, because the layer has no parser for multipart/form-data; `email` can
+read it, since RFC 7578 builds on MIME. No form has files. The size is checked before parsing.
 """
 
 from base64 import b64decode
@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 from gazette.domain.errors import UnreadableForm
 
 LONGEST_FORM = 256 * 1024
-"""Bytes: a hundred follows with the longest names, percent-encoded, take less."""
+"""Bytes. A hundred follows with the longest names, percent-encoded, need less."""
 
 _MOST_FIELDS = 1000
 _URLENCODED = "application/x-www-form-urlencoded"
@@ -29,7 +29,7 @@ def read_request(body: str | None, content_type: str, *, is_base64: bool) -> dic
 
 
 def read_form(body: bytes, content_type: str) -> dict[str, list[str]]:
-    """The values by name; names are those of our pages, in ASCII. Raises UnreadableForm."""
+    """The values by field name. Raises UnreadableForm. Field names are ASCII, as in our pages."""
     if len(body) > LONGEST_FORM:
         raise UnreadableForm(f"A form of {len(body)} bytes is too long.")
     kind = content_type.partition(";")[0].strip().lower()
@@ -37,7 +37,7 @@ def read_form(body: bytes, content_type: str) -> dict[str, list[str]]:
         return _read_multipart(body, content_type)
     if kind == _URLENCODED or not body:
         return _read_urlencoded(body)
-    raise UnreadableForm("A form is urlencoded or multipart/form-data.")
+    raise UnreadableForm("A form must be urlencoded or multipart/form-data.")
 
 
 def _read_urlencoded(body: bytes) -> dict[str, list[str]]:
@@ -45,7 +45,7 @@ def _read_urlencoded(body: bytes) -> dict[str, list[str]]:
         text = body.decode("utf-8", "replace")
         return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError as err:
-        raise UnreadableForm(f"A form has at most {_MOST_FIELDS} fields.") from err
+        raise UnreadableForm(f"A form must have at most {_MOST_FIELDS} fields.") from err
 
 
 def _read_multipart(body: bytes, content_type: str) -> dict[str, list[str]]:
@@ -53,7 +53,9 @@ def _read_multipart(body: bytes, content_type: str) -> dict[str, list[str]]:
     message = message_from_bytes(b"Content-Type: " + header + b"\r\n\r\n" + body)
     parts = message.get_payload()
     if not isinstance(parts, list) or len(parts) > _MOST_FIELDS:
-        raise UnreadableForm("A form in parts names their boundary, and has not too many.")
+        raise UnreadableForm(
+            f"A multipart form must name its boundary and have at most {_MOST_FIELDS} parts."
+        )
     fields: dict[str, list[str]] = {}
     for part in parts:
         if not isinstance(part, Message):

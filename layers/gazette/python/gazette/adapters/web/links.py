@@ -1,4 +1,4 @@
-"""The reader's own links: made for an email, and read when somebody follows one."""
+"""Makes the signed links in an email, and reads them when somebody follows one."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from gazette.domain.ports.rendering import Links
 
 
 class SignedLinks:
-    """The port `LinkMaker`: links below `base_url`, signed by the newest of `keys`."""
+    """The port `LinkMaker`: links below `base_url`, signed with the newest of `keys`."""
 
     def __init__(self, *, base_url: str, keys: Callable[[], LinkKeys]) -> None:
         self._base_url = base_url.rstrip("/")
@@ -29,14 +29,14 @@ class SignedLinks:
 
 
 class LinkReader:
-    """Reads the tokens of links. `newer_keys` is asked where a token names a key not in `keys`."""
+    """Reads the tokens of links. `newer_keys` is read if a token names a key not in `keys`."""
 
     def __init__(self, *, keys: Callable[[], LinkKeys], newer_keys: Callable[[], LinkKeys]) -> None:
         self._keys = keys
         self._newer_keys = newer_keys
 
     def run(self, token: str, purpose: Purpose) -> RunKey:
-        """The run whose email holds the link with this token. Raises InvalidToken."""
+        """The run whose email contains the link with this token. Raises InvalidToken."""
         try:
             return parse_run_id(self._payload(token, purpose))
         except ValueError as err:
