@@ -282,7 +282,7 @@ def test_a_wrong_event_of_a_list_is_named_and_its_neighbours_are_taken(wrong: ob
     assert isinstance(command, CreateEvents)
     assert command.events == (DECODED, replace(DECODED, id="message2"))
     assert command.problems.startswith("event.created does not fit its schema: detail.events.1")
-    assert command.problems.endswith(". The other 2 events of the list were taken.")
+    assert command.problems.endswith(". The other 2 events of the list were accepted.")
 
 
 def test_every_problem_is_named_where_that_is_asked_for() -> None:

@@ -43,8 +43,8 @@ class SecretKeyStore:
         except InvalidKeys as err:
             raise InvalidKeys(
                 f"The secret {self._secret} does not contain valid link keys: {err}. Restore its "
-                "version AWSPREVIOUS, or replace its value by a JSON object of keys by key id, such "
-                'as {"k1": "…"}. Links signed with a key that is not in it stop working.'
+                "version AWSPREVIOUS, or replace its value by a JSON object of keys by id, such as "
+                '{"k1": "…"}. Links signed with a key that is not in it stop working.'
             ) from err
 
     def replace(self, keys: LinkKeys) -> bool:

@@ -1,4 +1,4 @@
-"""The event contract at the edge: what services may put on the bus, and how it is read."""
+"""The event contract: what services may put on the bus, and how it is decoded."""
 
 from gazette.adapters.contract.decoding import DETAIL_MODELS, Reading, decode, read_detail
 

@@ -1,4 +1,4 @@
-"""From a detail that fits to the command that it asks for."""
+"""Turns a valid detail into a command of the domain."""
 
 from typing import Any, assert_never, get_args
 
@@ -56,7 +56,7 @@ AnyDetail = (
 
 
 def command_for(given: AnyDetail) -> Command:
-    """What `given` asks for, in the domain's words."""
+    """The command that `given` asks for."""
     match given:
         case EventCreated():
             return CreateEvents((_event(given),))
@@ -140,7 +140,7 @@ def _choice(given: PreferencesChosen) -> Choice:
 
 
 def _chosen_times(given: ChosenDigestDetail | None) -> dict[str, Any]:
-    """Of `Choice`, by name, what is given."""
+    """The fields of `Choice` that the detail sets, by name."""
     if given is None:
         return {}
     named = given.model_fields_set

@@ -1,6 +1,6 @@
-"""From the body of a message to a command, or to what is wrong with it, in plain words.
+"""Decodes a message into a command, or into error messages that name each wrong field.
 
-JSON is read strictly: what two readers would understand differently is refused.
+JSON is parsed strictly: text that two parsers could understand differently is refused.
 """
 
 import json
@@ -31,7 +31,7 @@ from gazette.domain.commands import Command, CreateEvents
 from gazette.domain.errors import InvalidEvent
 
 REASONS = 3
-"""Problems that a reason names; of the others it gives the number."""
+"""How many problems a reason names; it counts the others."""
 
 DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "activity.created": (ActivityCreated,),
@@ -44,14 +44,14 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "subscriber.changed": (SubscriberChanged,),
     "subscriber.deleted": (SubscriberDeleted,),
 }
-"""The forms of each detail type."""
+"""The models of each detail type; a detail must fit one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a detail asks for, as far as it fits, and every problem as `detail.field: …`.
+    """The command in a detail, and every problem as `detail.field: …`.
 
-    `command` is None where nothing fits; of a list of events, it holds those that do.
+    `command` is None if the detail is invalid. Of a list of events, it has the valid ones.
     """
 
     command: Command | None
@@ -69,7 +69,7 @@ def decode(body: str) -> Command:
 
 
 def read_detail(detail_type: Any, detail: Any) -> Reading:
-    """The command that `detail`, parsed JSON, asks for, with every problem."""
+    """The command in `detail` (parsed JSON), and every problem."""
     problem = _no_detail(detail_type, detail)
     if problem:
         return Reading(None, (problem,))
@@ -106,9 +106,9 @@ def _no_detail(detail_type: object, detail: object) -> str:
 def _taken(command: CreateEvents) -> str:
     match len(command.events):
         case 1:
-            return "The other event of the list was taken."
+            return "The other event of the list was accepted."
         case number:
-            return f"The other {number} events of the list were taken."
+            return f"The other {number} events of the list were accepted."
 
 
 def _check_envelope(envelope: dict[str, Any]) -> None:
@@ -126,7 +126,7 @@ def _read(model: type[AnyDetail], detail: Any) -> Reading:
 
 
 def _read_list(detail: dict[str, Any]) -> Reading:
-    """Each event of a list for itself, unless the list is none."""
+    """Read each event of a list by itself, if the detail is a list at all."""
     whole = _read(EventsCreated, detail)
     given = detail["events"]
     if not whole.problems or not isinstance(given, list) or len(detail) > 1:
@@ -140,15 +140,15 @@ _DIGITS = 100
 
 
 class UnreadableError(ValueError):
-    """Not a JSON text that everybody reads alike. The text says why, and goes after `is `."""
+    """The text is not unambiguous JSON. The message completes a sentence that ends in `is `."""
 
 
 def read_json(text: str) -> Any:
-    """What `text` says (RFC 8259). Raises UnreadableError.
+    """Parse `text` as JSON (RFC 8259). Raises UnreadableError.
 
-    Refused are also NaN and Infinity, which are not JSON; a name that stands twice in an object,
-    and names that UTF-8 cannot write, as readers differ about them (RFC 8259, sections 4 and
-    8.2); and what is nested too deeply for this process.
+    Also refused: NaN and Infinity, which are not JSON; duplicate names in an object and names
+    that UTF-8 cannot encode, because parsers differ about them (RFC 8259, sections 4 and 8.2);
+    and JSON that is nested too deeply for this process.
     """
     try:
         return json.loads(
@@ -166,15 +166,15 @@ def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise UnreadableError(f"not clear: {quoted(name)} stands twice in one object")
+            raise UnreadableError(f"ambiguous: one object has the name {quoted(name)} twice")
         if not name.isascii() and any("\ud800" <= each <= "\udfff" for each in name):
-            raise UnreadableError(f"not text that UTF-8 can write: the name {quoted(name)}")
+            raise UnreadableError(f"not valid UTF-8: the name {quoted(name)} cannot be encoded")
         found[name] = value
     return found
 
 
 def _constant(name: str) -> Any:
-    raise UnreadableError(f"not JSON: it has no {name}")
+    raise UnreadableError(f"not JSON: JSON has no {name}")
 
 
 def _integer(digits: str) -> int:

@@ -1,4 +1,4 @@
-"""The details of what happens, as pydantic models: docs/events is generated from them."""
+"""The details of events and activities, as pydantic models. docs/events is generated from them."""
 
 from typing import Annotated, Any
 
@@ -17,37 +17,37 @@ from gazette.adapters.contract.fields import (
 
 
 class Detail(BaseModel):
-    """Unknown fields are refused: a misspelt optional field would be lost without a word."""
+    """Refuses unknown fields: a misspelt optional field would be ignored without an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class OfSubscriber(Detail):
-    """Whatever concerns one subscriber."""
+    """A detail about one subscriber."""
 
     user_id: UserId = Field(
         description="Your id of the subscriber: 1 to 64 printable ASCII characters without "
-        "spaces, the same in everything that concerns them.",
+        "spaces. Use the same id in every event about them.",
         examples=["ann", "bea"],
     )
 
 
 class EntityReference(Detail):
-    """Names an entity: an article, a post, a conversation."""
+    """Identifies an entity, such as an article, a post or a conversation."""
 
-    type: Name = Field(description="What kind of thing it is.", examples=["post"])
+    type: Name = Field(description="The kind of entity.", examples=["post"])
     id: Key = Field(description="Unique among the entities of its type.", examples=["p1"])
 
 
 class EntityDetail(EntityReference):
-    """What it is about. Whatever has the same category and entity is one line of a digest."""
+    """The entity that it is about. A digest groups events of the same category and entity."""
 
     title: Line = Field(
-        description="One line of plain text, shown as the head of the line; the newest one is.",
+        description="One line of plain text, shown as the group's title. The newest title wins.",
         examples=["On digests"],
     )
     url: Url = Field(
-        description="Where the line leads: absolute, http or https, percent-encoded.",
+        description="Where the group links to: an absolute http or https URL, percent-encoded.",
         examples=["https://example.com/p1"],
     )
 
@@ -56,45 +56,45 @@ class ActorDetail(Detail):
     """Who made it happen."""
 
     id: Key = Field(
-        description="Your id of them. Where it is a `user_id`, they get no email about what they "
-        "did themselves to what they follow.",
+        description="Your id of the actor. If it is a `user_id`, that subscriber gets no email "
+        "about their own activities.",
         examples=["bo"],
     )
-    name: Line = Field(description="As readers see it, in plain text.", examples=["Bo"])
+    name: Line = Field(description="The name that readers see, in plain text.", examples=["Bo"])
 
 
 class HappeningDetail(Detail):
-    """What events and activities have in common."""
+    """The fields that events and activities have in common."""
 
     id: Key = Field(
-        description="Your idempotency key: put again, it changes nothing. Unique among "
-        "everything that one reader may hear of.",
+        description="Your idempotency key: putting the same id again changes nothing. Must be "
+        "unique among all events and activities that one reader may get.",
         examples=["comment-4711", "comment-4712"],
     )
     category: Name = Field(
-        description="What kind of happening it is: readers choose how often by category, and "
-        "digests group by it.",
+        description="The kind of event. Readers choose a frequency for each category, and digests "
+        "group by it.",
         examples=["comment"],
     )
     entity: EntityDetail = Field(
-        description="What it is about. Whatever has the same category and entity is one line of "
-        "a digest."
+        description="The entity that it is about. A digest groups events of the same category "
+        "and entity."
     )
     actor: ActorDetail = Field(description="Who made it happen.")
     occurred_at: Instant = Field(
-        description="When it happened, by your clock, with the offset from UTC. It is shown in "
-        "the reader's time zone, and decides which follows and mutes count: those that held then.",
+        description="When it happened, by your clock, with the offset from UTC. Shown in the "
+        "reader's time zone. Follows and mutes apply as they were at that time.",
         examples=["2026-11-21T09:30:00Z"],
     )
     excerpt: Excerpt = Field(
         default="",
-        description="A few words of it in plain text, shown below the line.",
+        description="A few words of it in plain text, shown below the title.",
         examples=["Well said."],
     )
     amended_at: Annotated[Instant | None, Given] = Field(
         default=None,
-        description="When its text was last changed, by your clock. Put the same id again with a "
-        "later one to replace what it says, until it is sent. Keep the category.",
+        description="When its text was last changed, by your clock. To amend it before it is "
+        "sent, put the same id again with a later `amended_at`. Keep the category.",
         examples=["2026-11-21T09:45:00Z"],
     )
 
@@ -104,20 +104,21 @@ class EventCreated(HappeningDetail, OfSubscriber):
 
 
 class EventsCreated(Detail):
-    """Several events in one entry; each is taken or refused for itself."""
+    """Several events in one entry. Each is accepted or refused by itself."""
 
     events: Annotated[list[EventCreated], Field(min_length=1)] = Field(
-        description="As many as fit an entry of PutEvents, for any number of subscribers."
+        description="As many events as fit into an entry of PutEvents, for any number of "
+        "subscribers."
     )
 
 
 class ActivityCreated(HappeningDetail):
-    """Something happened on an entity: for every follower of it or of its parent but the actor."""
+    """Something happened on an entity. Its followers and its parent's get it, but not the actor."""
 
     parent: Annotated[EntityReference | None, Given] = Field(
         default=None,
-        description="What the entity belongs to, such as the post of a comment: its followers "
-        "hear of it too, and nobody twice.",
+        description="What the entity belongs to, such as the post of a comment. The parent's "
+        "followers get the activity too; nobody gets it twice.",
         examples=[{"type": "blog", "id": "b1"}],
     )
 
@@ -127,23 +128,22 @@ def _say_that_one_is_required(schema: dict[str, Any]) -> None:
 
 
 class EventRetracted(Detail):
-    """It is withdrawn for good: no email that is not being sent yet will say it.
+    """Withdraws an event or activity for good. Only an email that is being sent may still show it.
 
-    Give either `user_id`, for an event that was put for one subscriber, or `entity`, for an
-    activity on it.
+    Give either `user_id`, for an event of one subscriber, or `entity`, for an activity on it.
     """
 
     model_config = ConfigDict(json_schema_extra=_say_that_one_is_required)
 
     id: Key = Field(
-        description="The id that it was put with, or will be: it never comes back.",
+        description="The id of the event or activity. If it is put later, it stays withdrawn.",
         examples=["comment-4711"],
     )
     user_id: Annotated[UserId | None, Given] = Field(
-        default=None, description="The subscriber whom the event was for.", examples=["ann"]
+        default=None, description="The subscriber of the event.", examples=["ann"]
     )
     entity: Annotated[EntityReference | None, Given] = Field(
-        default=None, description="The entity that the activity was on."
+        default=None, description="The entity of the activity."
     )
 
     @model_validator(mode="after")

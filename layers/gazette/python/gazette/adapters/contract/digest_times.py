@@ -19,7 +19,7 @@ from gazette.domain.scheduling.recurrence import LONGEST_PAUSE
 
 
 class WeeklyDetail(Detail):
-    """When the weekly digest is wanted."""
+    """The day of the weekly digest."""
 
     day: Day = Field(
         default="monday", description="The day of the week, in English.", examples=["friday"]
@@ -33,9 +33,9 @@ def _say_what_does_not_go_together(schema: dict[str, Any]) -> None:
 
 
 class CustomDetail(Detail):
-    """On which days the digest on certain days is wanted.
+    """The days of the custom digest.
 
-    Days of the week, in every week or every few weeks; or one day of each month.
+    Days of the week, every week or every few weeks; or one day of each month.
     """
 
     model_config = ConfigDict(json_schema_extra=_say_what_does_not_go_together)
@@ -44,22 +44,22 @@ class CustomDetail(Detail):
         default=("monday", "tuesday", "wednesday", "thursday", "friday"),
         min_length=1,
         max_length=7,
-        description="Days of the week, in English, in any order; naming one twice changes nothing.",
+        description="Days of the week, in English, in any order; duplicates have no effect.",
         examples=[["tuesday", "friday"]],
     )
     every_weeks: Weeks = Field(
-        default=1, description="1 for every week, 2 for every second one, up to 4.", examples=[2]
+        default=1, description="1 for every week, 2 for every second week, up to 4.", examples=[2]
     )
     starting: Annotated[Date | None, Given] = Field(
         default=None,
-        description="A date in one of the weeks that count, where not every one does; weeks "
+        description="With `every_weeks` above 1: a date in one of the weeks with a digest. Weeks "
         "begin on Monday.",
         examples=["2026-11-23"],
     )
     day_of_month: Annotated[MonthDay | None, Given] = Field(
         default=None,
-        description="The day of each month instead, 1 to 31; in a month that is shorter, its "
-        "last day.",
+        description="The day of each month, 1 to 31, instead of days of the week. In a shorter "
+        "month, its last day.",
         examples=[31],
     )
 
@@ -73,30 +73,30 @@ class CustomDetail(Detail):
 
 
 class DigestDetail(Detail):
-    """When digests are wanted, on the subscriber's own clock."""
+    """When digests are due, in the subscriber's time zone."""
 
     hour: Hour = Field(
         default=8, description="The hour in the subscriber's time zone, 0 to 23.", examples=[7]
     )
     minute: Annotated[Minute | None, Given] = Field(
         default=None,
-        description="The minute, 0 to 59. Left out, it is 0, 10, 20, 30, 40 or 50, always the "
-        "same for a subscriber: so not everybody's digest is made at once.",
+        description="The minute, 0 to 59. By default 0, 10, 20, 30, 40 or 50, always the same "
+        "for a subscriber, so that not all digests are due at once.",
         examples=[30],
     )
     weekly: WeeklyDetail = Field(
-        default=WeeklyDetail(), description="For what is wanted at the frequency `weekly`."
+        default=WeeklyDetail(), description="The day for the frequency `weekly`."
     )
     custom: CustomDetail = Field(
         default=CustomDetail(),
-        description="For what is wanted at the frequency `custom`.",
+        description="The days for the frequency `custom`.",
         examples=[{"days": ["tuesday", "friday"], "every_weeks": 2, "starting": "2026-11-23"}],
     )
     paused_until: Annotated[Date | None, Given] = Field(
         default=None,
-        description="For a pause: the first date, in the subscriber's time zone, on which email is "
-        "wanted again, up to 12 weeks after that of `changed_at`. What comes meanwhile waits, and "
-        "what is `immediate` is in the `daily` digest. A date that has come is no pause.",
+        description="Pauses email until this date in the subscriber's time zone, up to 12 weeks "
+        "after the date of `changed_at`. Events wait meanwhile; `immediate` ones go with the "
+        "`daily` digest. A date that is not in the future is no pause.",
         examples=["2026-12-14"],
     )
 
@@ -109,7 +109,7 @@ def _say_what_a_choice_of_times_gives(schema: dict[str, Any]) -> None:
 
 
 class ChosenDigestDetail(DigestDetail):
-    """When the reader chose to have digests: what is left out stays as it is."""
+    """When the reader wants digests. Fields that are left out stay as they are."""
 
     model_config = ConfigDict(json_schema_extra=_say_what_a_choice_of_times_gives)
 
@@ -123,10 +123,10 @@ class ChosenDigestDetail(DigestDetail):
 
 
 def check_pause(digest: DigestDetail, today: date, said_at: str) -> None:
-    """Raises ValueError for a pause that is longer than events are kept."""
+    """Raises ValueError for a pause that is longer than events are stored."""
     last = today + LONGEST_PAUSE
     if digest.paused_until and digest.paused_until > last:
         raise ValueError(
-            f"paused_until must be {last} or earlier, 12 weeks after {said_at}: name an "
-            "earlier date now, and a later one with a message that is dated later"
+            f"paused_until must be {last} or earlier, 12 weeks after {said_at}: give an earlier "
+            "date now, and extend the pause with a later message"
         )

@@ -1,7 +1,7 @@
-"""The types of the fields in a detail: what each accepts, and how it says what is wrong.
+"""The types of the fields in a detail: what each accepts, and its error message.
 
-No text may hold what DynamoDB, SQS or an email cannot: control characters, halves of surrogate
-pairs (pydantic refuses them as no text), U+FFFE and U+FFFF.
+No text may contain what DynamoDB, SQS or an email cannot: control characters, lone surrogates
+(pydantic does not accept them as text), U+FFFE and U+FFFF.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
@@ -29,9 +29,9 @@ from gazette.domain.subscribers.frequency import Frequency
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Text that fits `pattern` from end to end; `wanted` says so to a person.
+    """Text that matches all of `pattern`; `wanted` is the error message.
 
-    Patterns are such that Python and ECMA-262 read alike: they go into the JSON Schema.
+    Patterns mean the same in Python and ECMA-262, because they go into the JSON Schema.
     """
 
     pattern: str
@@ -41,18 +41,18 @@ class Shape:
     def __get_pydantic_core_schema__(
         self, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Checked after the type and the length."""
+        """Check the pattern after the type and the length."""
         return core_schema.no_info_after_validator_function(self.check, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """What the schema of the type says, and the pattern."""
+        """Add the pattern, and the format, to the schema of the type."""
         also = {"format": self.format} if self.format else {}
         return {**handler(schema), **also, "pattern": f"^{self.pattern}$"}
 
     def check(self, text: str) -> str:
-        """`text` itself. Raises ValueError."""
+        """Return `text` if it matches. Raises ValueError."""
         if not re.fullmatch(self.pattern, text):
             raise ValueError(self.wanted)
         return text
@@ -74,7 +74,7 @@ _INSTANT = rf"{_DATE}T{_HOUR_AND_MINUTE}:[0-5][0-9](?:\.[0-9]{{1,9}})?(?:Z|[+-]{
 
 
 def _known_zone(name: str) -> str:
-    """Not `localtime`, which means something else on each machine."""
+    """Refuse unknown zones. The pattern refuses `localtime`, which differs between machines."""
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -123,7 +123,7 @@ _TIMESTAMP = Shape(
 _DAY = Shape(_DATE, "must be a date in a year from 1990 to 2199, such as 2026-11-23")
 
 Given = BeforeValidator(_given)
-"""For a field that may be left out: null is refused, as it is where there is a default."""
+"""For a field that may be left out: refuses null, as fields with a default do."""
 
 UserId = Annotated[
     str, Shape(USER_ID.pattern, "must be 1 to 64 printable ASCII characters without spaces")
@@ -204,4 +204,4 @@ Wishes = Annotated[
     dict[Name, Frequency],
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]
-"""How often something is wanted, by category."""
+"""The chosen frequency by category."""

@@ -1,6 +1,6 @@
-"""The contract as it is published: JSON Schemas and worked examples, made from the models.
+"""The published contract: JSON Schemas and examples, generated from the models.
 
-No function imports this. `gazette event schemas` writes it to docs/events.
+No function imports this module. `gazette event schemas` writes the files to docs/events.
 """
 
 import json
@@ -17,24 +17,24 @@ _SOURCE = "shop.comments"
 
 
 class _Generator(GenerateJsonSchema):
-    """Leaves out what says nothing: titles made from names, and null where it is refused."""
+    """Leaves out noise: titles derived from field names, and null where it is refused."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
-        """A field's name says it."""
+        """Never: the field's name is enough."""
         return False
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """What may be left out is never null (`Given`)."""
+        """Leave null out: an optional field may be missing, but never null (`Given`)."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """None stands for a field that was left out."""
+        """Leave the default None out: it stands for a missing field."""
         found = super().default_schema(schema)
         return {name: each for name, each in found.items() if (name, each) != ("default", None)}
 
 
 def documents() -> dict[str, str]:
-    """What is to be in docs/events, by name of the file."""
+    """The contents of docs/events, by file name."""
     schemas = {f"{name}.schema.json": _json(schema(name)) for name in DETAIL_MODELS}
     entries = {
         f"{name}.example.json": _json(
@@ -46,7 +46,7 @@ def documents() -> dict[str, str]:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write all documents below `folder`; returns them. Raises OSError."""
+    """Write all documents below `folder`, and return their paths. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, text in documents().items():
@@ -81,7 +81,7 @@ def schema(detail_type: str) -> dict[str, Any]:
 
 
 def examples() -> dict[str, tuple[str, dict[str, Any]]]:
-    """A worked example of each detail type, and of each form that it has, by name."""
+    """An example of each detail type, and of each of its forms, by name."""
     made = {
         detail_type: (detail_type, example(models[0]))
         for detail_type, models in DETAIL_MODELS.items()
@@ -96,7 +96,7 @@ def examples() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def example(model: type[Detail], number: int = 0) -> dict[str, Any]:
-    """Every field with an example that it names, or made of those of its own fields."""
+    """All fields of a model, each with its example, or with the examples of its own fields."""
     return {
         name: field.examples[number % len(field.examples)]
         if field.examples
@@ -106,7 +106,7 @@ def example(model: type[Detail], number: int = 0) -> dict[str, Any]:
 
 
 def _model_in(annotation: Any) -> type[Detail]:
-    """The model of a field, also of one that may be left out."""
+    """The model of a field, optional or not."""
     candidates = [annotation, *getattr(annotation, "__args__", ())]
     return next(each for each in candidates if isinstance(each, type) and issubclass(each, Detail))
 

@@ -1,4 +1,4 @@
-"""The details about a subscriber: profile, choices, activity, erasure and follows."""
+"""The details about subscribers: profile, choices, activity, erasure and follows."""
 
 from datetime import timedelta, timezone
 from typing import Annotated, Any
@@ -25,35 +25,37 @@ from gazette.domain.subscribers.frequency import Frequency
 
 
 class SubscriberChanged(OfSubscriber):
-    """The whole profile: what is left out has its default. The latest `changed_at` wins."""
+    """The whole profile. Fields that are left out get their default. The latest `changed_at` wins.
+    """
 
     email: Address = Field(
-        description="Where email goes: one address in ASCII, domains in Punycode, no display name.",
+        description="One email address in ASCII, domains in Punycode, no display name.",
         examples=["ann@example.com"],
     )
     name: Line = Field(
-        description="How the reader is greeted: one line of plain text.", examples=["Ann"]
+        description="The name by which emails greet the reader: one line of plain text.",
+        examples=["Ann"],
     )
     time_zone: TimeZone = Field(
-        description="The IANA time zone that hours are meant in, and times are shown in.",
+        description="The IANA time zone of the subscriber's hours, and of the times in emails.",
         examples=["Europe/Berlin"],
     )
     locale: Locale = Field(
         default="en", description="The reader's language (BCP 47).", examples=["en"]
     )
     changed_at: Instant = Field(
-        description="When the profile changed, by your clock, with the offset from UTC. It decides "
-        "which of two profiles came last; more than an hour ahead of now is refused.",
+        description="When the profile changed, by your clock, with the offset from UTC. The latest "
+        "profile wins. More than an hour in the future is refused.",
         examples=["2026-11-21T09:00:00Z"],
     )
     digest: DigestDetail = Field(
         default=DigestDetail(),
-        description="When digests are wanted, on the subscriber's own clock.",
+        description="When digests are due, in the subscriber's time zone.",
     )
     frequencies: Wishes = Field(
         default_factory=dict,
-        description="How often, by category. A category that is not named has the installation's "
-        "default, else `daily`.",
+        description="The frequency of each category. A category that is not named has the "
+        "installation's default, or `daily`.",
         examples=[{"mention": "immediate", "like": "weekly", "article": "never"}],
     )
 
@@ -62,7 +64,7 @@ class SubscriberChanged(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: DigestDetail, others: ValidationInfo
     ) -> DigestDetail:
-        """Where the fields that it is compared with are wrong, those are reported."""
+        """Skipped if `changed_at` or `time_zone` is invalid; then their errors are reported."""
         changed_at, time_zone = others.data.get("changed_at"), others.data.get("time_zone")
         if changed_at and time_zone:
             today = changed_at.astimezone(ZoneInfo(time_zone)).date()
@@ -71,7 +73,7 @@ class SubscriberChanged(OfSubscriber):
 
 
 CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
-"""Of these, a choice gives at least one."""
+"""A choice gives at least one of these fields."""
 
 
 def _say_that_something_is_chosen(schema: dict[str, Any]) -> None:
@@ -79,41 +81,40 @@ def _say_that_something_is_chosen(schema: dict[str, Any]) -> None:
 
 
 class PreferencesChosen(OfSubscriber):
-    """What the reader chose themself, here or with you: only what is given changes.
+    """What the reader chose, on the preference page or with you. Only the given fields change.
 
-    It counts until the reader chooses something else, or you put a profile with a later
-    `changed_at` that says something else of the same field than you did before.
+    A choice counts until the reader chooses again, or until you put a profile with a later
+    `changed_at` in which the value of that field differs from your previous profile.
     """
 
     model_config = ConfigDict(json_schema_extra=_say_that_something_is_chosen)
 
     chosen_at: Instant = Field(
-        description="When they chose, by your clock, with the offset from UTC. The latest choice "
-        "of a field wins; more than an hour ahead of now is refused.",
+        description="When the reader chose, by your clock, with the offset from UTC. The latest "
+        "choice of a field wins. More than an hour in the future is refused.",
         examples=["2026-11-21T09:00:00Z"],
     )
     frequency: Annotated[Frequency | None, Given] = Field(
         default=None,
-        description="How often everything comes that has no entry in `frequencies`, whatever the "
+        description="The frequency of every category that is not in `frequencies`, whatever the "
         "installation's defaults.",
         examples=["weekly"],
     )
     frequencies: Annotated[Wishes | None, Given] = Field(
         default=None,
-        description="How often, by category. Categories that are not named have no choice of "
-        "their own any more.",
+        description="The frequency of each category. Replaces all earlier choices by category.",
         examples=[{"mention": "immediate", "article": "never"}],
     )
     time_zone: Annotated[TimeZone | None, Given] = Field(
         default=None,
-        description="The IANA time zone that hours are meant in, and times are shown in.",
+        description="The IANA time zone of the subscriber's hours, and of the times in emails.",
         examples=["Europe/Berlin"],
     )
     digest: Annotated[ChosenDigestDetail | None, Given] = Field(
         default=None,
-        description="When digests are wanted. Of it, too, only what is given changes: `hour` with "
-        "its `minute`, `weekly`, `custom`, `paused_until`. A date that has come lifts a pause; "
-        "one that is to come is at most 12 weeks after that of `chosen_at`.",
+        description="When digests are due. Only the given fields change: `hour` with its `minute`, "
+        "`weekly`, `custom`, `paused_until`. A `paused_until` that is not in the future ends a "
+        "pause; it may be at most 12 weeks after the date of `chosen_at`.",
     )
 
     @model_validator(mode="after")
@@ -127,7 +128,7 @@ class PreferencesChosen(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: ChosenDigestDetail, others: ValidationInfo
     ) -> ChosenDigestDetail:
-        """Where no time zone is given, by the clocks that are furthest ahead: UTC+14."""
+        """Without a time zone, use UTC+14, where the date changes first."""
         chosen_at, time_zone = others.data.get("chosen_at"), others.data.get("time_zone")
         if chosen_at:
             zone = ZoneInfo(time_zone) if time_zone else timezone(timedelta(hours=14))
@@ -136,58 +137,58 @@ class PreferencesChosen(OfSubscriber):
 
 
 class SubscriberActive(OfSubscriber):
-    """A sign of life: a visit, a login."""
+    """The subscriber was active, such as by a visit or a login."""
 
     active_at: Instant = Field(
-        description="When it was, by your clock, with the offset from UTC.",
+        description="When the subscriber was active, by your clock, with the offset from UTC.",
         examples=["2026-11-21T09:00:00Z"],
     )
 
 
 class SubscriberDeleted(OfSubscriber):
-    """Erasure: profile, schedules, follows and events go, and later ones are refused."""
+    """Erases profile, schedules, follows and events. Later events are refused."""
 
     deleted_at: Instant = Field(
-        description="When it was asked for, by your clock, with the offset from UTC: a profile "
-        "that changed later is kept.",
+        description="When erasure was requested, by your clock, with the offset from UTC. A "
+        "profile that changed later is kept.",
         examples=["2026-11-21T10:00:00Z"],
     )
 
 
 class FollowChange(OfSubscriber):
-    """A follow that begins, changes or ends."""
+    """A follow begins, changes or ends."""
 
-    entity: EntityReference = Field(description="What is followed.")
+    entity: EntityReference = Field(description="The followed entity.")
     changed_at: Instant = Field(
-        description="When that changed, by your clock, with the offset from UTC: activities go to "
-        "those who followed when they occurred, and still do.",
+        description="When the follow changed, by your clock, with the offset from UTC. An activity "
+        "goes to subscribers who followed the entity when it occurred, and still do.",
         examples=["2026-11-21T09:00:00Z"],
     )
 
 
 class FollowedDetail(EntityReference):
-    """Names what is followed, and says what it is called."""
+    """Identifies the followed entity, and gives its title."""
 
     title: Annotated[Line | None, Given] = Field(
         default=None,
-        description="One line of plain text: what readers see where they change what they follow. "
-        "Left out, they see what was given before, else type and id.",
+        description="One line of plain text, shown on the preference page. By default the title "
+        "given before, or type and id.",
         examples=["On digests"],
     )
 
 
 class FollowCreated(FollowChange):
-    """The subscriber follows the entity, or wants it at another frequency, from then on."""
+    """The subscriber follows the entity from then on, or changes the follow's frequency."""
 
-    entity: FollowedDetail = Field(description="What is followed.")
+    entity: FollowedDetail = Field(description="The followed entity.")
 
     frequency: Annotated[Frequency | None, Given] = Field(
         default=None,
-        description="How often, whatever the category; left out, the category decides. `never` "
-        "mutes the entity.",
+        description="The frequency, whatever the category. By default the category decides. "
+        "`never` mutes the entity.",
         examples=["immediate"],
     )
 
 
 class FollowDeleted(FollowChange):
-    """The subscriber no longer follows the entity; what waits for an email is taken back."""
+    """The subscriber no longer follows the entity. Its waiting events are withdrawn."""

@@ -1,4 +1,4 @@
-"""What pydantic found wrong, in plain words: which field and how, never what it held."""
+"""Turns pydantic's errors into messages that name the field and the rule, never the value."""
 
 import re
 
@@ -14,7 +14,7 @@ _BY_TYPE = {
     "list_type": "must be a list",
     "model_type": "must be an object",
     "string_type": "must be text",
-    "string_unicode": "must be text that UTF-8 can write",
+    "string_unicode": "must be text that UTF-8 can encode",
     "tuple_type": "must be a list",
 }
 
@@ -28,12 +28,12 @@ def in_words(err: ValidationError, *path: str) -> tuple[str, ...]:
 
 
 def place(path: tuple[str, ...], inner: tuple[str | int, ...]) -> str:
-    """A field by name, `detail.events.3.entity.url`; a key of an object like the rest."""
+    """The path of a field, such as `detail.events.3.entity.url`; object keys included."""
     return ".".join((*path, *(_named(part) for part in inner if part != "[key]")))
 
 
 def sentence(subject: str, problems: tuple[str, ...], *, reasons: int) -> str:
-    """The first `reasons` problems of `subject`, and the number of the others."""
+    """One sentence with the first `reasons` problems of `subject`, and a count of the others."""
     more = len(problems) - reasons
     listed = "; ".join(problems[:reasons]) + (f"; and {more} more" if more > 0 else "")
     return f"{subject} does not fit its schema: {listed}."
@@ -50,5 +50,5 @@ def _plain(problem: ErrorDetails) -> str:
 
 
 def quoted(name: str) -> str:
-    """`name` in ASCII, between quotes, and not too long: safe in any log and terminal."""
+    """`name` in ASCII, quoted and cut to 40 characters: safe in any log and terminal."""
     return ascii(name[:40])
