@@ -380,8 +380,8 @@ def test_no_text_holds_what_cannot_be_stored_or_sent(
     ("written", "instead", "says"),
     [
         ('"name": "Bob"', '"name": "Bob", "name": "Eve"', "'name' twice"),
-        ('"name": "Bob"', '"name": NaN', "it has no NaN"),
-        ('"name": "Bob"', '"name": [-Infinity]', "it has no -Infinity"),
+        ('"name": "Bob"', '"name": NaN', "JSON has no NaN"),
+        ('"name": "Bob"', '"name": [-Infinity]', "JSON has no -Infinity"),
         ('"name": "Bob"', '"name": ' + "9" * 5000, "a number of 5000 digits"),
         ('"name": "Bob"', r'"\ud83c": "Bob"', r"the name '\ud83c'"),
         ('"account": "', '"detail": {}, "account": "', "'detail' twice"),

@@ -25,8 +25,7 @@ from gazette.domain.subscribers.frequency import Frequency
 
 
 class SubscriberChanged(OfSubscriber):
-    """The whole profile. Fields that are left out get their default. The latest `changed_at` wins.
-    """
+    """The whole profile. Missing fields get their default. The latest `changed_at` wins."""
 
     email: Address = Field(
         description="One email address in ASCII, domains in Punycode, no display name.",
