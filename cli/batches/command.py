@@ -9,12 +9,18 @@ from itertools import islice
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support import BatchDesk, build_batches, build_pace
+from gazette.bootstrap.support.batches import build_batches, build_digest_rate
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
 from gazette.settings import FanoutSettings, GenerateSettings
-from gazette.steps.support.batches import BatchView
+from gazette.steps.support.batches import (
+    BatchContext,
+    BatchView,
+    cancel_batch,
+    latest_batches,
+    look_at_batch,
+)
 from rich.console import Console
 from rich.live import Live
 from rich.progress import track
@@ -48,7 +54,7 @@ def list_batches(
 ) -> None:
     """Show the last batches, newest first, and how each of them stands."""
     with _refusals(stage):
-        found = _desk(stage).latest(limit)
+        found = latest_batches(limit, context=_context(stage))
     console = Console()
     if not console.is_terminal:
         for view in found:
@@ -69,9 +75,9 @@ def show(
     """Show how a batch stands; on a terminal, until it is over or you press Ctrl-C."""
     slot = named_slot(batch_id)
     with _refusals(stage):
-        desk = _desk(stage)
-        pace = build_pace(settings_of(stage, "generate", GenerateSettings))
-        sight, took = Sight.first(_known(desk, slot), pace()), 0.0
+        context = _context(stage)
+        read_rate = build_digest_rate(settings_of(stage, "generate", GenerateSettings))
+        sight, took = Sight.first(_known(slot, context), read_rate()), 0.0
         console = Console()
         if not console.is_terminal:
             for line in sight.lines():
@@ -81,7 +87,7 @@ def show(
             while not once and not sight.view.is_over:
                 _pause(max(_BETWEEN_LOOKS, 3 * took))
                 began = time.monotonic()
-                sight = sight.then(desk.look(slot), pace())
+                sight = sight.then(look_at_batch(slot, context=context), read_rate())
                 live.update(sight.picture())
                 took = time.monotonic() - began
 
@@ -96,15 +102,15 @@ def cancel(
     """Stop what of a batch has not gone out; its events go with the next digests."""
     slot = named_slot(batch_id)
     with _refusals(stage):
-        desk = _desk(stage)
-        before = _known(desk, slot)
+        context = _context(stage)
+        before = _known(slot, context)
         if not yes:
             typer.confirm(_question(before), abort=True)
-        after = _cancel(slot, desk)
+        after = _cancel(slot, context)
     _report(after)
 
 
-def _cancel(slot: datetime, desk: BatchDesk) -> BatchView:
+def _cancel(slot: datetime, context: BatchContext) -> BatchView:
     """Go through the runs until none is pending; many at a time, from one machine."""
     with ThreadPoolExecutor(_AT_ONCE) as workers:
 
@@ -116,10 +122,12 @@ def _cancel(slot: datetime, desk: BatchDesk) -> BatchView:
                 yield from workers.map(stop, some)
 
         for _ in range(_ROUNDS):
-            stopped = desk.cancel(slot, many_at_a_time)
+            stopped = cancel_batch(
+                slot, batches=context.batches, runs=context.runs, each=many_at_a_time
+            )
             for _ in track(stopped, "stopping", console=Console(stderr=True)):
                 pass
-            after = desk.look(slot)
+            after = look_at_batch(slot, context=context)
             if not after.pending:
                 break
             _pause(_BETWEEN_LOOKS)
@@ -151,12 +159,12 @@ def _refusals(stage: str) -> AbstractContextManager[None]:
     return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
-def _desk(stage: str) -> BatchDesk:
+def _context(stage: str) -> BatchContext:
     return build_batches(settings_of(stage, "fanout", FanoutSettings))
 
 
-def _known(desk: BatchDesk, slot: datetime) -> BatchView:
-    view = desk.look(slot)
+def _known(slot: datetime, context: BatchContext) -> BatchView:
+    view = look_at_batch(slot, context=context)
     if not view.expected and view.batch.cancelled_at is None:
         raise NotPossible(
             f"There is nothing in batch {slot_id(slot)}: no digest is due or was started then. "

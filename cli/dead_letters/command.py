@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from gazette.bootstrap.support import build_due_at, build_foresee
+from gazette.bootstrap.support.dead_letters import build_due_at, build_foresee
 from gazette.settings import GenerateSettings
 from rich.console import Console
 from rich.table import Table

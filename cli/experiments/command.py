@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 from gazette.adapters.rendering.environment import VARIATIONS
-from gazette.bootstrap.support import ExperimentDesk, build_experiments
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.support.experiments import build_experiments
 from gazette.domain.feedback.experiment import Experiment, InvalidExperiment
+from gazette.domain.ports.outside import Experiments
 from gazette.settings import GenerateSettings
+from gazette.steps.support.experiments import start_experiment
 
 from cli.preview.rendering import templates_of
 from cli.shared.aws_errors import refusals_in_words
@@ -33,7 +36,7 @@ experiment = typer.Typer(
 def show(stage: StageName = "prod") -> None:
     """Show which experiment runs, since when, and the share of each variation."""
     with _refusals(stage):
-        running = _desk(stage).look()
+        running = _experiments(stage).running()
     if running is None:
         say(f"no experiment runs in stage {stage}: everybody gets variation 1")
         return
@@ -60,12 +63,12 @@ def start(
     """
     given = _weights(weights)
     with _refusals(stage):
-        desk = _desk(stage)
-        before = desk.look()
+        experiments = _experiments(stage)
+        before = experiments.running()
         if before and before.name != name and not yes:
             typer.confirm(f"End {before.name}, which runs, and start {name}?", abort=True)
         try:
-            running = desk.start(name, given)
+            running = start_experiment(name, given, experiments=experiments, clock=now)
         except InvalidExperiment as err:
             raise NotPossible(f"{err}.") from err
     shares = ", ".join(f"{share:.1%} get variation {each}" for each, share in _shares(running))
@@ -83,7 +86,7 @@ def start(
 def stop(stage: StageName = "prod") -> None:
     """Let none run: everybody gets variation 1."""
     with _refusals(stage):
-        _desk(stage).stop()
+        _experiments(stage).stop(now())
     say(f"no experiment runs in stage {stage} any more: everybody gets variation 1")
     note(_SOON)
 
@@ -123,5 +126,5 @@ def _refusals(stage: str) -> AbstractContextManager[None]:
     return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
-def _desk(stage: str) -> ExperimentDesk:
+def _experiments(stage: str) -> Experiments:
     return build_experiments(settings_of(stage, "generate", GenerateSettings))

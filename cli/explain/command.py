@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support import build_explain
+from gazette.bootstrap.support.explain import build_explain
 from gazette.domain.identity import USER_ID
 from gazette.settings import IngestSettings
 from rich.console import Console

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support import LinksDesk, build_links
+from gazette.bootstrap.support.links import build_links, draw_key
 from gazette.domain.errors import InvalidKeys, Overtaken
+from gazette.domain.ports.outside import KeyStore
 from gazette.settings import PreferencesSettings
+from gazette.steps.support import link_keys
 
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors, printable, say
@@ -30,7 +32,7 @@ links = typer.Typer(
 def show(stage: StageName = "prod") -> None:
     """Show the ids of the keys, and which one signs; never a key."""
     with _refusals(stage):
-        keys = _desk(stage).look()
+        keys = _store(stage).read()
     for key_id in keys.ids:
         typer.echo(f"{key_id}\t{'signs and verifies' if key_id == keys.newest else 'verifies'}")
 
@@ -40,7 +42,7 @@ def show(stage: StageName = "prod") -> None:
 def rotate(stage: StageName = "prod") -> None:
     """Add the next key, which signs from now on. Links of older emails go on working."""
     with _refusals(stage):
-        keys = _desk(stage).rotate()
+        keys = link_keys.rotate(store=_store(stage), draw_key=draw_key)
     say(f"{keys.newest} signs the links of stage {stage} within five minutes; all others work on")
     if older := keys.ids[:-1]:
         note(
@@ -58,8 +60,8 @@ def retire(
 ) -> None:
     """Take a key out: the links of all emails that were signed with it stop working."""
     with _refusals(stage):
-        desk = _desk(stage)
-        desk.check(key_id)
+        store = _store(stage)
+        link_keys.refuse_to_retire(key_id, store.read())
         if not yes:
             note(f"This cannot be undone. {_KEPT_FOR_MAIL}")
             typer.confirm(
@@ -67,7 +69,7 @@ def retire(
                 f"of stage {stage} that are older than the key after it?",
                 abort=True,
             )
-        left = desk.retire(key_id)
+        left = link_keys.retire(key_id, store=store)
     say(f"{key_id} of stage {stage} is retired: links signed with it stop within five minutes")
     note(f"Left: {', '.join(left.ids)}; {left.newest} signs.")
 
@@ -81,5 +83,5 @@ def _refusals(stage: str) -> Iterator[None]:
         raise NotPossible(printable(str(err))) from err
 
 
-def _desk(stage: str) -> LinksDesk:
+def _store(stage: str) -> KeyStore:
     return build_links(settings_of(stage, "preferences", PreferencesSettings))

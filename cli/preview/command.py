@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support import build_waiting
+from gazette.bootstrap.support.preview import build_pending
 from gazette.domain.identity import USER_ID
 from gazette.settings import GenerateSettings
 
@@ -86,5 +86,5 @@ def _of_user(user: str, stage: str, kind: Kind) -> Letter:
         )
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
-        waiting = build_waiting(settings)(user)
+        waiting = build_pending(settings)(user)
     return letters.of_waiting(waiting, user, kind)

@@ -3,9 +3,10 @@
 import re
 
 import typer
-from gazette.bootstrap.support import BrakeDesk, build_release
+from gazette.bootstrap.support.sending import build_category_resume
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.settings import FeedbackSettings
+from gazette.steps.support.sending import SendingContext, hold_category
 
 from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import settings_of
@@ -34,7 +35,9 @@ def row(held: CategoryHold) -> tuple[str, str]:
     )
 
 
-def stop_category(desk: BrakeDesk, category: str, reason: str, *, stage: str, yes: bool) -> None:
+def stop_category(
+    category: str, reason: str, *, context: SendingContext, stage: str, yes: bool
+) -> None:
     """Hold one category, after confirmation."""
     if not yes:
         typer.confirm(
@@ -42,7 +45,7 @@ def stop_category(desk: BrakeDesk, category: str, reason: str, *, stage: str, ye
             f"`gazette sending resume --category {category} --stage {stage}`?",
             abort=True,
         )
-    if not desk.hold_category(category, reason):
+    if not hold_category(category, reason, context=context):
         say(f"category {category} of stage {stage} is already held: nothing was changed")
         return
     say(f"category {category} of stage {stage} is held: its events wait until you resume it")
@@ -51,8 +54,8 @@ def stop_category(desk: BrakeDesk, category: str, reason: str, *, stage: str, ye
 
 def resume_category(category: str, *, stage: str) -> None:
     """Send one category again, and reset its counts of bounces and complaints."""
-    release = build_release(settings_of(stage, "feedback", FeedbackSettings))
-    if not release(category):
+    resume = build_category_resume(settings_of(stage, "feedback", FeedbackSettings))
+    if not resume(category):
         say(f"category {category} of stage {stage} was not held")
         return
     say(f"category {category} of stage {stage} is sent again; its bounces and complaints are reset")

@@ -4,10 +4,17 @@ from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
-from gazette.bootstrap.support import BrakeDesk, build_brake
+from gazette.bootstrap.support.sending import build_sending
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
 from gazette.settings import GenerateSettings
+from gazette.steps.support.sending import (
+    SendingContext,
+    held_categories,
+    read_streams,
+    resume_sending,
+    stop_sending,
+)
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -37,8 +44,8 @@ def status(stage: StageName = "prod") -> None:
     For a stream that is stopped: why, since when, and when the next email is tried.
     """
     with _refusals(stage):
-        desk = _desk(stage)
-        found, categories = desk.look(), desk.categories()
+        context = _context(stage)
+        found, categories = read_streams(context=context), held_categories(context=context)
     _show([*rows(found), *map(row, categories)])
     if found.digest.breaker or found.immediate.breaker:
         note(f"`gazette sending resume --stage {stage}` resumes all email at once.")
@@ -62,10 +69,10 @@ def stop(
     if category is not None:
         check_category(category)
     with _refusals(stage):
-        desk = _desk(stage)
+        context = _context(stage)
         if category is not None:
             why = printable(reason.strip())
-            stop_category(desk, category, why, stage=stage, yes=yes)
+            stop_category(category, why, context=context, stage=stage, yes=yes)
             return
         if not yes:
             typer.confirm(
@@ -73,7 +80,7 @@ def stop(
                 f"`gazette sending resume --stage {stage}`?",
                 abort=True,
             )
-        desk.pull(printable(reason.strip()))
+        stop_sending(printable(reason.strip()), context=context)
     say(f"all email of stage {stage} is stopped until you resume it")
     note("Emails that workers already prepared may still go out for some seconds.")
 
@@ -88,15 +95,11 @@ def resume(stage: StageName = "prod", category: Category = None) -> None:
             resume_category(category, stage=stage)
         return
     with _refusals(stage):
-        desk = _desk(stage)
-        found = desk.look()
-        stopped = [each.breaker for each in (found.digest, found.immediate) if each.breaker]
-        if stopped:
-            desk.release()
-    if not stopped:
+        before = resume_sending(context=_context(stage))
+    if before is None:
         say(f"email of stage {stage} was not stopped")
         return
-    since = min(each.since for each in stopped)
+    since = min(each.breaker.since for each in (before.digest, before.immediate) if each.breaker)
     say(f"all email of stage {stage} is sent again; it was stopped since {moment(since)}")
     note("Waiting email goes out within 15 minutes.")
 
@@ -136,5 +139,5 @@ def _refusals(stage: str) -> AbstractContextManager[None]:
     return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
-def _desk(stage: str) -> BrakeDesk:
-    return build_brake(settings_of(stage, "generate", GenerateSettings))
+def _context(stage: str) -> SendingContext:
+    return build_sending(settings_of(stage, "generate", GenerateSettings))

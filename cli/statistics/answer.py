@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Counts, Measure, is_tracked
-from gazette.steps.support.statistics import Report
+from gazette.steps.support.statistics import Statistics
 
 from cli.statistics.sheet import UNTRACKED
 from cli.statistics.spans import Span
@@ -37,7 +37,7 @@ class Answer:
         return lines or (["There is one variation only: nothing to compare."] if self.arms else [])
 
 
-def answer(span: Span, found: Report) -> Answer:
+def answer(span: Span, found: Statistics) -> Answer:
     """What was found in the slots of `span`."""
     arms = found.readers.arms()
     notes = [*_notes(found.counts, arms, len(found.readers.moved))]

@@ -8,10 +8,15 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support import ReportDesk, build_report
+from gazette.bootstrap.support.statistics import build_statistics
 from gazette.domain.feedback.statistics import AT_ONCE, Dimension, Measure
 from gazette.settings import FeedbackSettings
-from gazette.steps.support.statistics import Report
+from gazette.steps.support.statistics import (
+    Statistics,
+    StatisticsContext,
+    collect_statistics,
+    digests_sent,
+)
 from rich.console import Console
 from rich.progress import track
 
@@ -64,11 +69,16 @@ def statistics(
     span = of_week(week, now=began) if batch is None else of_batch(batch)
     settings = settings_of(stage, "feedback", FeedbackSettings)
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
-        desk = build_report(settings, at_once=_AT_ONCE)
+        context = build_statistics(settings, connections=_AT_ONCE)
         if experiment is not None:
-            span = of_experiment(experiment, desk.courses(), now=began)
-        found = desk.read(span.slots, span.experiment, _many_at_once)
-        unreported = 0 if batch is None else _unreported(span, found, desk)
+            span = of_experiment(experiment, context.experiments.courses(), now=began)
+        found = collect_statistics(
+            span.slots,
+            engagements=context.engagements,
+            experiment=span.experiment,
+            each=_many_at_once,
+        )
+        unreported = 0 if batch is None else _unreported(span, found, context)
     told = answer(span, found)
     show(told)
     if not told.counts:
@@ -84,16 +94,16 @@ def statistics(
         write("--html", to_html, page(told, made_at=began))
 
 
-def _unreported(span: Span, found: Report, desk: ReportDesk) -> int:
+def _unreported(span: Span, found: Statistics, context: StatisticsContext) -> int:
     """Digests of a batch that were sent and have no row. What goes out at once is no batch's."""
     sent = found.counts[Dimension.TOTAL, "", Measure.SENT]
     at_once = found.counts[Dimension.FREQUENCY, AT_ONCE, Measure.SENT]
-    return max(0, desk.digests_sent(span.since) - (sent - at_once))
+    return max(0, digests_sent(span.since, runs=context.runs) - (sent - at_once))
 
 
 def _many_at_once(
-    read: Callable[[datetime], Report], slots: Iterable[datetime]
-) -> Iterator[Report]:
+    read: Callable[[datetime], Statistics], slots: Iterable[datetime]
+) -> Iterator[Statistics]:
     """On a terminal with a bar beside the answer. Whoever stops it waits for no further slot."""
     console = Console(stderr=True)
     wanted = list(slots)

@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support import SuppressionDesk, build_suppression
+from gazette.bootstrap.support.suppression import build_suppression
+from gazette.domain.stored import readable
 from gazette.domain.subscribers.suppression import Cause
 from gazette.settings import FeedbackSettings
+from gazette.steps.support.suppression import SuppressionContext, remove_suppression
 
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NOT_POSSIBLE, NotPossible, note, one_line_errors, printable, say
@@ -57,7 +59,7 @@ def show(
             page * limit + 1,
             (
                 each
-                for each in _desk(stage).each()
+                for each in readable(_context(stage).suppressions.each())
                 if reason in {None, each.cause} and (earliest is None or each.since >= earliest)
             ),
             key=lambda each: (each.since, each.address),
@@ -80,9 +82,9 @@ def add(
     """Never write to an address again. Only its hash leaves this machine."""
     with _problems(stage):
         hashed = hash_of(address)
-        desk = _desk(stage)
-        is_new = desk.add(hashed, reason, now())
-        there = None if is_new else desk.get(hashed)
+        suppressions = _context(stage).suppressions
+        is_new = suppressions.add(hashed, reason, now())
+        there = None if is_new else suppressions.get(hashed)
     if is_new:
         say(f"{hashed} of stage {stage} is suppressed: {reason}")
         note("What a worker has already prepared may still go, for some seconds.")
@@ -100,8 +102,8 @@ def remove(
     """Allow an address again, and say what brings its reader back."""
     with _problems(stage):
         hashed = hash_of(address)
-        desk = _desk(stage)
-        found = desk.get(hashed)
+        context = _context(stage)
+        found = context.suppressions.get(hashed)
         if found is None:
             say(f"{hashed} of stage {stage} was not suppressed")
             return
@@ -109,8 +111,8 @@ def remove(
         note(f"{found.cause} since {moment(found.since)}. {meaning}")
         if not yes:
             typer.confirm(f"Allow email to {hashed} of stage {stage} again?", abort=True)
-        desk.remove(found)
-        left = desk.get(hashed)
+        remove_suppression(found, context=context)
+        left = context.suppressions.get(hashed)
     if left:
         raise NotPossible(f"It is suppressed for {left.cause} meanwhile: look again.")
     say(f"{hashed} of stage {stage} is no longer suppressed")
@@ -140,10 +142,10 @@ def take(
     done = 0
     try:
         with _problems(stage):
-            desk = _desk(stage)
+            suppressions = _context(stage).suppressions
             changed = 0
             for done, each in enumerate(wanted):  # noqa: B007 -- says how far it came
-                changed += desk.add(each.address, each.cause, each.since)
+                changed += suppressions.add(each.address, each.cause, each.since)
     except NotPossible as err:
         raise NotPossible(
             f"{err} {done} of {len(wanted)} lines were imported: import the file again, what is "
@@ -157,7 +159,9 @@ def take(
 def give(stage: StageName = "prod") -> None:
     """Write all of them as CSV, as `import` reads it: hashes, never addresses."""
     with _problems(stage):
-        number = sum(1 for _ in write_list(_desk(stage).each(), sys.stdout))
+        number = sum(
+            1 for _ in write_list(readable(_context(stage).suppressions.each()), sys.stdout)
+        )
     note(f"{number} addresses")
 
 
@@ -170,5 +174,5 @@ def _problems(stage: str) -> Iterator[None]:
         raise NotPossible(f"{printable(str(err))}.") from err
 
 
-def _desk(stage: str) -> SuppressionDesk:
+def _context(stage: str) -> SuppressionContext:
     return build_suppression(settings_of(stage, "feedback", FeedbackSettings))

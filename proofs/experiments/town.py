@@ -16,7 +16,7 @@ from gazette.domain.feedback.experiment import Experiment, Variant, experiment, 
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Dimension, Measure
 from gazette.domain.model import RunKey
-from gazette.steps.support.statistics import Report, report
+from gazette.steps.support.statistics import Statistics, collect_statistics
 
 from cli.statistics.verdicts import Verdict, compare
 
@@ -96,10 +96,10 @@ class Run:
     running: Experiment
     emails: Emails
 
-    def report(self, days: int | None = None) -> Report:
+    def report(self, days: int | None = None) -> Statistics:
         """As the command makes it; after so many days."""
         slots = self.town.slots[:days]
-        return report(slots, engagements=self.emails, experiment=self.running.name)
+        return collect_statistics(slots, engagements=self.emails, experiment=self.running.name)
 
     def verdicts(self, days: int | None = None) -> Sequence[Verdict]:
         """Of what was clicked."""

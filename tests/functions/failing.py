@@ -1,9 +1,15 @@
-"""A run that the provider refused to the end, and its dead letter, on moto."""
+"""What goes wrong on moto: a run that the provider refused to the end, and a missing right."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 from gazette.adapters.aws.queues import decode_run_key
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.domain.delivery.run import Reason, Run
@@ -27,3 +33,18 @@ def refused_to_the_end(message: str) -> Run:
 def dead_letter(run: Run) -> str:
     """The body of its message in the queue `failed`, as `resend` puts it there."""
     return json.dumps({**asdict(run.key), "given_up": True})
+
+
+@contextmanager
+def denied(operation: str, table: str) -> Iterator[None]:
+    """IAM refuses one operation on one table."""
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def call(client: BaseClient, name: str, request: dict[str, Any]) -> Any:
+        if (name, request.get("TableName")) == (operation, table):
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, name)
+        return real(client, name, request)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", call)
+        yield

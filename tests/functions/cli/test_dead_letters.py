@@ -16,7 +16,7 @@ from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.bootstrap import support
+from gazette.bootstrap.support import dead_letters as support
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Claim, RefusedForNow, Uncertain
 from gazette.domain.model import DAILY, Window
@@ -34,8 +34,9 @@ from cli.main import app
 from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
-from tests.functions.failing import dead_letter, refused_to_the_end
+from tests.functions.failing import dead_letter, denied, refused_to_the_end
 from tests.functions.messages import envelope, event, profile
+from tests.meter import Meter
 
 READS = {
     ("runs", "Query"),
@@ -97,8 +98,9 @@ class MoveTasks:
     engine does not `know` them, it answers as MiniStack does.
     """
 
-    def __init__(self, sqs: Sqs) -> None:
+    def __init__(self, sqs: Sqs, meter: Meter) -> None:
         self.sqs = sqs
+        self.meter = meter
         self.known = False
         self.status = "COMPLETED"
         self.listed: list[dict[str, Any]] = []
@@ -115,7 +117,8 @@ class MoveTasks:
                 self.listed[0]["Status"] = self.status
             return found
         self.started.append(request)
-        moved = self._move(*(request[name].rpartition(":")[2] for name in sorted(request)))
+        with self.meter.acting("SQS"):
+            moved = self._move(*(request[name].rpartition(":")[2] for name in sorted(request)))
         self.listed.insert(0, _task(len(self.listed) + 1, moved, "CouldNotGoOn"))
         return {"TaskHandle": "handle"}
 
@@ -168,8 +171,8 @@ def sqs(stage: Cloud) -> Sqs:
 
 
 @pytest.fixture
-def tasks(sqs: Sqs, monkeypatch: pytest.MonkeyPatch) -> Iterator[MoveTasks]:
-    tasks = MoveTasks(sqs)
+def tasks(stage: Cloud, sqs: Sqs, monkeypatch: pytest.MonkeyPatch) -> Iterator[MoveTasks]:
+    tasks = MoveTasks(sqs, stage.meter)
     with answering(monkeypatch, tasks):
         yield tasks
 
@@ -531,6 +534,14 @@ def test_a_right_that_is_missing_is_named(stage: Cloud, sqs: Sqs, tasks: MoveTas
         assert done.exit_code == 2
         assert f"your credentials need {said}" in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+def test_category_holds_that_may_not_be_read_are_not_taken_for_none(stage: Cloud, sqs: Sqs) -> None:
+    sqs.put("generate-dead", a_message(stage))
+    with denied("Query", "control"):
+        shown = run(stage, "show", "generate-dead")
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert "your credentials need dynamodb:Query on the tables of stage prod" in shown.stderr
 
 
 def test_on_a_terminal_it_is_a_table(

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NoReturn
 from zoneinfo import ZoneInfo
 
+import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
@@ -19,6 +20,7 @@ from cli.explain.sections import RUN
 from cli.main import app
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
+from tests.functions.failing import denied
 from tests.functions.messages import event, follow, profile
 from tests.moto_tables import NAMES
 
@@ -214,8 +216,9 @@ def test_settings_of_another_version_are_one_line(cloud: Cloud) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_table_that_is_not_there_is_one_line(cloud: Cloud) -> None:
-    deploy("ingest", {**IngestSettings.from_env().to_env(), "GAZETTE_RUNS_TABLE": "gone"})
+@pytest.mark.usefixtures("stage")
+def test_a_table_that_is_not_there_is_one_line() -> None:
+    boto3.client("dynamodb").delete_table(TableName="runs")
     result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
@@ -256,6 +259,14 @@ def test_settings_that_may_not_be_decrypted_are_one_line(stage: Cloud) -> None:
         result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "(AccessDeniedException): your credentials need kms:Decrypt" in result.stderr
+
+
+@pytest.mark.usefixtures("stage")
+def test_category_holds_that_may_not_be_read_are_not_taken_for_none() -> None:
+    with denied("Query", "control"):
+        result = run("ann")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "your credentials need dynamodb:Query on the tables of stage prod" in result.stderr
 
 
 def test_a_function_without_settings_is_of_another_version(stage: Cloud) -> None:

@@ -22,7 +22,7 @@ from gazette.domain.feedback.statistics import (
 )
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.steps.support.statistics import Report, report
+from gazette.steps.support.statistics import Statistics, collect_statistics
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,10 +64,10 @@ class Shelf:
         return (email for email in self._emails if email.slot == slot)
 
 
-def reported(emails: Iterable[Engagement], experiment: str = "") -> Report:
+def reported(emails: Iterable[Engagement], experiment: str = "") -> Statistics:
     those = list(emails)
     slots = sorted({email.slot for email in those})
-    return report(slots, engagements=Shelf(those), experiment=experiment)
+    return collect_statistics(slots, engagements=Shelf(those), experiment=experiment)
 
 
 EVENTS = st.frozensets(st.sampled_from(EngagementEvent), min_size=1)

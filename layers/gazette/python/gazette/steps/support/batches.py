@@ -72,6 +72,37 @@ class BatchView:
         return not self.to_come
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchContext:
+    """What the commands on batches read and write. `shards`: those in use."""
+
+    batches: Batches
+    runs: Runs
+    schedules: Schedules
+    shards: Collection[int]
+    clock: Clock
+
+
+def latest_batches(number: int, *, context: BatchContext) -> list[BatchView]:
+    """The last batches, newest first."""
+    return [_view(batch, context) for batch in context.batches.latest(number)]
+
+
+def look_at_batch(slot: datetime, *, context: BatchContext) -> BatchView:
+    """The batch of a slot, whether anything is due in it or not."""
+    return _view(context.batches.get(slot), context)
+
+
+def _view(batch: Batch, context: BatchContext) -> BatchView:
+    return view_batch(
+        batch,
+        schedules=context.schedules,
+        runs=context.runs,
+        shards=context.shards,
+        clock=context.clock,
+    )
+
+
 def view_batch(
     batch: Batch,
     *,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.delivery.run import Run, is_given_up, settled_until
+from gazette.domain.delivery.run import Run, is_given_up
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.explanation import (
     Choice,
@@ -33,6 +33,7 @@ from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, frequency_for
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.subscribers.schedules import is_active
+from gazette.steps.support.pending import by_schedule, unsent
 
 LAST = 10
 """Runs that are shown where no date is asked for, beside those that have not ended."""
@@ -65,14 +66,10 @@ def explain(
     present = schedules.of_user(user_id)
     runs_read, events_read = list(runs.of_user(user_id)), list(events.of_user(user_id))
     all_runs = list(readable(runs_read))
-    stored: dict[str, list[Placed]] = defaultdict(list)
-    for placed in readable(events_read):
-        stored[placed.schedule].append(placed)
-    unsent = _unsent(stored, all_runs)
-    waiting = _counted((each for each in unsent if not each.has_expired(now)), stored)
-    expired = (
-        each for each in unsent if each.has_expired(now) and each.schedule != Unsent.EXCLUDED
-    )
+    stored = by_schedule(readable(events_read))
+    left = [each for each in unsent(stored, all_runs) if each.schedule != Unsent.GIVEN_UP]
+    waiting = _counted((each for each in left if not each.has_expired(now)), stored)
+    expired = (each for each in left if each.has_expired(now) and each.schedule != Unsent.EXCLUDED)
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -183,17 +180,6 @@ def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]
         if state.frequency
     ]
     return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
-
-
-def _unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
-    """What no run has sent, nor given up."""
-    unsent: list[Placed] = []
-    for schedule, placed in stored.items():
-        if schedule == Unsent.GIVEN_UP:
-            continue
-        until = settled_until(run for run in runs if run.key.schedule == schedule)
-        unsent += (each for each in placed if each.stored_at > until)
-    return unsent
 
 
 def _given_up(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:

@@ -1,10 +1,10 @@
 """What waits for a reader: the events of each schedule that no email has shown yet."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gazette.domain.delivery.run import settled_until
+from gazette.domain.delivery.run import Run, settled_until
 from gazette.domain.explanation import EventHistory
 from gazette.domain.model import Event, Placed
 from gazette.domain.ports.clock import Clock
@@ -32,16 +32,25 @@ def look_at_waiting(
     subscriber = subscribers.get(user_id)
     if not isinstance(subscriber, Subscriber):
         return None
-    stored: dict[str, list[Placed]] = defaultdict(list)
     now = clock()
-    for placed in readable(events.of_user(user_id)):
-        if placed.has_expired(now):
-            continue
-        stored[placed.schedule].append(placed)
-    chains = list(readable(runs.of_user(user_id)))
-    waiting: dict[str, tuple[Event, ...]] = {}
-    for schedule, theirs in stored.items():
-        until = settled_until(run for run in chains if run.key.schedule == schedule)
-        if left := tuple(each.event for each in theirs if each.stored_at > until):
-            waiting[schedule] = left
-    return Waiting(subscriber, waiting)
+    stored = by_schedule(readable(events.of_user(user_id)))
+    waiting: dict[str, list[Event]] = defaultdict(list)
+    for placed in unsent(stored, list(readable(runs.of_user(user_id)))):
+        if not placed.has_expired(now):
+            waiting[placed.schedule].append(placed.event)
+    return Waiting(subscriber, {schedule: tuple(some) for schedule, some in waiting.items()})
+
+
+def by_schedule(events: Iterable[Placed]) -> Mapping[str, Sequence[Placed]]:
+    """The events of each schedule, in their order."""
+    found: dict[str, list[Placed]] = defaultdict(list)
+    for placed in events:
+        found[placed.schedule].append(placed)
+    return found
+
+
+def unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> Iterator[Placed]:
+    """The events that no run has sent or given up, expired ones too."""
+    for schedule, placed in stored.items():
+        until = settled_until(run for run in runs if run.key.schedule == schedule)
+        yield from (each for each in placed if each.stored_at > until)

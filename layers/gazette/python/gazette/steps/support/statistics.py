@@ -6,45 +6,61 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.experiment_readers import Readers
 from gazette.domain.feedback.statistics import Counts, kinds
-from gazette.domain.ports.ledgers import Engagements
+from gazette.domain.ports.ledgers import Engagements, Runs
+from gazette.domain.ports.outside import Experiments
 from gazette.domain.stored import readable
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Statistics:
     """What became of emails; `readers` are those of an experiment, empty where none was named."""
 
     counts: Counts
     readers: Readers
 
 
-ForEach = Callable[[Callable[[datetime], Report], Iterable[datetime]], Iterable[Report]]
+ForEach = Callable[[Callable[[datetime], Statistics], Iterable[datetime]], Iterable[Statistics]]
 """Applies a function to every slot, as `map` does."""
 
 
-def report(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsContext:
+    """What `gazette statistics` reads."""
+
+    engagements: Engagements
+    experiments: Experiments
+    runs: Runs
+
+
+def digests_sent(slot: datetime, *, runs: Runs) -> int:
+    """How many digests of a batch were sent, whether anything was reported of them or not."""
+    return sum(each.status is Status.SENT for each in readable(runs.of_batch(slot)))
+
+
+def collect_statistics(
     slots: Iterable[datetime],
     *,
     engagements: Engagements,
     experiment: str = "",
     each: ForEach = map,
-) -> Report:
+) -> Statistics:
     """Of all emails that were due in the slots; of one experiment, where it is named.
 
     Holds counts, and the readers of the experiment, but not the emails. `each` is `map`, or does
     as it does, many at a time and in any order.
     """
-    found = Report(Counter(), Readers())
+    found = Statistics(Counter(), Readers())
     for part in each(partial(_of_slot, engagements=engagements, experiment=experiment), slots):
         found.counts.update(part.counts)
         found.readers.merge(part.readers)
     return found
 
 
-def _of_slot(slot: datetime, *, engagements: Engagements, experiment: str) -> Report:
-    part = Report(Counter(), Readers())
+def _of_slot(slot: datetime, *, engagements: Engagements, experiment: str) -> Statistics:
+    part = Statistics(Counter(), Readers())
     for email in readable(engagements.of_slot(slot)):
         if experiment in {"", email.variant.experiment}:
             part.counts.update(kinds(email))

@@ -1,6 +1,6 @@
 """Which categories are on hold: one row each."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from gazette.adapters.cached import Cached
 from gazette.adapters.dynamodb.client import bind, translated, written
@@ -34,6 +34,10 @@ class DynamoCategoryHolds:
             actions=actions,
             condition=ControlRow.since.does_not_exist(),
         )
+
+    def names(self) -> Collection[str]:
+        """The port `HeldCategories`, not cached. Raises Unavailable."""
+        return frozenset(hold.category for hold in self.active())
 
     def release(self, category: str) -> bool:
         """One conditional DeleteItem."""

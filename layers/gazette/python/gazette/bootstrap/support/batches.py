@@ -1,0 +1,33 @@
+"""For `gazette batch`."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.sending import rate_limiters
+from gazette.domain.delivery.pace import PaceReading
+from gazette.settings import FanoutSettings, PacingSettings
+from gazette.steps.fanout.fanout import shards_in_use
+from gazette.steps.support.batches import BatchContext
+
+
+def build_batches(settings: FanoutSettings) -> BatchContext:
+    """From the settings of fan-out. Reads which shards are in use."""
+    retention = timedelta(days=settings.run_retention_days)
+    batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
+    return BatchContext(
+        batches=batches,
+        runs=DynamoRuns(settings.runs_table, retention=retention),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        shards=range(shards_in_use(settings.shards, batches.checkpoints(), batches.announced())),
+        clock=now,
+    )
+
+
+def build_digest_rate(settings: PacingSettings) -> Callable[[], PaceReading]:
+    """Reads how fast digests go out now."""
+    gauge = rate_limiters(settings).digest
+    return lambda: gauge.read(now())

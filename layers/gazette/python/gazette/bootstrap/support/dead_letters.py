@@ -1,0 +1,50 @@
+"""For `gazette dlq`."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.sending import delivery_limits, rate_limiters
+from gazette.domain.model import RunKey
+from gazette.settings import GenerateSettings
+from gazette.steps.support.dead_letters import Foreseen, foresee
+from gazette.steps.support.dry_run import DryRunContext
+
+
+def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Foreseen]:
+    """Takes the run that a dead letter names, and whether it failed for good. Reads only.
+
+    From the settings of generate.
+    """
+    retention = timedelta(days=settings.run_retention_days)
+    by = DryRunContext(
+        runs=DynamoRuns(settings.runs_table, retention=retention),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        held_categories=DynamoCategoryHolds(settings.control_table).names,
+        batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
+        gauges=rate_limiters(settings),
+        clock=now,
+        limits=delivery_limits(settings),
+    )
+    return lambda key, given_up: foresee(key, given_up=given_up, by=by)
+
+
+def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:
+    """Takes a run, and returns when it was due, or None where there is no such run."""
+    runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
+
+    def due_at(key: RunKey) -> datetime | None:
+        run = runs.get(key)
+        return run.due_at if run else None
+
+    return due_at

@@ -1,0 +1,40 @@
+"""For `gazette explain`."""
+
+import json
+from collections.abc import Callable
+from datetime import date, timedelta
+from functools import partial
+
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.explanation import Explanation
+from gazette.domain.scheduling.lifetime import longest_life
+from gazette.domain.subscribers.frequency import frequencies
+from gazette.settings import IngestSettings
+from gazette.steps.support.explain import explain
+
+
+def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Explanation]:
+    """Takes a user id and a date of the reader's own calendar, or None for now.
+
+    From the settings of ingest.
+    """
+    retention = longest_life(timedelta(days=settings.event_retention_days))
+    return partial(
+        explain,
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        held_categories=DynamoCategoryHolds(settings.control_table).names,
+        clock=now,
+        defaults=frequencies(json.loads(settings.default_frequencies)),
+    )

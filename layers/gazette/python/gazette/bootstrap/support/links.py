@@ -1,0 +1,16 @@
+"""For `gazette links`."""
+
+import secrets
+
+from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.settings import PreferencesSettings
+
+
+def build_links(settings: PreferencesSettings) -> SecretKeyStore:
+    """The port `KeyStore`, from the settings of preferences."""
+    return SecretKeyStore(settings.links_secret)
+
+
+def draw_key() -> str:
+    """A key of 64 random characters."""
+    return secrets.token_urlsafe(48)

@@ -1,0 +1,23 @@
+"""For `gazette preview --user`."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.settings import SendingSettings
+from gazette.steps.support.pending import Waiting, look_at_waiting
+
+
+def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
+    """Takes a user id, from the settings of generate. Reads only."""
+    return partial(
+        look_at_waiting,
+        subscribers=DynamoSubscribers(settings.subscribers_table),
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        clock=now,
+    )

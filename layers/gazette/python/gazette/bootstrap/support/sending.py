@@ -1,0 +1,29 @@
+"""For `gazette sending`."""
+
+from collections.abc import Callable
+from functools import partial
+
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.sending import rate_limiters
+from gazette.settings import FeedbackSettings, SendingSettings
+from gazette.steps.support.sending import SendingContext, resume_category
+
+
+def build_sending(settings: SendingSettings) -> SendingContext:
+    """From the settings of generate."""
+    return SendingContext(
+        streams=rate_limiters(settings),
+        holds=DynamoCategoryHolds(settings.control_table),
+        clock=now,
+    )
+
+
+def build_category_resume(settings: FeedbackSettings) -> Callable[[str], bool]:
+    """Takes a category, from the settings of feedback."""
+    return partial(
+        resume_category,
+        holds=DynamoCategoryHolds(settings.control_table),
+        category_stats=DynamoCategoryStats(settings.category_stats_table),
+    )

@@ -1,0 +1,21 @@
+"""For `gazette statistics`."""
+
+from datetime import timedelta
+
+from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
+from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.settings import FeedbackSettings
+from gazette.steps.support.statistics import StatisticsContext
+
+
+def build_statistics(settings: FeedbackSettings, *, connections: int) -> StatisticsContext:
+    """From the settings of feedback. `connections`: slots that are read at the same time."""
+    retention = timedelta(days=settings.run_retention_days)
+    return StatisticsContext(
+        engagements=DynamoEngagements(
+            settings.engagement_table, retention=retention, connections=connections
+        ),
+        experiments=DynamoExperiments(settings.control_table),
+        runs=DynamoRuns(settings.runs_table, retention=retention),
+    )

@@ -1,0 +1,20 @@
+"""Start an experiment, or change the weights of the one that runs."""
+
+from collections.abc import Mapping
+
+from gazette.domain.feedback.experiment import Experiment, experiment
+from gazette.domain.ports.outside import Clock, Experiments
+
+
+def start_experiment(
+    name: str, weights: Mapping[int, int], *, experiments: Experiments, clock: Clock
+) -> Experiment:
+    """Replace the experiment that runs; under the same name it keeps its start.
+
+    Raises InvalidExperiment.
+    """
+    running = experiments.running()
+    since = running.since if running and running.name == name else clock()
+    wanted = experiment(name, weights, since)
+    experiments.start(wanted)
+    return wanted

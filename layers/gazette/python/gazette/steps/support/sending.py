@@ -1,0 +1,82 @@
+"""Show whether email goes out, stop it by hand, and resume it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
+from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.feedback.reputation import CategoryHold, category_hold
+from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
+from gazette.domain.ports.outside import Clock
+
+
+class Stream(Protocol):
+    """The part of the ports `PaceGauge` and `CircuitBreaker` that people use."""
+
+    def read(self, now: datetime) -> PaceReading:
+        """Its rate, and why it is stopped, if it is."""
+
+    def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
+        """Stop it until somebody resumes it."""
+
+    def close_by_hand(self) -> None:
+        """Resume it, whoever stopped it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendingContext:
+    """The streams of a stage, and its category holds."""
+
+    streams: Streams[Stream]
+    holds: CategoryHolds
+    clock: Clock
+
+
+def read_streams(*, context: SendingContext) -> Streams[PaceReading]:
+    """Both streams as they are at one instant."""
+    at = context.clock()
+    return Streams(
+        digest=context.streams.digest.read(at), immediate=context.streams.immediate.read(at)
+    )
+
+
+def stop_sending(why: str, *, context: SendingContext) -> None:
+    """Stop both streams: whoever stops all email because of a wrong template means all of it."""
+    at = context.clock()
+    context.streams.digest.open_by_hand(why, at)
+    context.streams.immediate.open_by_hand(why, at)
+
+
+def resume_sending(*, context: SendingContext) -> Streams[PaceReading] | None:
+    """Resume both streams; returns them as they were, or None where neither was stopped."""
+    before = read_streams(context=context)
+    if before.digest.breaker is None and before.immediate.breaker is None:
+        return None
+    context.streams.digest.close_by_hand()
+    context.streams.immediate.close_by_hand()
+    return before
+
+
+def held_categories(*, context: SendingContext) -> Sequence[CategoryHold]:
+    """The categories that are on hold, by name."""
+    return context.holds.active()
+
+
+def hold_category(category: str, why: str, *, context: SendingContext) -> bool:
+    """Put a category on hold; False where it is already."""
+    return context.holds.add(category_hold(category, why, context.clock(), by_hand=True))
+
+
+def resume_category(category: str, *, holds: CategoryHolds, category_stats: CategoryStats) -> bool:
+    """Release a category; False where it was not on hold.
+
+    Its statistics are reset first: otherwise the next complaint would put it on hold again. Those
+    of a category that is not on hold stay.
+    """
+    if category not in {hold.category for hold in holds.active()}:
+        return False
+    category_stats.forget(category)
+    return holds.release(category)

@@ -1,0 +1,20 @@
+"""Allow a suppressed address again."""
+
+from dataclasses import dataclass
+
+from gazette.domain.ports.stores import Bounces, Suppressions
+from gazette.domain.subscribers.suppression import Suppression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuppressionContext:
+    """Suppressed addresses, and the soft bounces that are counted of each."""
+
+    suppressions: Suppressions
+    bounces: Bounces
+
+
+def remove_suppression(found: Suppression, *, context: SuppressionContext) -> None:
+    """Reset its soft bounces and lift it, unless its cause has changed meanwhile."""
+    context.bounces.forget(found.address)
+    context.suppressions.lift(found.address, found.cause)
