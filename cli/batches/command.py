@@ -28,7 +28,7 @@ from rich.progress import track
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors, say
 from cli.shared.deployed import StageName, settings_of
-from cli.shared.formatting import Sight, listing, row
+from cli.shared.formatting import BatchProgress, listing, row
 from cli.shared.slots import named_slot
 
 _BETWEEN_LOOKS = 2.0
@@ -77,7 +77,7 @@ def show(
     with _refusals(stage):
         context = _context(stage)
         read_rate = build_digest_rate(settings_of(stage, "generate", GenerateSettings))
-        sight, took = Sight.first(_known(slot, context), read_rate()), 0.0
+        sight, took = BatchProgress.first(_known(slot, context), read_rate()), 0.0
         console = Console()
         if not console.is_terminal:
             for line in sight.lines():

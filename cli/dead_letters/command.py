@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.dead_letters.answers import Foresee, answer
-from cli.dead_letters.known import DeadQueue, chosen
-from cli.dead_letters.letters import Letter, look, read
-from cli.dead_letters.moving import Choice, move
-from cli.dead_letters.queues import Queue, queues
-from cli.dead_letters.wanted import DueAt, Wanted, wanted
+from cli.dead_letters.forecasts import Foresee, answer
+from cli.dead_letters.messages import DeadLetter, look, read
+from cli.dead_letters.queues import DeadQueue, chosen
+from cli.dead_letters.redrive import Choice, move
+from cli.dead_letters.selection import DueAt, Selection, select
+from cli.dead_letters.sqs_queues import Queue, queues
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors, say
 from cli.shared.deployed import StageName, settings_of
@@ -100,7 +100,7 @@ def redrive(
     ] = None,
 ) -> None:
     """Bring dead letters back to the queues that they came from. Safe at any time."""
-    asked = wanted(run, batch, on)
+    asked = select(run, batch, on)
     ways = [
         (dead, queue, next(queues(stage, dead.source)))
         for dead, queue in _of(stage, _redrivable(name, stage, asked))
@@ -124,7 +124,7 @@ def redrive(
                 )
 
 
-def _redrivable(name: str | None, stage: str, asked: Wanted) -> Sequence[DeadQueue]:
+def _redrivable(name: str | None, stage: str, asked: Selection) -> Sequence[DeadQueue]:
     """Those that were named, if a redrive can bring them back. Raises NotPossible."""
     found = chosen(name, stage)
     if name and found[0].source is None:
@@ -144,7 +144,7 @@ class _Going:
     """What goes back of a queue, and what is told of it: as it was foreseen before it went."""
 
     dead: DeadQueue
-    asked: Wanted
+    asked: Selection
     tables: "_Tables"
     lines: dict[str, str] = field(default_factory=dict)
 
@@ -163,7 +163,7 @@ class _Going:
             say(line)
 
 
-def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Wanted, tables: "_Tables") -> None:
+def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "_Tables") -> None:
     """Say what will happen, and go on with a yes only."""
     for dead, queue in waiting:
         letters = look(dead, queue, most=_COUNTED)
@@ -207,7 +207,7 @@ def _tables(stage: str) -> Iterator[_Tables]:
         yield _Tables(lambda key, given_up: foresees()(key, given_up), lambda key: dues()(key))
 
 
-def _row(letter: Letter, foresee: Foresee) -> tuple[str, ...]:
+def _row(letter: DeadLetter, foresee: Foresee) -> tuple[str, ...]:
     word, why = answer(letter, foresee)
     since, received = moment(letter.since), str(letter.received)
     return letter.dead.name, letter.about, since, received, word, why

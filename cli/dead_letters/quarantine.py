@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.dead_letters.queues import Held, queues, sent_at
-from cli.dead_letters.redrive import redrive
+from cli.dead_letters.sqs_queues import Held, queues, sent_at
+from cli.dead_letters.transfer import redrive
 from cli.events.envelopes import detail_type
 from cli.shared.console import NotPossible, note, one_line_errors, printable, say
 from cli.shared.deployed import StageName

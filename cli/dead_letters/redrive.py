@@ -1,57 +1,166 @@
-"""Out of a queue for what failed, back to where it came from: receive, send, delete."""
+"""Dead letters on their way back: by a task of SQS, or by receive, send and delete."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
-from cli.dead_letters.queues import Held, Queue, sent_at
-from cli.shared.console import NotPossible
+from botocore.exceptions import ClientError
+
+from cli.dead_letters.queues import DeadQueue
+from cli.dead_letters.sqs_queues import Queue
+from cli.dead_letters.transfer import Redriven, redrive
+from cli.shared.aws_errors import refusals_in_words
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs.type_defs import MessageTypeDef
+    from mypy_boto3_sqs.type_defs import (
+        ListMessageMoveTasksResultEntryTypeDef,
+        MessageTypeDef,
+    )
 
-_FRUITLESS = 20
-"""Receives with nothing old after which it ends, though new messages keep coming."""
+Task = Union["ListMessageMoveTasksResultEntryTypeDef", None]
+
+Tell = Callable[[str], None]
+"""Says how far it is."""
+
+_BETWEEN_LOOKS = 1.0
+"""Seconds."""
+
+_LOOKS = 15
+"""For so many a task may not be listed yet."""
+
+_NOT_OFFERED = (
+    "InvalidAction",
+    "UnknownOperation",
+    "UnknownOperationException",
+    "UnsupportedOperation",
+)
+"""How an engine says that it has no such tasks, and SQS that the queue is no dead-letter queue."""
+
+_UNDER_WAY = {"RUNNING", "CANCELLING"}
 
 
 @dataclass(frozen=True, slots=True)
-class Redriven:
-    """How many messages went, and how many stayed. `problem` says why it ended early."""
-
-    moved: int
-    left: int
-    problem: str = ""
+class NotOffered:
+    """There are no tasks for this queue here."""
 
 
-def redrive(
-    waiting: Queue,
-    target_of: Callable[[str], Queue],
-    *,
-    started: datetime,
-    wants: "Callable[[MessageTypeDef], bool]" = lambda _: True,
-    tell: "Callable[[MessageTypeDef], None]" = lambda _: None,
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which messages go, asked right before; and who is told of each that went."""
+
+    wants: "Callable[[MessageTypeDef], bool]"
+    went: "Callable[[MessageTypeDef], None]"
+
+
+def move(
+    dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, tell: Tell
 ) -> Redriven:
-    """Move what was in `waiting` at `started`; bodies stay as they are, and say where they go.
+    """Bring back what waits, all of it or by `choice`. Never loses a message; one may go twice.
 
-    What came later stays: it may be what just went, come back still wrong. So does what is not
-    wanted. Each message is deleted after it was sent, so that none is lost: a crash between the two
-    repeats it, which every function bears. `tell` is told of each that went.
+    That is harmless: messages carry only keys, or what is stored once. SQS moves by itself what
+    its redrive policy put there (`waiting` must be the dead-letter queue of another); what
+    EventBridge put there, what was chosen, and anything on an engine without such tasks, goes by
+    hand.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
     """
-    moved = fruitless = 0
-    problem = ""
-    with Held(waiting) as held:
+    if choice:
+        return redrive(
+            waiting,
+            lambda _: target,
+            started=waiting.found_at,
+            wants=choice.wants,
+            tell=choice.went,
+        )
+    if dead.is_policy:
+        moved = _by_task(waiting, target, tell)
+        if isinstance(moved, Redriven):
+            return moved
+        tell("SQS offers no task for that here: each message is received, sent and deleted.")
+    return redrive(waiting, lambda _: target, started=waiting.found_at)
+
+
+def _by_task(waiting: Queue, target: Queue, tell: Tell) -> Redriven | NotOffered:
+    """One that is under way already is followed: SQS allows one a queue.
+
+    The target is named, because what a function put there itself has no source that SQS knows of.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
+    """
+    source, destination = waiting.arn(), target.arn()
+    with refusals_in_words(waiting.name):
         try:
-            while fruitless < _FRUITLESS and (messages := held.receive()):
-                old = [message for message in messages if sent_at(message) <= started]
-                for message in filter(wants, old):
-                    target_of(message["Body"]).send(message["Body"])
-                    waiting.delete(message)
-                    held.forget(message)
-                    moved += 1
-                    tell(message)
-                fruitless = 0 if old else fruitless + 1
-        except NotPossible as err:
-            problem = str(err)
-        left = len(held)
-    return Redriven(moved, waiting.waiting() if problem else left, problem)
+            ended = _latest(waiting, source)
+            if _is_under_way(ended):
+                ended = None
+            else:
+                waiting.client.start_message_move_task(SourceArn=source, DestinationArn=destination)
+        except ClientError as err:
+            code = err.response.get("Error", {}).get("Code", "")
+            if code.rpartition(".")[2] in _NOT_OFFERED:
+                return NotOffered()
+            raise
+        task = _followed(waiting, source, ended, tell)
+    moved = task.get("ApproximateNumberOfMessagesMoved", 0) if task else 0
+    return Redriven(moved, waiting.waiting(), _problem(task, waiting, target))
+
+
+def _followed(waiting: Queue, source: str, ended: Task, tell: Tell) -> Task:
+    """The task once it has ended, unlike that one, which had before; None where none is seen."""
+    said = ""
+    for _ in range(_LOOKS):
+        if (task := _latest(waiting, source)) and (_is_under_way(task) or not _is(task, ended)):
+            break
+        _pause(_BETWEEN_LOOKS)
+    else:
+        return None
+    while _is_under_way(task):
+        if (progress := _progress(task)) != said:
+            tell(progress)
+            said = progress
+        _pause(_BETWEEN_LOOKS)
+        task = _latest(waiting, source)
+    return task
+
+
+def _latest(waiting: Queue, source: str) -> Task:
+    found = waiting.client.list_message_move_tasks(SourceArn=source, MaxResults=1)
+    return next(iter(found.get("Results", [])), None)
+
+
+def _is(task: Task, ended: Task) -> bool:
+    """Whether it is the one that had ended before."""
+    return bool(task and ended) and _started(task) == _started(ended)
+
+
+def _started(task: Task) -> int:
+    return task.get("StartedTimestamp", 0) if task else 0
+
+
+def _is_under_way(task: Task) -> bool:
+    return task is not None and task.get("Status") in _UNDER_WAY
+
+
+def _progress(task: Task) -> str:
+    if task is None:
+        return ""
+    moved = task.get("ApproximateNumberOfMessagesMoved", 0)
+    return f"{moved} of about {task.get('ApproximateNumberOfMessagesToMove', '?')} moved"
+
+
+def _problem(task: Task, waiting: Queue, target: Queue) -> str:
+    """Empty where it ended well. What went wrong is mostly a right that is missing."""
+    status = task.get("Status", "") if task else ""
+    if status == "COMPLETED":
+        return ""
+    if task is None or status != "FAILED":
+        seen = f"was {status.lower()}" if status else "is not listed yet"
+        return f"The task of SQS that moves {waiting.name} {seen}."
+    return (
+        f"SQS could not go on ({task.get('FailureReason', 'no reason')}): your credentials need "
+        "sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on "
+        f"{waiting.name}, and sqs:SendMessage on {target.name}."
+    )
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)

@@ -10,7 +10,7 @@ from cli.events.checking import Checked, check
 from cli.events.digest_lines import events_in, lines_by, preview
 from cli.events.entries import read_entries
 from cli.shared.console import NotPossible, note, one_line_errors, say
-from cli.shared.wording import in_words
+from cli.shared.descriptions import in_words
 
 _PROJECT = Path(__file__).parents[2]
 

@@ -14,7 +14,7 @@ from gazette.domain.model import Event
 from jinja2 import TemplateError
 
 from cli.shared.console import NotPossible
-from cli.shared.wording import instant
+from cli.shared.descriptions import instant
 
 FOLLOWER = "a follower"
 """Who an activity is shown to. No user id has a space: this is nobody else."""

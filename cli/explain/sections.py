@@ -8,9 +8,9 @@ from gazette.domain.explanation import Choice, Explanation, Story, Waiting
 from gazette.domain.identity import run_id
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
+from cli.explain.phrases import bare_utc, counted, local, name_of, named, recurring, utc
 from cli.explain.reasons import DUE, often, standing, words_for
-from cli.explain.timetable import bare_utc, counted, local, name_of, named, recurring, utc
-from cli.explain.verdict import verdict
+from cli.explain.summary import verdict
 
 
 @dataclass(frozen=True, slots=True)

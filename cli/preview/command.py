@@ -12,8 +12,8 @@ from gazette.settings import GenerateSettings
 
 from cli.events.checking import check
 from cli.events.entries import read_entries
-from cli.preview import folder, letters
-from cli.preview.letters import Kind, Letter
+from cli.preview import content, folder
+from cli.preview.content import EmailContent, Kind
 from cli.preview.rendering import render, templates_of
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors, printable, say
@@ -58,9 +58,9 @@ def preview(
     if user is not None:
         letter = _of_user(user, stage, kind)
     elif file is not None:
-        letter = letters.of_entries([check(entry) for entry in read_entries(file)], kind)
+        letter = content.of_entries([check(entry) for entry in read_entries(file)], kind)
     else:
-        letter = letters.sample(kind)
+        letter = content.sample(kind)
     templates = templates_of(stage, _PROJECT)
     if locale is not None:
         if not templates.speak(locale):
@@ -78,7 +78,7 @@ def preview(
         note("gazette: there is no browser to open it with: open the page yourself.")
 
 
-def _of_user(user: str, stage: str, kind: Kind) -> Letter:
+def _of_user(user: str, stage: str, kind: Kind) -> EmailContent:
     if not USER_ID.fullmatch(user):
         raise NotPossible(
             f"--user {printable(user)!r} cannot be a user id: give the user_id that your services "
@@ -87,4 +87,4 @@ def _of_user(user: str, stage: str, kind: Kind) -> Letter:
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
         waiting = build_pending(settings)(user)
-    return letters.of_waiting(waiting, user, kind)
+    return content.of_waiting(waiting, user, kind)

@@ -18,7 +18,7 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import Links
 
-from cli.preview.letters import Letter
+from cli.preview.content import EmailContent
 from cli.shared.console import NotPossible
 from infra.assets.inline import TemplateError
 from infra.assets.templates import build_templates
@@ -65,7 +65,7 @@ def templates_of(stage: str, project: Path) -> Templates:
     return Templates(project / "templates", project / own if own else None)
 
 
-def render(letter: Letter, templates: Templates, *, variation: int = 1) -> Edition:
+def render(letter: EmailContent, templates: Templates, *, variation: int = 1) -> Edition:
     """The email, by the templates as they are now; of a variation its own files first.
 
     Raises NotPossible, naming the file, the line and what is wrong there.
@@ -87,7 +87,7 @@ def render(letter: Letter, templates: Templates, *, variation: int = 1) -> Editi
             raise NotPossible(_in_words(err, letter, templates, built, variation)) from err
 
 
-def _render(letter: Letter, built: Path, variation: int) -> Edition:
+def _render(letter: EmailContent, built: Path, variation: int) -> Edition:
     digest = compose(letter.events, max_groups=_MAX_GROUPS)
     return JinjaRenderer(built).render(
         digest, letter.reader, _LINKS, letter.schedule, variation=variation
@@ -95,7 +95,7 @@ def _render(letter: Letter, built: Path, variation: int) -> Edition:
 
 
 def _in_words(
-    failed: RenderingFailed, letter: Letter, templates: Templates, built: Path, variation: int
+    failed: RenderingFailed, letter: EmailContent, templates: Templates, built: Path, variation: int
 ) -> str:
     """Where CSS is inlined, lines move: so what the authors wrote takes its place first."""
     for folder in filter(None, (templates.source, templates.overlay)):

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cli.dead_letters.known import KNOWN
+from cli.dead_letters.queues import KNOWN
 
 Grant = tuple[str, str]
 """A resource, and the IAM action on it."""

@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class BatchProgress:
     """A batch as it was looked at; `per_second` is how many runs ended since the look before."""
 
     view: BatchView
@@ -39,15 +39,15 @@ class Sight:
     per_second: float | None
 
     @classmethod
-    def first(cls, view: BatchView, pace: PaceReading) -> "Sight":
+    def first(cls, view: BatchView, pace: PaceReading) -> "BatchProgress":
         """As of the first look: the rate is that since the batch began."""
         began = view.batch.started_at
         return cls(view, pace, _rate(view.ended, view.looked_at - began) if began else None)
 
-    def then(self, view: BatchView, pace: PaceReading) -> "Sight":
+    def then(self, view: BatchView, pace: PaceReading) -> "BatchProgress":
         """As of the next look."""
         passed = view.looked_at - self.view.looked_at
-        return Sight(view, pace, _rate(view.ended - self.view.ended, passed))
+        return BatchProgress(view, pace, _rate(view.ended - self.view.ended, passed))
 
     @property
     def left(self) -> timedelta | None:

@@ -23,11 +23,11 @@ from rich.progress import track
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors
 from cli.shared.deployed import StageName, settings_of
-from cli.statistics.answer import answer
 from cli.statistics.files import check_writable, readers_file, write, write_csv
 from cli.statistics.page import page
-from cli.statistics.sheet import readers_table, table
-from cli.statistics.spans import Span, of_batch, of_experiment, of_week
+from cli.statistics.periods import Span, of_batch, of_experiment, of_week
+from cli.statistics.rows import readers_table, table
+from cli.statistics.summary import answer
 from cli.statistics.terminal import show
 
 _AT_ONCE = 32

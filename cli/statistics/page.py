@@ -9,9 +9,9 @@ from gazette.domain.feedback.statistics import Counts, Dimension, Measure, is_tr
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cli.shared.formatting import moment
-from cli.statistics.answer import Answer
-from cli.statistics.sheet import Row, percent, rows
-from cli.statistics.verdicts import Verdict
+from cli.statistics.comparisons import Verdict
+from cli.statistics.rows import Row, percent, rows
+from cli.statistics.summary import Answer
 
 _MOST_BARS = 20
 

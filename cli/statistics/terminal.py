@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.shared.console import say
-from cli.statistics.answer import Answer
-from cli.statistics.sheet import percent, readers_table, rows, table
+from cli.statistics.rows import percent, readers_table, rows, table
+from cli.statistics.summary import Answer
 
 _IF_ANY = (Measure.REJECTED, Measure.DELAYED)
 """Columns that are left out where they are zero in all."""

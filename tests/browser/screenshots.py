@@ -11,7 +11,7 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.subscribers.overview import Overview
 from playwright.sync_api import Browser
 
-from cli.preview.letters import Kind, sample
+from cli.preview.content import Kind, sample
 from cli.preview.rendering import Templates, render
 from cli.preview.sample import READER
 from demo.engine import ROOT

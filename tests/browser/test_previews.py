@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from cli.preview.content import Kind, sample
 from cli.preview.folder import write
-from cli.preview.letters import Kind, sample
 from cli.preview.rendering import Templates, render
 from demo.engine import ROOT
 from tests.browser.accessibility import inspected, problems

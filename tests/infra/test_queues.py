@@ -1,6 +1,6 @@
 """Queues: nothing is lost in one, and nothing waits in one unseen."""
 
-from cli.dead_letters.known import KNOWN
+from cli.dead_letters.queues import KNOWN
 from infra.topology import STEPS
 from tests.infra.synthesis import Properties, Synthesis
 

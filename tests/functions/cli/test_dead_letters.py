@@ -28,8 +28,8 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.dead_letters import command, moving, queues
-from cli.dead_letters.known import KNOWN
+from cli.dead_letters import command, redrive, sqs_queues
+from cli.dead_letters.queues import KNOWN
 from cli.main import app
 from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
@@ -159,8 +159,8 @@ def answering(monkeypatch: pytest.MonkeyPatch, tasks: MoveTasks) -> Iterator[Non
 def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, later: None) -> Cloud:
     """The commands find the tables in the settings of generate alone."""
     deploy("generate", GenerateSettings.from_env().to_env())
-    monkeypatch.setattr(queues, "POLL", 0)  # moto would sleep, and has one server only
-    monkeypatch.setattr(moving, "_pause", lambda _: None)
+    monkeypatch.setattr(sqs_queues, "POLL", 0)  # moto would sleep, and has one server only
+    monkeypatch.setattr(redrive, "_pause", lambda _: None)
     monkeypatch.setattr(support, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
     return cloud
 

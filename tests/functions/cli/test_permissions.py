@@ -23,8 +23,8 @@ from gazette.settings import (
 )
 from typer.testing import CliRunner
 
-from cli.dead_letters import queues
-from cli.dead_letters.known import KNOWN
+from cli.dead_letters import sqs_queues
+from cli.dead_letters.queues import KNOWN
 from cli.main import app
 from cli.reference.permissions import PERMISSIONS
 from cli.shared.console import NotPossible
@@ -45,7 +45,7 @@ def run(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Run:
     deploy("generate", GenerateSettings.from_env().to_env())
     deploy("ingest", IngestSettings.from_env().to_env())
     deploy("preferences", PreferencesSettings.from_env().to_env())
-    monkeypatch.setattr(queues, "POLL", 0)  # moto would sleep, and has one server only
+    monkeypatch.setattr(sqs_queues, "POLL", 0)  # moto would sleep, and has one server only
 
     def invoke(path: str, *arguments: str, said: str | None = None, exits: int = 0) -> None:
         with cloud.meter.acting(path), no_move_tasks(monkeypatch):
@@ -151,7 +151,7 @@ def test_quarantine(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     sqs.send_message(QueueUrl=urls[0], MessageBody=complaint())
     run("quarantine list", "--limit", "1")
     with monkeypatch.context() as patched:
-        patched.setattr(queues.Queue, "send", denied)
+        patched.setattr(sqs_queues.Queue, "send", denied)
         run("quarantine redrive", exits=2)  # what it holds is released, and counted
     run("quarantine redrive")
     assert_exact(cloud, "quarantine")

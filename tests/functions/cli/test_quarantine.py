@@ -12,7 +12,7 @@ from gazette.adapters.aws.queues import SqsQuarantine
 from moto import mock_aws
 from typer.testing import CliRunner, Result
 
-from cli.dead_letters import queues
+from cli.dead_letters import sqs_queues
 from cli.main import app
 from tests.functions.messages import delivery_event
 
@@ -53,7 +53,7 @@ def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
         "AWS_CONFIG_FILE": "none",
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(queues, "POLL", 0)  # moto would sleep, and has one server only
+    monkeypatch.setattr(sqs_queues, "POLL", 0)  # moto would sleep, and has one server only
     with mock_aws():
         yield Sqs()
 
@@ -133,13 +133,13 @@ def test_what_comes_back_still_wrong_is_not_moved_again(
     sqs: Sqs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sqs.quarantine("m1", "m2", "m3")
-    send = queues.Queue.send
+    send = sqs_queues.Queue.send
 
-    def send_and_refuse(queue: queues.Queue, body: str) -> None:
+    def send_and_refuse(queue: sqs_queues.Queue, body: str) -> None:
         send(queue, body)
         sqs.quarantine(body)
 
-    monkeypatch.setattr(queues.Queue, "send", send_and_refuse)
+    monkeypatch.setattr(sqs_queues.Queue, "send", send_and_refuse)
     result = run("redrive")
     assert (result.exit_code, result.stdout) == (0, "redriven 3, left 3\n")
     assert sqs.bodies("ingest") == ["m1", "m2", "m3"]
@@ -151,13 +151,13 @@ def test_what_keeps_coming_in_does_not_keep_it_going(
 ) -> None:
     """As long as each receive finds a message that came after the command began."""
     sqs.quarantine("old")
-    receive = queues.Held.receive
+    receive = sqs_queues.Held.receive
 
-    def receive_as_more_comes(held: queues.Held) -> Any:
+    def receive_as_more_comes(held: sqs_queues.Held) -> Any:
         sqs.quarantine("new")
         return receive(held)
 
-    monkeypatch.setattr(queues.Held, "receive", receive_as_more_comes)
+    monkeypatch.setattr(sqs_queues.Held, "receive", receive_as_more_comes)
     result = run("redrive")
     assert result.stdout.startswith("redriven 1, left ")
     assert sqs.bodies("ingest") == ["old"]
@@ -168,10 +168,10 @@ def test_the_clock_of_sqs_counts_where_this_machine_is_off(off_by: int) -> None:
     answer = {"ResponseMetadata": {"HTTPHeaders": {"date": "Sat, 21 Nov 2026 09:30:00 GMT"}}}
     by_sqs = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
     wrong = by_sqs + timedelta(seconds=off_by)
-    assert queues.service_time(answer, wrong) == by_sqs + timedelta(seconds=1)
+    assert sqs_queues.service_time(answer, wrong) == by_sqs + timedelta(seconds=1)
     right = by_sqs + timedelta(milliseconds=900)
-    assert queues.service_time(answer, right) == right
-    assert queues.service_time({"ResponseMetadata": {"HTTPHeaders": {}}}, wrong) == wrong
+    assert sqs_queues.service_time(answer, right) == right
+    assert sqs_queues.service_time({"ResponseMetadata": {"HTTPHeaders": {}}}, wrong) == wrong
 
 
 def test_a_send_that_fails_leaves_the_message(sqs: Sqs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.statistics import command, spans, terminal
+from cli.statistics import command, periods, terminal
 from tests.builders import NOW, a_run
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
@@ -39,7 +39,7 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
     """The command finds the tables in the settings of feedback alone, and only reads."""
     deploy("feedback", FeedbackSettings.from_env().to_env())
     monkeypatch.setattr(command, "now", lambda: NOW + timedelta(minutes=20))
-    monkeypatch.setattr(spans, "_BEFORE", SLOT)
+    monkeypatch.setattr(periods, "_BEFORE", SLOT)
     cloud.meter.clear()
     yield cloud
     assert cloud.meter.actions["owner"] <= READS

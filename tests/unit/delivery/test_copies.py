@@ -12,7 +12,7 @@ from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.sweep.unknown import Swept
 
-from cli.explain.verdict import verdict
+from cli.explain.summary import verdict
 from tests.builders import an_event
 from tests.explained import explained
 from tests.fakes import FakeMailer, FakeRenderer

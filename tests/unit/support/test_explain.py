@@ -18,7 +18,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
 from gazette.steps.support.explain import LAST
 
-from cli.explain.verdict import verdict
+from cli.explain.summary import verdict
 from tests import world as worlds
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
 from tests.explained import explained

@@ -18,6 +18,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
+from cli.explain.phrases import local, recurring, utc
 from cli.explain.reasons import (
     DUE,
     OFTEN,
@@ -29,8 +30,7 @@ from cli.explain.reasons import (
     words_for,
 )
 from cli.explain.sections import Section, sections
-from cli.explain.timetable import local, recurring, utc
-from cli.explain.verdict import verdict
+from cli.explain.summary import verdict
 from tests.builders import NOW, a_run, a_subscriber, a_window, an_event
 from tests.explained import explained
 from tests.world import World

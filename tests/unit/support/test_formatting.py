@@ -12,7 +12,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.steps.support.batches import BatchView
 from rich.console import Console
 
-from cli.shared.formatting import Sight, pace_text, row, stands, stopped_text
+from cli.shared.formatting import BatchProgress, pace_text, row, stands, stopped_text
 from tests.builders import NOW
 
 PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
@@ -31,25 +31,27 @@ def view(sent: int, pending: int, *, not_started: int = 0, seconds: int = 0) -> 
 
 
 def test_the_first_rate_is_that_since_the_batch_began() -> None:
-    sight = Sight.first(view(400, 100), PACE)
+    sight = BatchProgress.first(view(400, 100), PACE)
     assert (sight.per_second, sight.left) == (4, timedelta(seconds=25))
 
 
 def test_the_next_rate_is_that_since_the_last_look() -> None:
-    sight = Sight.first(view(400, 100), PACE).then(view(420, 70, not_started=10, seconds=2), PACE)
+    sight = BatchProgress.first(view(400, 100), PACE).then(
+        view(420, 70, not_started=10, seconds=2), PACE
+    )
     assert (sight.per_second, sight.left) == (10, timedelta(seconds=8))
 
 
 def test_where_nothing_moves_nobody_knows_how_long_it_takes() -> None:
-    sight = Sight.first(view(0, 100), PACE)
+    sight = BatchProgress.first(view(0, 100), PACE)
     assert (sight.per_second, sight.left) == (0, None)
     to_come = replace(view(0, 0, not_started=5), batch=Batch(slot_of(NOW)))
-    assert Sight.first(to_come, PACE).per_second is None
-    assert ("left", "?") in Sight.first(to_come, PACE).lines()
+    assert BatchProgress.first(to_come, PACE).per_second is None
+    assert ("left", "?") in BatchProgress.first(to_come, PACE).lines()
 
 
 def test_what_is_over_has_nothing_left() -> None:
-    sight = Sight.first(view(500, 0), PACE)
+    sight = BatchProgress.first(view(500, 0), PACE)
     assert sight.left is None
     assert "left" not in dict(line[:2] for line in sight.lines() if len(line) == 2)
 
@@ -138,7 +140,7 @@ def test_a_row_of_the_list_counts_everything_once() -> None:
 def test_people_see_a_bar_and_every_reason() -> None:
     console = Console(width=100)
     with console.capture() as shown:
-        console.print(Sight.first(view(400, 100, not_started=9), PACE).picture())
+        console.print(BatchProgress.first(view(400, 100, not_started=9), PACE).picture())
     for said in (
         "400 of 509",
         "4.0 a second",

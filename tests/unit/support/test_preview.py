@@ -16,8 +16,8 @@ from gazette.steps.support.pending import Waiting
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.preview import command, folder, letters
-from cli.preview.letters import Kind
+from cli.preview import command, content, folder
+from cli.preview.content import Kind
 from cli.preview.rendering import Templates, render
 from cli.preview.sample import READER
 from cli.shared.console import NotPossible
@@ -77,7 +77,7 @@ def test_a_sample_is_shown_in_every_way(tmp_path: Path, opened: list[str], kind:
 
 
 def test_the_digest_of_the_sample_holds_what_makes_emails_look_bad() -> None:
-    letter = letters.sample(Kind.DIGEST)
+    letter = content.sample(Kind.DIGEST)
     titles = [event.entity.title for event in letter.events]
     assert letter.schedule == DAILY
     assert max(map(len, titles)) > 120
@@ -88,7 +88,7 @@ def test_the_digest_of_the_sample_holds_what_makes_emails_look_bad() -> None:
 
 
 def test_an_email_at_once_is_about_one_entity() -> None:
-    letter = letters.sample(Kind.IMMEDIATE)
+    letter = content.sample(Kind.IMMEDIATE)
     assert kind_of(letter.schedule) is ScheduleKind.IMMEDIATE
     assert len({event.entity.key for event in letter.events}) == 1
 
@@ -168,7 +168,7 @@ def mistake(templates: Path, name: str, wrong: str) -> int:
 
 def refusal(templates: Path, overlay: Path | None = None) -> str:
     with pytest.raises(NotPossible) as refused:
-        render(letters.sample(Kind.DIGEST), Templates(templates, overlay))
+        render(content.sample(Kind.DIGEST), Templates(templates, overlay))
     return str(refused.value)
 
 
@@ -258,19 +258,19 @@ def a_waiting(**by_schedule: Any) -> Waiting:
 
 def test_the_digest_that_waits_is_shown() -> None:
     waiting = a_waiting(weekly=(an_event("e2"),), daily=(an_event("e1"),))
-    letter = letters.of_waiting(waiting, "ann", Kind.DIGEST)
+    letter = content.of_waiting(waiting, "ann", Kind.DIGEST)
     assert (letter.schedule, letter.events) == (DAILY, (an_event("e1"),))
-    weekly = letters.of_waiting(a_waiting(weekly=(an_event("e2"),)), "ann", Kind.DIGEST)
+    weekly = content.of_waiting(a_waiting(weekly=(an_event("e2"),)), "ann", Kind.DIGEST)
     assert weekly.schedule == Frequency.WEEKLY
 
 
 def test_where_nothing_waits_that_is_said() -> None:
     with pytest.raises(NotPossible, match="No digest waits for ann: `gazette explain ann`"):
-        letters.of_waiting(a_waiting(now5=(an_event(),)), "ann", Kind.DIGEST)
+        content.of_waiting(a_waiting(now5=(an_event(),)), "ann", Kind.DIGEST)
     with pytest.raises(NotPossible, match="No email at once waits for ann"):
-        letters.of_waiting(a_waiting(daily=(an_event(),)), "ann", Kind.IMMEDIATE)
+        content.of_waiting(a_waiting(daily=(an_event(),)), "ann", Kind.IMMEDIATE)
     with pytest.raises(NotPossible, match="There is no profile of ann"):
-        letters.of_waiting(None, "ann", Kind.DIGEST)
+        content.of_waiting(None, "ann", Kind.DIGEST)
 
 
 def test_a_user_id_that_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
@@ -282,9 +282,9 @@ def test_a_user_id_that_cannot_be_is_refused_before_anything_is_asked(tmp_path: 
 def test_the_language_of_the_sample_can_be_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[letters.Letter] = []
+    seen: list[content.EmailContent] = []
 
-    def remember(letter: letters.Letter, templates: Templates, *, variation: int) -> Edition:
+    def remember(letter: content.EmailContent, templates: Templates, *, variation: int) -> Edition:
         seen.append(letter)
         return Edition("s", "h", "t")
 
@@ -306,7 +306,7 @@ def test_a_variation_says_what_it_says_otherwise(templates: Path) -> None:
     own = templates / "variations" / "2" / "digest"
     own.mkdir(parents=True)
     (own / "subject.txt").write_text("Good morning\n")
-    letter = letters.sample(Kind.DIGEST)
+    letter = content.sample(Kind.DIGEST)
     first, second = (render(letter, Templates(templates), variation=each) for each in (1, 2))
     assert (first.subject == second.subject, first.text == second.text) == (False, True)
     assert second.subject == "Good morning"

@@ -10,9 +10,9 @@ from gazette.domain.feedback.experiment import Variant
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from cli.statistics.answer import Answer, answer
 from cli.statistics.page import page
-from cli.statistics.spans import Span
+from cli.statistics.periods import Span
+from cli.statistics.summary import Answer, answer
 from tests.builders import NOW
 from tests.unit.support.test_statistics import an_email, reported
 

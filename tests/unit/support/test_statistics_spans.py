@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.shared.console import NotPossible
-from cli.statistics.spans import of_batch, of_experiment, of_week
+from cli.statistics.periods import of_batch, of_experiment, of_week
 from tests.builders import NOW
 
 SUNDAY = NOW

@@ -10,7 +10,7 @@ from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import ACTS, Measure
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from cli.statistics.verdicts import Verdict, compare
+from cli.statistics.comparisons import Verdict, compare
 
 CLICKED, UNSUBSCRIBED = Measure.CLICKED, Measure.UNSUBSCRIBED
 COMPLAINED, OPENED = Measure.COMPLAINED, Measure.OPENED

@@ -19,8 +19,8 @@ from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
 
-from cli.dead_letters.known import DeadQueue
-from cli.dead_letters.queues import Held, Queue, received_times, sent_at
+from cli.dead_letters.queues import DeadQueue
+from cli.dead_letters.sqs_queues import Held, Queue, received_times, sent_at
 from cli.events.envelopes import detail_type
 from cli.shared.console import printable
 
@@ -32,7 +32,7 @@ _SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetter:
     """A dead letter of the queue `dead`.
 
     `about`: what its keys name; `key`: of its run, where it names one. `since`: when it came into
@@ -49,7 +49,7 @@ class Letter:
     is_ours: bool = True
 
 
-def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[Letter]:
+def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
     """Up to `most` of its messages, oldest first. Nothing is removed, and all are let go at once.
 
     Looking counts as a receive, of which a dead-letter queue takes any number.
@@ -61,7 +61,7 @@ def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[Letter]:
     return [read(dead, message) for message in sorted(found, key=sent_at)]
 
 
-def read(dead: DeadQueue, message: "MessageTypeDef") -> Letter:
+def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
     """A message of the queue `dead`."""
     body = message["Body"]
     since, received = sent_at(message), received_times(message)
@@ -69,12 +69,12 @@ def read(dead: DeadQueue, message: "MessageTypeDef") -> Letter:
         if dead.names_runs:
             key = _run_key(body)
             given_up = dead.source == "resend" and was_given_up(body)
-            return Letter(dead, printable(run_id(key)), since, received, key, given_up)
+            return DeadLetter(dead, printable(run_id(key)), since, received, key, given_up)
         about = _ABOUT.get(dead.source or "", _tick)(body)
     except (InvalidEvent, RecursionError, OverflowError):
         what = f"not a message of Gazette: {_shortened(body)}"
-        return Letter(dead, printable(what), since, received, is_ours=False)
-    return Letter(dead, printable(about), since, received)
+        return DeadLetter(dead, printable(what), since, received, is_ours=False)
+    return DeadLetter(dead, printable(about), since, received)
 
 
 def _run_key(body: str) -> RunKey:

@@ -7,7 +7,7 @@ from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Counts, Dimension, Measure, is_tracked, rate, values
 
 from cli.shared.console import printable
-from cli.statistics.verdicts import Findings, Verdict
+from cli.statistics.comparisons import Findings, Verdict
 
 UNTRACKED = "–"
 _RATES = [measure for measure in Measure if measure is not Measure.SENT]

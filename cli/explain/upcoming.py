@@ -5,7 +5,7 @@ from datetime import datetime
 
 from gazette.domain.explanation import Due, Explanation, Outlook
 
-from cli.explain.timetable import clock_time, local, name_of, sentence, utc
+from cli.explain.phrases import clock_time, local, name_of, sentence, utc
 
 
 def late(outlook: Outlook, found: Explanation) -> Iterator[str]:

@@ -9,7 +9,7 @@ from gazette.domain.model import RunKey
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Foreseen, Redrive
 
-from cli.dead_letters.letters import Letter
+from cli.dead_letters.messages import DeadLetter
 from cli.explain.reasons import words_for
 from cli.shared.console import printable
 from cli.shared.formatting import moment
@@ -69,7 +69,7 @@ _ENDINGS = {
 }
 
 
-def answer(letter: Letter, foresee: Foresee) -> tuple[str, str]:
+def answer(letter: DeadLetter, foresee: Foresee) -> tuple[str, str]:
     """What a redrive does, in a word, and why."""
     if not letter.is_ours:
         return COMES_BACK, _UNREADABLE

@@ -26,7 +26,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class EmailContent:
     """One email that is to be rendered. `schedule` says which kind, and why the reader gets it."""
 
     reader: Subscriber
@@ -34,12 +34,12 @@ class Letter:
     schedule: str
 
 
-def sample(kind: Kind) -> Letter:
+def sample(kind: Kind) -> EmailContent:
     """With a bit of everything that makes an email look bad."""
     return _letter(READER, EVENTS, kind)
 
 
-def of_entries(entries: Sequence[Checked], kind: Kind) -> Letter:
+def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
     """The events of a file, for the first reader of whom it has any. Raises NotPossible.
 
     A profile of theirs in the file says how they read; without it, they read as the sample does.
@@ -63,7 +63,7 @@ def of_entries(entries: Sequence[Checked], kind: Kind) -> Letter:
     return _letter(reader, [each for each in events if each.user_id == user_id], kind)
 
 
-def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> Letter:
+def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailContent:
     """What a reader will get. Raises NotPossible where nothing waits for them."""
     if waiting is None:
         raise NotPossible(
@@ -75,15 +75,15 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> Letter:
     digests = (DAILY, Frequency.WEEKLY.value, Frequency.CUSTOM.value)
     for schedule in immediate if kind is Kind.IMMEDIATE else digests:
         if events := waiting.by_schedule.get(schedule):
-            return Letter(waiting.subscriber, events, schedule)
+            return EmailContent(waiting.subscriber, events, schedule)
     what = "No email at once" if kind is Kind.IMMEDIATE else "No digest"
     raise NotPossible(f"{what} waits for {user_id}: `gazette explain {user_id}` says what does.")
 
 
-def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> Letter:
+def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> EmailContent:
     """An email at once is about one entity: the one on which most has happened."""
     if kind is Kind.DIGEST:
-        return Letter(reader, tuple(events), DAILY)
+        return EmailContent(reader, tuple(events), DAILY)
     busiest = compose(events, max_groups=1).groups[0].latest.entity.key
     about = tuple(event for event in events if event.entity.key == busiest)
-    return Letter(reader, about, immediate_schedule(busiest))
+    return EmailContent(reader, about, immediate_schedule(busiest))

@@ -10,10 +10,10 @@ from gazette.domain.subscribers.frequency import DIGESTS, Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
-from cli.explain.expectations import expected, following, late
+from cli.explain.phrases import clock_time, counted, local, name_of, named, sentence, utc
 from cli.explain.reasons import SUPPRESSED_FOR, became, standing, words_for
-from cli.explain.timetable import clock_time, counted, local, name_of, named, sentence, utc
-from cli.shared.wording import listed
+from cli.explain.upcoming import expected, following, late
+from cli.shared.descriptions import listed
 
 _MOST = 3
 """Runs of a date that are told in the answer; all of them are in the table."""

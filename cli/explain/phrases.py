@@ -7,7 +7,7 @@ from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.scheduling.recurrence import EVERY_DAY, WORKDAYS, Days, Recurrence
 from gazette.domain.subscribers.frequency import EVERYTHING
 
-from cli.shared.wording import DAYS, listed
+from cli.shared.descriptions import DAYS, listed
 
 _SURE = 28
 """The last day that every month has."""

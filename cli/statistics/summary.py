@@ -7,9 +7,9 @@ from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Counts, Measure, is_tracked
 from gazette.steps.support.statistics import Statistics
 
-from cli.statistics.sheet import UNTRACKED
-from cli.statistics.spans import Span
-from cli.statistics.verdicts import CONFIDENCE, Findings, compare
+from cli.statistics.comparisons import CONFIDENCE, Findings, compare
+from cli.statistics.periods import Span
+from cli.statistics.rows import UNTRACKED
 
 
 @dataclass(frozen=True, slots=True)

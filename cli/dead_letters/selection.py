@@ -8,7 +8,7 @@ from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
 
-from cli.dead_letters.letters import Letter
+from cli.dead_letters.messages import DeadLetter
 from cli.shared.console import NotPossible, printable
 from cli.shared.slots import named_slot
 
@@ -17,7 +17,7 @@ DueAt = Callable[[RunKey], datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Selection:
     """What was asked for; all of it must be true of a letter, and nothing of it is of any.
 
     `batch`: the slot in which its run was due, which runs at once have none of; `on`: the date of
@@ -31,9 +31,9 @@ class Wanted:
     @property
     def is_everything(self) -> bool:
         """Whether nothing was asked for, so that every letter is wanted."""
-        return self == Wanted(None, None, None)
+        return self == Selection(None, None, None)
 
-    def includes(self, letter: Letter, due_at: DueAt) -> bool:
+    def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
         """Whether a letter is one of them; one that names no run never is, unless all are."""
         if self.is_everything:
             return True
@@ -47,9 +47,9 @@ class Wanted:
         return self.batch is None or (not letter.key.is_immediate and slot_of(due) == self.batch)
 
 
-def wanted(run: str | None, batch: str | None, on: datetime | None) -> Wanted:
+def select(run: str | None, batch: str | None, on: datetime | None) -> Selection:
     """What the options ask for. Raises NotPossible."""
-    return Wanted(
+    return Selection(
         run=_run(run) if run else None,
         batch=named_slot(batch, name="--batch") if batch else None,
         on=on.date() if on else None,

@@ -1,0 +1,57 @@
+"""Out of a queue for what failed, back to where it came from: receive, send, delete."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from cli.dead_letters.sqs_queues import Held, Queue, sent_at
+from cli.shared.console import NotPossible
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+_FRUITLESS = 20
+"""Receives with nothing old after which it ends, though new messages keep coming."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redriven:
+    """How many messages went, and how many stayed. `problem` says why it ended early."""
+
+    moved: int
+    left: int
+    problem: str = ""
+
+
+def redrive(
+    waiting: Queue,
+    target_of: Callable[[str], Queue],
+    *,
+    started: datetime,
+    wants: "Callable[[MessageTypeDef], bool]" = lambda _: True,
+    tell: "Callable[[MessageTypeDef], None]" = lambda _: None,
+) -> Redriven:
+    """Move what was in `waiting` at `started`; bodies stay as they are, and say where they go.
+
+    What came later stays: it may be what just went, come back still wrong. So does what is not
+    wanted. Each message is deleted after it was sent, so that none is lost: a crash between the two
+    repeats it, which every function bears. `tell` is told of each that went.
+    """
+    moved = fruitless = 0
+    problem = ""
+    with Held(waiting) as held:
+        try:
+            while fruitless < _FRUITLESS and (messages := held.receive()):
+                old = [message for message in messages if sent_at(message) <= started]
+                for message in filter(wants, old):
+                    target_of(message["Body"]).send(message["Body"])
+                    waiting.delete(message)
+                    held.forget(message)
+                    moved += 1
+                    tell(message)
+                fruitless = 0 if old else fruitless + 1
+        except NotPossible as err:
+            problem = str(err)
+        left = len(held)
+    return Redriven(moved, waiting.waiting() if problem else left, problem)
