@@ -1,4 +1,4 @@
-"""The command `gazette`: for those who put events on the bus, and those who run it."""
+"""The command `gazette`: for teams that put events on the bus, and for those who run Gazette."""
 
 import io
 import sys
@@ -18,7 +18,7 @@ from cli.statistics.command import statistics
 from cli.suppression.command import suppression
 
 app = typer.Typer(
-    help="Events for Gazette, what became of those that did not fit, and who got what and why.",
+    help="Check events, follow batches, explain what readers got, and operate a stage.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -1,4 +1,4 @@
-"""`gazette batch`: watch the digests of a slot as one, and stop them."""
+"""`gazette batch`: watch and cancel the digests that are due in one slot."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +40,9 @@ _AT_ONCE, _A_TIME = 16, 500
 _ROUNDS = 90
 """Looks after a cancel, at most: a run that was claimed has ended when its worker has."""
 
-batch = typer.Typer(help="The digests of a slot: watch them, stop them.", no_args_is_help=True)
+batch = typer.Typer(
+    help="The digests due in one slot: list, watch and cancel them.", no_args_is_help=True
+)
 BatchId = Annotated[
     str, typer.Argument(metavar="ID", help="The slot in UTC, such as 2026-11-22T06:10Z.")
 ]
@@ -50,9 +52,9 @@ BatchId = Annotated[
 @one_line_errors()
 def list_batches(
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, help="How many batches at most.")] = 10,
 ) -> None:
-    """Show the last batches, newest first, and how each of them stands."""
+    """List the latest batches, newest first, with their status and counts."""
     with _refusals(stage):
         found = latest_batches(limit, context=_context(stage))
     console = Console()
@@ -70,9 +72,9 @@ def list_batches(
 def show(
     batch_id: BatchId,
     stage: StageName = "prod",
-    once: Annotated[bool, typer.Option("--once", help="One look, without waiting.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Show it once, without refreshing.")] = False,
 ) -> None:
-    """Show how a batch stands; on a terminal, until it is over or you press Ctrl-C."""
+    """Show the progress of a batch; a terminal refreshes until it is over or you press Ctrl-C."""
     slot = named_slot(batch_id)
     with _refusals(stage):
         context = _context(stage)
@@ -97,9 +99,9 @@ def show(
 def cancel(
     batch_id: BatchId,
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Stop what of a batch has not gone out; its events go with the next digests."""
+    """Cancel the digests of a batch that no worker has claimed; their events go with the next."""
     slot = named_slot(batch_id)
     with _refusals(stage):
         context = _context(stage)
@@ -111,7 +113,7 @@ def cancel(
 
 
 def _cancel(slot: datetime, context: BatchContext) -> BatchView:
-    """Go through the runs until none is pending; many at a time, from one machine."""
+    """Cancel runs, many at a time, until none is pending."""
     with ThreadPoolExecutor(_AT_ONCE) as workers:
 
         def many_at_a_time(
@@ -150,7 +152,7 @@ def _report(after: BatchView) -> None:
         f"ended otherwise {after.number(Status.SKIPPED, Status.FAILED)}"
     )
     if after.not_started:
-        note(f"{after.not_started} not started: they will be cancelled as their turn comes.")
+        note(f"{after.not_started} not started: they will be cancelled when they start.")
     if after.pending:
         note(f"{after.pending} still on their way: run it again in a minute.")
 

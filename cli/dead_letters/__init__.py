@@ -1,1 +1,1 @@
-"""`gazette dlq`: what waits among the dead letters, what a redrive does, and the way back."""
+"""`gazette dlq` and `gazette quarantine`: messages that a function could not process."""

@@ -1,4 +1,4 @@
-"""`gazette dlq`: what waits among the dead letters, what a redrive does, and the way back."""
+"""`gazette dlq`: list dead letters, show what a redrive would do, and redrive them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,8 @@ _COUNTED = 1000
 """Messages of a queue that are looked at before the question whether to redrive it."""
 
 dlq = typer.Typer(
-    help="Dead letters: what waits, what a redrive does, and the way back.", no_args_is_help=True
+    help="Dead letters: list them, show what a redrive would do, redrive them.",
+    no_args_is_help=True,
 )
 Name = Annotated[
     str | None,
@@ -50,7 +51,7 @@ Name = Annotated[
 @dlq.command("list")
 @one_line_errors()
 def list_queues(stage: StageName = "prod") -> None:
-    """Show each dead-letter queue, how many messages it has, and since when the oldest waits."""
+    """List the dead-letter queues, with the number of messages and the age of the oldest."""
     rows = []
     for dead, queue in _of(stage, chosen(None, stage)):
         waiting = queue.waiting()
@@ -66,9 +67,9 @@ def list_queues(stage: StageName = "prod") -> None:
 def show(
     name: Name = None,
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="How many of a queue at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="How many messages per queue at most.")] = 50,
 ) -> None:
-    """Show each dead letter, what a redrive would do to it now, and why. Nothing is changed."""
+    """Show each dead letter, what a redrive would do with it now, and why. Changes nothing."""
     found = _of(stage, chosen(name, stage))
     letters, cut = [], []
     for dead, queue in found:
@@ -89,17 +90,18 @@ def show(
 def redrive(
     name: Name = None,
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    run: Annotated[str | None, typer.Option(help="Of this run only, such as ann-daily-17.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    run: Annotated[str | None, typer.Option(help="Only this run, such as ann-daily-17.")] = None,
     batch: Annotated[
-        str | None, typer.Option(help="Of digests due in this slot, such as 2026-11-22T06:10Z.")
+        str | None, typer.Option(help="Only digests due in this slot, such as 2026-11-22T06:10Z.")
     ] = None,
     on: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Of runs that were due on this date of UTC."),
+        typer.Option(formats=["%Y-%m-%d"], help="Only runs due on this date (UTC)."),
     ] = None,
 ) -> None:
-    """Bring dead letters back to the queues that they came from. Safe at any time."""
+    """Move dead letters back to the queues they came from. Safe at any time: what was sent is not
+    sent again."""
     asked = select(run, batch, on)
     ways = [
         (dead, queue, next(queues(stage, dead.source)))

@@ -1,4 +1,4 @@
-"""`gazette quarantine`: events that did not fit the contract, and the way back."""
+"""`gazette quarantine`: events that do not fit the contract: list them, redrive them."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("when (UTC)", "detail-type", "reason")
 
 quarantine = typer.Typer(
-    help="Events that did not fit the contract, and the way back.", no_args_is_help=True
+    help="Events that do not fit the contract: list them, redrive them.", no_args_is_help=True
 )
 
 
@@ -29,9 +29,9 @@ quarantine = typer.Typer(
 @one_line_errors()
 def show(
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="How many events at most.")] = 50,
 ) -> None:
-    """Show what waits in quarantine, and why. Nothing is removed."""
+    """List what is in quarantine, and why. Removes nothing."""
     (queue,) = queues(stage, "quarantine")
     found: list[MessageTypeDef] = []
     with Held(queue) as held:
@@ -47,7 +47,7 @@ def show(
 @quarantine.command("redrive")
 @one_line_errors()
 def move(stage: StageName = "prod") -> None:
-    """Send what waits in quarantine to its function again, once what was wrong is mended."""
+    """Send everything in quarantine to its function again, after you fixed the cause."""
     waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
     done = redrive(
         waiting,

@@ -14,7 +14,9 @@ from cli.shared.descriptions import in_words
 
 _PROJECT = Path(__file__).parents[2]
 
-event = typer.Typer(help="Events in files, before they go on the bus.", no_args_is_help=True)
+event = typer.Typer(
+    help="Check and preview events in files before you put them on the bus.", no_args_is_help=True
+)
 File = Annotated[
     str,
     typer.Argument(
@@ -28,7 +30,7 @@ File = Annotated[
 @event.command("lint")
 @one_line_errors()
 def lint(file: File) -> None:
-    """Say what each event is, or everything that is wrong with it (exit status 1)."""
+    """Check events: say what each one does, or everything that is wrong with it (exit code 1)."""
     checked = [check(entry) for entry in read_entries(file)]
     for each in checked:
         _report(each)
@@ -39,7 +41,7 @@ def lint(file: File) -> None:
 @event.command("preview")
 @one_line_errors()
 def show(file: File) -> None:
-    """Show how events will read in a digest, and what other types do instead."""
+    """Show the lines that events become in a digest, and what other types do instead."""
     checked = [check(entry) for entry in read_entries(file)]
     commands = [each.command for each in checked if each.command]
     events = events_in(commands)
@@ -65,7 +67,8 @@ def show(file: File) -> None:
 @one_line_errors()
 def schemas(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where to.", show_default="docs/events")
+        Path,
+        typer.Argument(metavar="DIR", help="The folder to write to.", show_default="docs/events"),
     ] = _PROJECT / "docs" / "events",
 ) -> None:
     """Write the JSON Schema and worked examples of every detail type."""

@@ -23,10 +23,10 @@ from cli.shared.formatting import moment
 _SHARE = re.compile(r"([0-9]{1,2})=([0-9]{1,5})")
 PROJECT = Path(__file__).parents[2]
 
-_SOON = "Workers look once a minute: until then some go by what was before."
+_SOON = "Takes effect within a minute."
 
 experiment = typer.Typer(
-    help="Who gets which variation of the emails; start one, change it, stop it.",
+    help="Which readers get which variation of the emails: show, start, change, stop.",
     no_args_is_help=True,
 )
 
@@ -34,7 +34,7 @@ experiment = typer.Typer(
 @experiment.command("show")
 @one_line_errors()
 def show(stage: StageName = "prod") -> None:
-    """Show which experiment runs, since when, and the share of each variation."""
+    """Show the running experiment, its start, and the share of each variation."""
     with _refusals(stage):
         running = _experiments(stage).running()
     if running is None:
@@ -55,11 +55,11 @@ def start(
         typer.Argument(metavar="VARIATION=WEIGHT...", help="Such as 1=90 2=10."),
     ],
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Let an experiment run in the place of any other, or change the weights of the one that runs.
+    """Start an experiment, ending any other, or change the weights of the running one.
 
-    With the same name, readers keep their variation but for those whom the new weights move.
+    With the same name, only the readers whom the new weights move change their variation.
     """
     given = _weights(weights)
     with _refusals(stage):
@@ -84,7 +84,7 @@ def start(
 @experiment.command("stop")
 @one_line_errors()
 def stop(stage: StageName = "prod") -> None:
-    """Let none run: everybody gets variation 1."""
+    """End the experiment: everybody gets variation 1."""
     with _refusals(stage):
         _experiments(stage).stop(now())
     say(f"no experiment runs in stage {stage} any more: everybody gets variation 1")

@@ -1,4 +1,4 @@
-"""`gazette explain`: why a reader got nothing, or why now."""
+"""`gazette explain`: why a reader got an email, or none."""
 
 from datetime import date, datetime
 from typing import Annotated
@@ -28,15 +28,15 @@ def explain(
         str | None,
         typer.Argument(
             metavar="DATE",
-            help="YYYY-MM-DD, a date of the reader's own calendar; without it, now.",
+            help="YYYY-MM-DD in the reader's time zone; without it, now.",
             show_default=False,
         ),
     ] = None,
     stage: StageName = "prod",
 ) -> None:
-    """Say why a reader got nothing, or why now: schedule, last runs, what waits.
+    """Explain why a reader got an email, or none: schedules, latest runs, waiting events.
 
-    Nothing is changed, and no address is shown.
+    Changes nothing, and shows no address and no content.
     """
     on = _date(day) if day is not None else None
     if not USER_ID.fullmatch(user):

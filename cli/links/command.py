@@ -1,4 +1,4 @@
-"""`gazette links`: the keys that sign the readers' links; add the next one, give up an old one."""
+"""`gazette links`: list, rotate and retire the keys that sign the links in emails."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ _KEPT_FOR_MAIL = (
 https://www.ftc.gov/business-guidance/resources/can-spam-act-compliance-guide-business"""
 
 links = typer.Typer(
-    help="The keys that sign the readers' links: add the next one, give up an old one.",
+    help="The keys that sign the links in emails: list, rotate and retire them.",
     no_args_is_help=True,
 )
 
@@ -30,7 +30,7 @@ links = typer.Typer(
 @links.command("list")
 @one_line_errors()
 def show(stage: StageName = "prod") -> None:
-    """Show the ids of the keys, and which one signs; never a key."""
+    """List the ids of the keys, and which one signs. Never shows a key."""
     with _refusals(stage):
         keys = _store(stage).read()
     for key_id in keys.ids:
@@ -40,7 +40,7 @@ def show(stage: StageName = "prod") -> None:
 @links.command("rotate")
 @one_line_errors()
 def rotate(stage: StageName = "prod") -> None:
-    """Add the next key, which signs from now on. Links of older emails go on working."""
+    """Add a key, which signs from now on. Links in older emails keep working."""
     with _refusals(stage):
         keys = link_keys.rotate(store=_store(stage), draw_key=draw_key)
     say(f"{keys.newest} signs the links of stage {stage} within five minutes; all others work on")
@@ -56,9 +56,9 @@ def rotate(stage: StageName = "prod") -> None:
 def retire(
     key_id: Annotated[str, typer.Argument(metavar="KEY", help="Its id, as `list` shows it.")],
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Take a key out: the links of all emails that were signed with it stop working."""
+    """Remove a key: links signed with it stop working, in all emails."""
     with _refusals(stage):
         store = _store(stage)
         link_keys.refuse_to_retire(key_id, store.read())

@@ -24,7 +24,7 @@ _PROJECT = Path(__file__).parents[2]
 
 @one_line_errors()
 def preview(
-    kind: Annotated[Kind, typer.Argument(help="Which email.")] = Kind.DIGEST,
+    kind: Annotated[Kind, typer.Argument(help="Which kind of email.")] = Kind.DIGEST,
     file: Annotated[
         str | None,
         typer.Option(
@@ -34,17 +34,22 @@ def preview(
     ] = None,
     user: Annotated[
         str | None,
-        typer.Option(metavar="USER", help="Show what waits for this reader. Nothing is changed."),
+        typer.Option(
+            metavar="USER", help="Show the events that wait for this reader. Changes nothing."
+        ),
     ] = None,
     stage: StageName = "prod",
     locale: Annotated[
         str | None, typer.Option(metavar="TAG", help="In this language, such as de.")
     ] = None,
     variation: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Of the variations of the templates.")
+        int, typer.Option(min=1, metavar="NUMBER", help="This variation of the templates.")
     ] = 1,
     to: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where to.", show_default="build/preview")
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="The folder to write to.", show_default="build/preview"
+        ),
     ] = _PROJECT / "build" / "preview",
     open_it: Annotated[bool, typer.Option("--open/--no-open", help="Open it in a browser.")] = True,
 ) -> None:

@@ -61,7 +61,7 @@ def stop(
     ],
     stage: StageName = "prod",
     category: Category = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Stop all email of the stage, or one category, until somebody resumes it. Nothing is lost."""
     if not reason.strip():

@@ -1,4 +1,4 @@
-"""`gazette statistics`: what became of the emails of a batch, a week, or an experiment."""
+"""`gazette statistics`: counts and shares for the emails of a batch, a week or an experiment."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -49,13 +49,14 @@ def statistics(
     ] = None,
     stage: StageName = "prod",
     to_csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write it there as CSV too.")
+        Path | None, typer.Option("--csv", metavar="FILE", help="Also write them to this CSV file.")
     ] = None,
     to_html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write it there as a page too.")
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Also write them to this HTML page."),
     ] = None,
 ) -> None:
-    """Show what became of the emails of a batch, a week (else this one), or an experiment.
+    """Show statistics of the emails of a week (this one by default), a batch, or an experiment.
 
     Sent, delivered, bounced, complained of, opened, clicked, and left by: in total, and by
     frequency, category, locale and variation.

@@ -1,1 +1,1 @@
-"""`gazette suppression`: addresses that are not written to."""
+"""`gazette suppression`: addresses that get no email."""

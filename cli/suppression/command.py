@@ -1,4 +1,4 @@
-"""`gazette suppression`: the addresses that are not written to, and why."""
+"""`gazette suppression`: the addresses that get no email, and why."""
 
 import sys
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _MEANING = {
 }
 
 suppression = typer.Typer(
-    help="The addresses that are not written to: list, add, remove, import, export.",
+    help="Addresses that get no email: list, add, remove, import, export.",
     no_args_is_help=True,
 )
 Address = Annotated[
@@ -47,12 +47,16 @@ Address = Annotated[
 @one_line_errors()
 def show(
     stage: StageName = "prod",
-    reason: Annotated[Cause | None, typer.Option("--reason", help="Only those for it.")] = None,
-    since: Annotated[str, typer.Option("--since", help="Only those since, YYYY-MM-DD.")] = "",
+    reason: Annotated[
+        Cause | None, typer.Option("--reason", help="Only those with this reason.")
+    ] = None,
+    since: Annotated[
+        str, typer.Option("--since", help="Only those suppressed since this date, YYYY-MM-DD.")
+    ] = "",
     page: Annotated[int, typer.Option("--page", min=1, help="Which page.")] = 1,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Lines a page.")] = 50,
 ) -> None:
-    """Show hash, reason and since when of each suppressed address, newest first."""
+    """List suppressed addresses by their hash, with reason and date, newest first."""
     with _problems(stage):
         earliest = instant_of(since) if since else None
         found = nlargest(
@@ -79,7 +83,7 @@ def add(
     stage: StageName = "prod",
     reason: Annotated[Cause, typer.Option("--reason", help="Why.")] = Cause.MANUAL,
 ) -> None:
-    """Never write to an address again. Only its hash leaves this machine."""
+    """Suppress an address: it gets no more email. Only its hash leaves this machine."""
     with _problems(stage):
         hashed = hash_of(address)
         suppressions = _context(stage).suppressions
@@ -97,9 +101,9 @@ def add(
 def remove(
     address: Address,
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Allow an address again, and say what brings its reader back."""
+    """Allow an address again, and say what makes its reader active again."""
     with _problems(stage):
         hashed = hash_of(address)
         context = _context(stage)
@@ -128,7 +132,7 @@ def take(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: address, reason, since.")],
     stage: StageName = "prod",
 ) -> None:
-    """Suppress every address of a CSV file; none of them if a line is wrong."""
+    """Suppress every address in a CSV file, or none if a line is invalid."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             wanted = read_list(lines, now=now())
@@ -157,7 +161,7 @@ def take(
 @suppression.command("export")
 @one_line_errors()
 def give(stage: StageName = "prod") -> None:
-    """Write all of them as CSV, as `import` reads it: hashes, never addresses."""
+    """Write all suppressed addresses as CSV for `import`: hashes, never addresses."""
     with _problems(stage):
         number = sum(
             1 for _ in write_list(readable(_context(stage).suppressions.each()), sys.stdout)

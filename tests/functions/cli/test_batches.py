@@ -122,7 +122,7 @@ def test_a_batch_is_cancelled_and_says_how_many_had_gone(stage: Cloud) -> None:
 def test_a_batch_is_cancelled_before_it_begins(stage: Cloud) -> None:
     done = run(stage, "cancel", slot(), "--yes")
     assert done.exit_code == 0
-    assert "3 not started: they will be cancelled as their turn comes." in done.stderr
+    assert "3 not started: they will be cancelled when they start." in done.stderr
     assert started(stage) == []
     assert (stored_run().status, stored_run().reason) == (
         Status.CANCELLED,
