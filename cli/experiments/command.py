@@ -10,7 +10,7 @@ from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.experiments import build_experiments
 from gazette.domain.feedback.experiment import Experiment, InvalidExperiment
-from gazette.domain.ports.outside import Experiments
+from gazette.domain.ports.control import Experiments
 from gazette.settings import GenerateSettings
 from gazette.steps.support.experiments import start_experiment
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.support.links import build_links, draw_key
 from gazette.domain.errors import InvalidKeys, Overtaken
-from gazette.domain.ports.outside import KeyStore
+from gazette.domain.ports.rendering import KeyStore
 from gazette.settings import PreferencesSettings
 from gazette.steps.support import link_keys
 

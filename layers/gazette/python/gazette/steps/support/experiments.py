@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from gazette.domain.feedback.experiment import Experiment, experiment
-from gazette.domain.ports.outside import Clock, Experiments
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import Experiments
 
 
 def start_experiment(

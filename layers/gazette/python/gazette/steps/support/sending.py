@@ -9,8 +9,8 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import CategoryHold, category_hold
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
-from gazette.domain.ports.outside import Clock
 
 
 class Stream(Protocol):

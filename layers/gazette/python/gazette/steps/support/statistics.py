@@ -9,8 +9,8 @@ from functools import partial
 from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.experiment_readers import Readers
 from gazette.domain.feedback.statistics import Counts, kinds
+from gazette.domain.ports.control import Experiments
 from gazette.domain.ports.ledgers import Engagements, Runs
-from gazette.domain.ports.outside import Experiments
 from gazette.domain.stored import readable
 
 
