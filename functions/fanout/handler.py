@@ -1,4 +1,4 @@
-"""Ticks of the clock, and the shards that each tick is cut into."""
+"""Handle ticks of the clock, and the shards into which each tick is split."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -13,7 +13,7 @@ from gazette.run_metrics import record_skipped, record_unreadable_rows
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """`{"time": …}` is a tick; anything with Records comes from the shard queue."""
+    """Handle a tick, `{"time": …}`, or Records from the shard queue."""
     with observed(context):
         if "Records" not in event:
             shards = build_tick()(datetime.fromisoformat(event["time"]))
@@ -24,7 +24,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _learn_quota() -> None:
-    """Nobody waits for it: the tick is done, also where the account does not answer."""
+    """Store the account's quota. A failure does not fail the tick."""
     try:
         quota = build_learn_quota()()
     except Unavailable as why:

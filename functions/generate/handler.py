@@ -1,4 +1,4 @@
-"""Runs from the generate queue: each becomes one email, or a reason why not."""
+"""Process runs from the generate queue: each becomes one email, or a reason why not."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from gazette.run_metrics import record_delivery, record_fragments
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """One invocation of up to ten runs; each ends, goes on by another message, or comes again."""
+    """Process up to ten runs; each ends, continues with another message, or is retried."""
     with observed(context):
         answer = each_message(event, context, _generate)
         record_fragments(renderer().take_count())

@@ -1,4 +1,4 @@
-"""Runs from the resend queue: what the provider refused for now, tried again."""
+"""Process runs from the resend queue: retry what the provider refused for now."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from gazette.run_metrics import record_fragments, record_resend
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """One invocation of up to ten runs; each ends, or its message is hidden and comes again."""
+    """Process up to ten runs; each ends, or its message is hidden and comes again."""
     with observed(context):
         answer = each_message(event, context, _resend)
         record_fragments(renderer().take_count())

@@ -1,4 +1,4 @@
-"""Every five minutes: what nobody goes on with any more, and emails that nobody is sure of."""
+"""Sweep every five minutes: recover lost runs, and decide unknown outcomes."""
 
 from collections import Counter
 from datetime import datetime
@@ -14,7 +14,7 @@ from gazette.run_metrics import record_unreadable_rows
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """`{"time": …}` is a tick; anything with Records comes from the sweep queue."""
+    """Handle a tick, `{"time": …}`, or Records from the sweep queue."""
     with observed(context):
         if "Records" not in event:
             late = build_begin()(datetime.fromisoformat(event["time"]))

@@ -108,9 +108,9 @@ def test_no_key_is_retired_without_a_yes(answer: str, left: str) -> None:
 @pytest.mark.parametrize(
     ("key_id", "words"),
     [
-        ("k2", "k2 is the newest and signs: rotate first, and retire it later."),
-        ("k3", "There is no key 'k3': there is k1, k2."),
-        ("", "There is no key '': there is k1, k2."),
+        ("k2", "k2 is the newest key and signs: rotate first, then retire it."),
+        ("k3", "There is no key 'k3'. The keys are k1, k2."),
+        ("", "There is no key ''. The keys are k1, k2."),
     ],
 )
 def test_a_key_that_cannot_go_is_refused_before_anybody_is_asked(key_id: str, words: str) -> None:
@@ -134,7 +134,7 @@ def test_who_comes_second_is_told_to_look_again(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(SecretKeyStore, "read", overtaken)
     done = run("rotate")
     assert done.exit_code == 2
-    assert "Somebody else changed the keys at the same moment" in done.stderr
+    assert "Another process changed the keys at the same time" in done.stderr
     assert stored().ids == ("k1", "k2")
 
 

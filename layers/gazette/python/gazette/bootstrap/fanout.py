@@ -1,4 +1,4 @@
-"""The function `fanout`, joined."""
+"""The function `fanout`: its steps with their adapters."""
 
 import random
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 
 @cache
 def build_tick() -> Callable[[datetime], int]:
-    """Takes the time of a tick. Built once per process."""
+    """Return a function of a tick's time. Built once per process."""
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     shard_queue = SqsQueue(boto3.client("sqs"), settings.shard_queue_url, encode_shard)
@@ -46,9 +46,9 @@ def build_tick() -> Callable[[datetime], int]:
 
 @cache
 def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
-    """Takes the body of a message and what is left of the invocation. Built once per process.
+    """Return a function of a message's body and the time left. Built once per process.
 
-    It moves schedules to the shards of its own setting, and says so first.
+    Announces the shards first: fan-out writes schedules to the shards of its own setting.
     """
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
@@ -96,10 +96,10 @@ _TIMEOUT = timedelta(seconds=5)
 
 @cache
 def build_learn_quota() -> Callable[[], Quota | None]:
-    """What it is; None: the provider is not SES.
+    """Return a function that stores and returns the quota; None if the provider is not SES.
 
-    Once a tick, and not in each worker: SES takes such questions once a second. Built once per
-    process.
+    It is called once a tick, not by each worker: SES allows one such request a second.
+    Built once per process.
     """
     settings = FanoutSettings.from_env()
     if settings.mail_provider != "ses":

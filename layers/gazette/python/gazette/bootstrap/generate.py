@@ -1,4 +1,4 @@
-"""The function `generate`, joined."""
+"""The function `generate`: its step with its adapters."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -19,7 +19,7 @@ from gazette.steps.subscribers.suppress import stop_if_suppressed
 
 @cache
 def build() -> Callable[[str, TimeLeft], Delivery | None]:
-    """Takes the body of a message and what is left of the invocation. Built once per process."""
+    """Return a function of a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()
     by = delivery_context(settings)
     sqs = boto3.client("sqs")

@@ -1,4 +1,4 @@
-"""The function `resend`, joined."""
+"""The function `resend`: its step with its adapters."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -30,7 +30,7 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 @cache
 def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
-    """Takes body and receipt handle of a message, and what is left of the invocation.
+    """Return a function of a message's body, its receipt handle and the time left.
 
     Built once per process.
     """
@@ -42,7 +42,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
 
     @cache
     def redrive_context() -> RedriveContext:
-        """It moves schedules to the shards of its own setting, and says so first."""
+        """Announce the shards first: a redrive writes schedules to those of its own setting."""
         retention = timedelta(days=settings.run_retention_days)
         DynamoBatches(settings.control_table, retention=retention, clock=now).announce(
             settings.shards

@@ -1,4 +1,4 @@
-"""The function `sweep`, joined."""
+"""The function `sweep`: its steps with their adapters."""
 
 import random
 from collections.abc import Callable
@@ -35,7 +35,7 @@ _TIMEOUT = timedelta(seconds=5)
 
 @cache
 def build_begin() -> Callable[[datetime], int]:
-    """Takes the time of a tick; returns how many shards were late. Built once per process."""
+    """Return a function from a tick's time to the number of late shards. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
     sweep_queue = SqsQueue(sqs, settings.sweep_queue_url, encode_partition)
@@ -60,7 +60,7 @@ def build_begin() -> Callable[[datetime], int]:
 
 @cache
 def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow, Swept]]]:
-    """Takes the body of a message and what is left of the invocation. Built once per process."""
+    """Return a function of a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
     by = SweepContext(
@@ -97,7 +97,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
 
 @cache
 def build_oldest_due_age() -> Callable[[str], timedelta]:
-    """Takes the body of a message. Built once per process."""
+    """Return a function of a message's body. Built once per process."""
     settings = SweepSettings.from_env()
     runs = _runs(settings)
 

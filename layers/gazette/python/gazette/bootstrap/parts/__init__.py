@@ -1,1 +1,1 @@
-"""What several functions share when they join steps to adapters."""
+"""The parts of bootstrap that several functions share."""

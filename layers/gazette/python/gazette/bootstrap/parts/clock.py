@@ -4,5 +4,5 @@ from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """The instant now, in UTC."""
+    """Return the present instant, in UTC."""
     return datetime.now(UTC)

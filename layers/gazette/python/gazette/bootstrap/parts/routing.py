@@ -1,4 +1,4 @@
-"""What `ingest`, `followers` and `preferences` share, joined: what events are routed with."""
+"""The routing of events, which `ingest`, `followers` and `preferences` share."""
 
 import json
 from datetime import timedelta
@@ -25,11 +25,11 @@ _ROUNDING = timedelta(seconds=1)
 
 
 def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingContext:
-    """The tables and queues that events are placed with; nothing is written yet.
+    """Return the tables and queues with which events are routed. Writes nothing.
 
-    `announce` comes before the first use. A follow that has ended is known as long as an event that
-    came by it may wait. The table `events` is bound so that each attempt to write takes a stamp of
-    its own: nobody binds it otherwise afterwards.
+    Call `announce` before the first use. A follow that has ended is kept as long as an event that
+    came by it may wait. The table `events` is bound so that each attempt to write takes a new
+    stamp: do not bind it in another way.
     """
     retention = timedelta(days=settings.event_retention_days)
     run_retention = timedelta(days=settings.run_retention_days)
@@ -56,14 +56,14 @@ def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingConte
 
 
 def announce(settings: RoutingSettings) -> None:
-    """Let fan-out hear of each shard before the first schedule is written to it."""
+    """Tell fan-out of every shard before the first schedule is written to it."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     batches.announce(settings.shards)
 
 
 def activities(settings: ActivitiesSettings) -> DynamoActivities:
-    """What happened on entities."""
+    """Return the table of activities."""
     return DynamoActivities(
         settings.activities_table,
         retention=timedelta(days=settings.event_retention_days),

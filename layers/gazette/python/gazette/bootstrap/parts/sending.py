@@ -1,4 +1,4 @@
-"""What `generate` and `resend` share, joined: the one way in which Gazette sends."""
+"""Sending, which `generate` and `resend` share: the only way in which Gazette sends."""
 
 import json
 import random
@@ -38,7 +38,7 @@ from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
 
 
 def delivery_context(settings: SendingSettings) -> DeliveryContext:
-    """Tables, desk and provider."""
+    """Return the tables, the templates and the provider of a delivery."""
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
     permits = rate_limiters(settings)
@@ -108,14 +108,14 @@ def _mailer(settings: SendingSettings) -> Mailer:
 
 
 def smtp_times(settings: SendingSettings) -> SmtpTimes:
-    """Whatever comes before the last reply has one time-out: where it ends, nothing was sent."""
+    """Return the SMTP time-outs. If one ends before the last reply, nothing was sent."""
     command = timedelta(seconds=settings.smtp_command_timeout)
     reply = timedelta(seconds=settings.smtp_reply_timeout)
     return SmtpTimes(connect=command, command=command, data=command, reply=reply)
 
 
 def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
-    """All settings are seconds."""
+    """Return the limits from the settings, which are in seconds."""
     return DeliveryLimits(
         settle_lag=timedelta(seconds=settings.settle_lag),
         send_timeout=timedelta(seconds=settings.send_budget),
@@ -127,7 +127,7 @@ def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
 
 
 def rate_limiters(settings: PacingSettings) -> Streams[DynamoRateLimiter]:
-    """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker`, of each stream."""
+    """Return the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` of each stream."""
     shares = divided(settings.immediate_share)
     plan = PacePlan(
         rate=settings.emails_per_second or None,

@@ -1,4 +1,4 @@
-"""The templates that the layer ships, joined: one renderer a process."""
+"""The templates that the layer ships, and one renderer per process."""
 
 from functools import cache
 from importlib.resources import files
@@ -8,11 +8,11 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 
 
 def templates() -> Path:
-    """Where they are."""
+    """Return the directory of the templates."""
     return Path(str(files("gazette_templates")))
 
 
 @cache
 def renderer() -> JinjaRenderer:
-    """What makes emails of them, and remembers the groups that many readers share."""
+    """Return the renderer, which caches groups that many readers share."""
     return JinjaRenderer(templates())

@@ -1,9 +1,9 @@
-"""What the steps need from the tables, in the domain's words.
+"""The tables of subscribers, follows, activities, events, suppressions and bounces.
 
-Every port may raise `Unavailable`; the caller then cannot know whether a write was made, and
-does the same again. All instants are timezone-aware UTC. Reads are strongly consistent unless
-they say otherwise. A row that cannot be read is raised as UnreadableRow, also by a Sequence or a
-Mapping; an Iterator tells it in its place, and goes on (rule 20).
+Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
+repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless
+they say otherwise. A method raises UnreadableRow for a row that cannot be read, also if it returns
+a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues (rule 20).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,101 +24,100 @@ class Subscribers(Protocol):
     """Profiles by user id."""
 
     def get(self, user_id: str) -> Reader:
-        """What is known of the user id."""
+        """Return what is known of the user id."""
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
-        """What is known of each, however many they are."""
+        """Return what is known of each user id, however many there are."""
 
     def early(self, user_id: str) -> Early | None:
-        """What they chose, where nothing else is known of them yet."""
+        """Return what a reader chose before their profile was known, or None."""
 
     def put_early(self, early: Early, *, replacing: Early | None) -> bool:
-        """Store it if there is no profile, no erasure, and still `replacing`; False where not."""
+        """Store it if there is no profile, no erasure, and still `replacing`; else False."""
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
-        """Store the profile if what is there is still `replacing`; False where not.
+        """Store the profile if what is stored is still `replacing`; else return False.
 
-        None is neither a profile nor an early choice, whose place a profile takes. Leaves
-        `active_on` and `routed_for` as they are: they have writers of their own.
+        `replacing` None: neither a profile nor an early choice is stored. A profile replaces an
+        early choice. Leaves `active_on` and `routed_for` unchanged: other methods write them.
         """
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
-        """Change the status alone. False where there is no such subscriber."""
+        """Change the status only. Returns False if there is no such subscriber."""
 
     def mark_active(self, user_id: str, on: date) -> None:
-        """Remember the latest date of a sign of life, also before the profile is known."""
+        """Store the latest date of a sign of life, even before the profile is known."""
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
-        """Let an active subscriber rest, if profile and last sign of life are still as read."""
+        """Make an active subscriber dormant, if profile and last sign of life are as read."""
 
     def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
-        """Remember `routed_for` unless the subscriber has changed."""
+        """Store `routed_for` unless the subscriber has changed."""
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """Leave nothing but the instant. False where a profile is there that is newer."""
+        """Delete everything but the instant. Returns False if a newer profile is stored."""
 
 
 class Follows(Protocol):
     """Follows by (entity key, user id), and by user id."""
 
     def get(self, entity: str, user_id: str) -> Follow | None:
-        """The follow, also one that has ended, or None."""
+        """Return the follow, even if it has ended, or None."""
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
-        """Those of the (entity key, user id) that exist, however many they are."""
+        """Return the follows that exist among the (entity key, user id), however many there are."""
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
-        """Store it if what is there is still `replacing` (None: nothing); False where not."""
+        """Store it if what is stored is still `replacing` (None: nothing); else return False."""
 
     def page(
         self, entity: str, *, after: str, through: str = "", limit: int
     ) -> Sequence[Follow | UnreadableRow]:
-        """Up to `limit` follows with user ids in (`after`, `through`], in order of user id.
+        """Return up to `limit` follows with user ids in (`after`, `through`], ordered by user id.
 
-        An empty `through` is no bound. Fewer than `limit` means that there are no more. One that
-        cannot be read is in its place.
+        An empty `through` is no bound. Fewer than `limit` means that there are no more. An
+        UnreadableRow stands in the place of a follow that cannot be read.
         """
 
     def followed_by(self, user_id: str) -> Iterator[str]:
-        """The keys of the entities that a user follows or followed. Eventually consistent."""
+        """Yield the keys of entities that a user follows or followed. Eventually consistent."""
 
     def remove(self, follow: Follow) -> bool:
-        """Leave no trace of it, if it is as it was read; else False."""
+        """Delete it, if it is as it was read; else return False."""
 
 
 class Activities(Protocol):
     """Activities by (key of their entity, id), and by when they occurred on each side."""
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
-        """The activity; Retracted where it was withdrawn before it came."""
+        """Return the activity; Retracted if it was withdrawn before it arrived."""
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """Store it unless its key exists; whether it was stored, and what is there now."""
+        """Store it unless its key exists; return whether it was, and what is stored now."""
 
     def replace(self, before: Activity, after: Activity) -> bool:
-        """Store `after` if what is there still says what `before` says. False where not."""
+        """Store `after` if what is stored still equals `before`; else return False."""
 
     def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
-        """Mark it as withdrawn, also before it came; returns what is stored now."""
+        """Mark it as withdrawn, even before it arrives; return what is stored now."""
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
-        """Remember that all followers of `side` have it or are queued for it.
+        """Record that all followers of `side` have it or are queued for it.
 
-        Only if it still says what `activity` says; else False.
+        Only if the stored activity still equals `activity`; else returns False.
         """
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
-        """The activities on an entity, or below it, that occurred at `instant` or later."""
+        """Yield the activities on or below an entity that occurred at `instant` or later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What holds, and what is done, together with an event's leaving one schedule and arriving
-    under another.
+    """Conditions and writes that share the transaction in which an event moves or leaves.
 
-    So no run is claimed whose window was read before: the epoch of each of the `open_runs` is
-    raised, and the revision of each of the `schedules`, which are as they were read; the runs
-    `not_started` do not exist. Nothing is moved after `not_after`.
+    The `open_runs` and `schedules` must be as they were read, and the epoch of each run and the
+    revision of each schedule is raised: a claim whose window was read before then fails. The runs
+    `not_started` must not exist. Nothing is moved after `not_after`.
     """
 
     open_runs: tuple[Run, ...] = ()
@@ -127,7 +126,7 @@ class Guard:
     not_after: datetime | None = None
 
     def __add__(self, other: "Guard") -> "Guard":
-        """All of what both ask for."""
+        """Combine both guards."""
         return Guard(
             open_runs=self.open_runs + other.open_runs,
             schedules=self.schedules + other.schedules,
@@ -137,56 +136,56 @@ class Guard:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the event is all that is written or looked at."""
+        """Whether the transaction writes and checks the event only."""
         return not (self.open_runs or self.schedules or self.not_started)
 
 
 class Events(Protocol):
-    """Events by (user id, event id), and where each waits. Expired ones are not there."""
+    """Events by (user id, event id), each with its schedule. Expired events count as absent."""
 
     def store(
         self, event: Event, schedule: str, wanted: Recurrence | None = None
     ) -> tuple[bool, Placed | Retracted]:
-        """Store unless the id is there already; whether it was stored, and what is there now.
+        """Store it unless its id exists; return whether it was, and what is stored now.
 
-        The storage time is taken anew for each attempt to write. When this returns, every
-        later read of a window that contains the storage time sees the event. It lasts the longer
-        where the schedule is due as `wanted` (lifetime.lasts_until).
+        Each attempt to write takes a new storage time. After the return, every read of a window
+        that contains the storage time sees the event. The recurrence `wanted` of the schedule
+        extends its lifetime (lifetime.lasts_until).
         """
 
     def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
-        """The event and where it is, the trace of one that was retracted, or None."""
+        """Return the event with its place, Retracted if it was retracted, or None."""
 
     def amend(self, placed: Placed, event: Event) -> bool:
-        """Let it say what `event` says, in its place, if it still is as in `placed`."""
+        """Replace its content by `event`, in its place, if it is still as in `placed`."""
 
     def move(
         self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
     ) -> Placed | None:
-        """Put it under another schedule, with a new storage time, if it still is in its place.
+        """Put it under another schedule, with a new storage time, if it is still in its place.
 
-        All of what `guard` asks for with it, or nothing; None where any of it did not hold. It
-        lasts as long as before, or as it must where that schedule is due as `wanted`.
+        In one transaction with `guard`; returns None if any condition failed. Its lifetime stays,
+        or becomes longer if the recurrence `wanted` of that schedule requires it.
         """
 
     def extend(self, placed: Placed, until: datetime) -> bool:
-        """Let it last until then, if it still is in its place and does not last longer."""
+        """Extend its lifetime, if it is still in its place and does not last longer already."""
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
-        """Leave no trace of it, if it still is in its place: with all of `guard`, or not at all."""
+        """Delete it, if it is still in its place, in one transaction with `guard`."""
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """Withdraw it for good, `early` also before it came; None where nothing was done."""
+        """Retract it for good; with `early`, even before it arrives. None if nothing was done."""
 
     def placed(
         self, user_id: str, schedule: str, *, after: datetime
     ) -> Iterator[Placed | UnreadableRow]:
-        """What was put under a schedule after an instant, oldest first."""
+        """Yield the events that were put under a schedule after an instant, oldest first."""
 
     def erase(self, user_id: str, until: datetime | None) -> None:
-        """Leave no event and no trace of this user; with `until`, take only the events up to it.
+        """Delete all events and traces of a user; with `until`, only the events up to it.
 
-        What was retracted after a return stays retracted; what cannot be read goes.
+        Retractions made after the user came back stay. Rows that cannot be read are deleted.
         """
 
 
@@ -194,79 +193,80 @@ class EventReader(Protocol):
     """A reader's events, by the window in which they were stored."""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
-        """The events stored in `(since, until]`, oldest first, those that have expired with them.
+        """Yield the events stored in `(since, until]`, oldest first, expired ones included.
 
-        Those stay until they are counted (`DeferredEvents.expire`), or until their rows are
-        deleted. One that cannot be read is raised: what is sent closes the window, and nothing may
-        lie behind that. So the run waits as it is (rule 20).
+        Expired events stay until they are counted (`DeferredEvents.expire`) or their rows are
+        deleted. Raises UnreadableRow for an event that cannot be read: a sent email closes the
+        window, and the event would be lost behind it. So the run waits (rule 20).
         """
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        """Whether any was stored in it; also one that has expired, and was not counted yet."""
+        """Whether an event is in the window, including expired ones that are not counted yet."""
 
 
 class DeferredEvents(Protocol):
-    """Where events lie that no email can show, or showed in time; and what lets others wait."""
+    """Excludes, expires and defers events: takes them out of a run's window."""
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
-        """Take it out of the schedule of `run`, with the reason, if it is there as in `event`.
+        """Take the event out of the schedule of `run` and store the reason `why`.
 
-        Only together with the epoch of the run, which is raised, and while that is as in `run`: so
-        nobody takes out what somebody else has claimed, or what was mended meanwhile. Returns the
-        run as it is then; None where anything was found changed, and nothing was done. No window
-        has the event any more. Put again by its producer, it goes back to where it belongs, but
-        `for_good` stays: it may have gone out, and nobody would know any more in how many emails.
+        One transaction checks that event and run are as given and raises the run's epoch, so that
+        no event leaves a window that another worker has claimed. Returns the run as it is then;
+        None if something had changed, and nothing was done. No window has the event any more. If
+        its producer puts it again, it returns to its schedule, unless `for_good`: it may have gone
+        out, and nobody could tell any more in how many emails it was.
         """
 
     def expire(self, placed: Placed) -> bool:
-        """Take it out of its schedule, if it still is in its place and has expired; else False.
+        """Take it out of its schedule, if it is still in its place and has expired; else False.
 
-        So each is counted once, by whoever is told True. No window has it any more.
+        Only one call returns True, so each event is counted once. No window has it any more.
         """
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:
-        """Store them anew under the schedule of `run`, as of now: they lie behind its window.
+        """Store the events anew under the schedule of `run`, as of now: behind its window.
 
-        Only together with its epoch, which is raised, and while it is as in `run`: so nobody who
-        has read them claims it, and nothing is deferred once somebody has. Returns the run as it
-        is then; None where it, or any event, was found changed. Then some may have been deferred.
+        Each transaction checks that the run is as given and raises its epoch: a worker that has
+        read the events can no longer claim it, and nothing is deferred after a claim. Returns the
+        run as it is then; None if the run or an event had changed. Some events may then have been
+        deferred.
         """
 
 
 class Suppressions(Protocol):
-    """Addresses that must not be written to, as hashes (identity.address_hash)."""
+    """Addresses that get no email, as hashes (identity.address_hash)."""
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
-        """Suppress an address, since now or `since`. False where nothing changed.
+        """Suppress an address, from now or `since`. Returns False if nothing changed.
 
-        A greater cause takes the place of a lesser one; a lesser or the same changes nothing. So
-        whatever is added in whatever order, the greatest cause stays.
+        A greater cause replaces a lesser one; a lesser or equal cause changes nothing. So the
+        greatest cause stays, in whatever order causes are added.
         """
 
     def holds(self, address_hash: str) -> bool:
-        """Whether the address is suppressed: also where nobody can read why."""
+        """Whether the address is suppressed, even if the cause cannot be read."""
 
     def get(self, address_hash: str) -> Suppression | None:
-        """Why and since when it is; None where it is not."""
+        """Return why and since when the address is suppressed; None if it is not."""
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """Suppress the address no longer, if it was for `cause`, and for no other."""
+        """Lift the suppression of the address, if its cause is `cause`."""
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
-        """All of them, in no order. Eventually consistent; reads the whole table."""
+        """Yield all suppressions, in no order. Eventually consistent; reads the whole table."""
 
 
 class Bounces(Protocol):
-    """Messages that bounced without proving that an address takes none, by the address's hash."""
+    """Soft bounces, by the hash of the address."""
 
     def remember(
         self, address_hash: str, message_id: str, sent_at: datetime
     ) -> Collection[datetime]:
-        """When the messages were sent of which that is known, this one with them.
+        """Store a bounce; return when the bounced messages were sent, this one included.
 
-        One message counts once, however often it comes; none is forgotten while others still
-        come.
+        One message counts once, however often its bounce arrives. None is forgotten while others
+        still arrive.
         """
 
     def forget(self, address_hash: str) -> None:
-        """Begin anew."""
+        """Forget the bounces of the address."""

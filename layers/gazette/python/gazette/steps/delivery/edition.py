@@ -87,7 +87,7 @@ def edit(
                     event, done.run, str(why), for_good=event.id in may_have_gone
                 )
                 if since is None:
-                    raise Overtaken(f"Run {run_id(run.key)} changed meanwhile.") from why
+                    raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why
                 done = Excluded(since, done.events + 1)
         if not done.events:
             raise

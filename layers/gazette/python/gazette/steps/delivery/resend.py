@@ -50,7 +50,7 @@ def resend(
         message.hide(done.run.retry_at - clock())
         raise NotYet(
             f"Run {run_id(done.run.key)} was refused {done.run.refusals} times "
-            f"({done.run.detail}); it is tried again at {done.run.retry_at}."
+            f"({done.run.detail}). The next attempt is at {done.run.retry_at}."
         )
     requeue(done, queue=resend_queue, clock=clock)
     if is_exhausted(done.run):

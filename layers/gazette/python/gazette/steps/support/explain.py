@@ -1,6 +1,6 @@
-"""Why a reader got what they got, or nothing: everything that decides it, read and put together.
+"""Explain why a reader got an email, or none: read everything that decides it.
 
-Nothing is written, and no address or content of an event is in what comes out.
+Nothing is written. The result has no address and no content of events.
 """
 
 from collections import Counter, defaultdict
@@ -36,7 +36,7 @@ from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.support.pending import by_schedule, unsent
 
 LAST = 10
-"""Runs that are shown where no date is asked for, beside those that have not ended."""
+"""Runs that are shown if no date is given, besides those that have not ended."""
 
 _AHEAD = 3
 
@@ -55,9 +55,9 @@ def explain(
     clock: Clock,
     defaults: Frequencies,
 ) -> Explanation:
-    """Look at everything about a reader. With `on`, what was due on that date of their calendar.
+    """Explain everything about a reader; with `on`, what was due on that date of their calendar.
 
-    `defaults` are the installation's frequencies.
+    `defaults`: the frequencies of the installation.
     """
     reader = subscribers.get(user_id)
     profile = reader if isinstance(reader, Subscriber) else None
@@ -105,7 +105,7 @@ def explain(
 
 
 def _paused_until(profile: Subscriber | None, now: datetime) -> date | None:
-    """The first date on which email is wanted again; None where that has come."""
+    """Return the first date after the pause; None if there is no pause at `now`."""
     if profile is None or profile.pause is None or not profile.pause.holds_at(now):
         return None
     return profile.pause.until
@@ -125,14 +125,14 @@ def _outlook(schedule: Schedule, reader: Reader, on: date | None, now: datetime)
     comes = due in {Due.PLANNED, Due.OVERDUE}
     following: list[datetime] = [schedule.next_due_at] if comes else []
     while 0 < len(following) < _AHEAD:
-        # As fan-out goes on from an occurrence.
+        # As fan-out continues after an occurrence.
         after = last_instant_of_slot(max(following[-1], now))
         following.append(next_occurrence(schedule.wanted, after=after))
     return Outlook(schedule, due, tuple(following), _occurrence_on(on, schedule) if on else None)
 
 
 def _due(schedule: Schedule, reader: Reader, now: datetime) -> Due:
-    """Overdue is what two ticks should have seen."""
+    """Return whether it is planned, overdue or off. Overdue: two ticks should have started it."""
     if not is_active(reader):
         return Due.OFF
     if not schedule.listed:
@@ -151,9 +151,9 @@ def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
 def _choices(
     chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[Placed]]
 ) -> tuple[Choice, ...]:
-    """For each category that was chosen, has a default, or is that of an event of theirs.
+    """Return the choice for each category that was chosen, has a default, or has an event.
 
-    First, where the reader chose that, everything that has no choice of its own.
+    A choice for everything else comes first.
     """
     own, given = dict(chosen), dict(defaults)
     seen = {each.event.category for placed in stored.values() for each in placed}
@@ -169,7 +169,7 @@ def _choices(
 
 
 def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]]:
-    """How many entities they follow, and the follows with a frequency of their own."""
+    """Return the number of followed entities, and the follows with their own frequency."""
     entities = sorted(set(follows.followed_by(user_id)))
     found = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
     now = [follow for follow in found.values() if follow.changes[-1][1].following]
@@ -213,7 +213,7 @@ def _covered(run: Run, stored: Mapping[str, Sequence[Placed]]) -> tuple[tuple[st
 
 
 def _about(schedule: str, stored: Mapping[str, Sequence[Placed]]) -> str:
-    """The key of the entity of an immediate schedule, as long as an event of it is stored."""
+    """Return the entity key of an immediate schedule, if an event of it is stored; else empty."""
     if kind_of(schedule) is not ScheduleKind.IMMEDIATE:
         return ""
     return next((placed.event.entity.key for placed in stored.get(schedule, ())), "")

@@ -1,4 +1,4 @@
-"""The key of the links is changed: a new one signs, and an old one is given up."""
+"""Rotate the keys that sign links: add a new key, retire an old one."""
 
 from collections.abc import Callable
 
@@ -8,19 +8,19 @@ from gazette.domain.ports.rendering import KeyStore
 
 
 def rotate(*, store: KeyStore, draw_key: Callable[[], str]) -> LinkKeys:
-    """Add the next key, which signs from now on; all others still verify. Returns them all.
+    """Add the next key, which signs from now on; older keys still verify. Returns all keys.
 
-    Raises Overtaken where somebody else changed them at the same moment.
+    Raises Overtaken if another process changed the keys at the same time.
     """
     keys = store.read().with_next(draw_key())
     return _stored(keys, store)
 
 
 def retire(key_id: str, *, store: KeyStore) -> LinkKeys:
-    """Take out a key that no longer signs. Returns those that are left.
+    """Remove a key that no longer signs. Returns the remaining keys.
 
-    Raises InvalidKeys where there is no such key or it is the newest, and Overtaken where somebody
-    else changed them at the same moment.
+    Raises InvalidKeys if there is no such key or it is the newest, and Overtaken if another process
+    changed the keys at the same time.
     """
     keys = store.read()
     refuse_to_retire(key_id, keys)
@@ -28,14 +28,14 @@ def retire(key_id: str, *, store: KeyStore) -> LinkKeys:
 
 
 def refuse_to_retire(key_id: str, keys: LinkKeys) -> None:
-    """Raises InvalidKeys where `retire` would."""
+    """Raise InvalidKeys if `retire` would."""
     if key_id not in keys.by_id:
-        raise InvalidKeys(f"There is no key {key_id!r}: there is {', '.join(keys.ids)}.")
+        raise InvalidKeys(f"There is no key {key_id!r}. The keys are {', '.join(keys.ids)}.")
     if key_id == keys.newest:
-        raise InvalidKeys(f"{key_id} is the newest and signs: rotate first, and retire it later.")
+        raise InvalidKeys(f"{key_id} is the newest key and signs: rotate first, then retire it.")
 
 
 def _stored(keys: LinkKeys, store: KeyStore) -> LinkKeys:
     if not store.replace(keys):
-        raise Overtaken("Somebody else changed the keys at the same moment: look, and try again.")
+        raise Overtaken("Another process changed the keys at the same time. Try again.")
     return keys

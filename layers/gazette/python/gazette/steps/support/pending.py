@@ -1,4 +1,4 @@
-"""What waits for a reader: the events of each schedule that no email has shown yet."""
+"""The pending events of a reader: those that no email has shown yet, by schedule."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A reader, and by schedule what the next email of it would show, as it is now."""
+    """A reader, and by schedule the events that the next email would show now."""
 
     subscriber: Subscriber
     by_schedule: Mapping[str, tuple[Event, ...]]
@@ -25,9 +25,10 @@ class Waiting:
 def look_at_waiting(
     user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory, clock: Clock
 ) -> Waiting | None:
-    """Read it, and write nothing. None where there is no profile.
+    """Read the waiting events, and write nothing. Returns None if there is no profile.
 
-    What came within the settle lag is among it: it waits too, if only for the email after next.
+    Events stored within the settle lag are included, although only the email after the next may
+    show them.
     """
     subscriber = subscribers.get(user_id)
     if not isinstance(subscriber, Subscriber):

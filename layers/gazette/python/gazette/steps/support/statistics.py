@@ -16,7 +16,7 @@ from gazette.domain.stored import readable
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What became of emails; `readers` are those of an experiment, empty where none was named."""
+    """What became of emails. `readers`: those of the named experiment; empty if none is named."""
 
     counts: Counts
     readers: Readers
@@ -47,10 +47,10 @@ def collect_statistics(
     experiment: str = "",
     each: ForEach = map,
 ) -> Statistics:
-    """Of all emails that were due in the slots; of one experiment, where it is named.
+    """Count the emails that were due in the slots; only those of `experiment`, if it is named.
 
-    Holds counts, and the readers of the experiment, but not the emails. `each` is `map`, or does
-    as it does, many at a time and in any order.
+    Keeps counts and the readers of the experiment in memory, but not the emails. `each` is `map`,
+    or a parallel replacement that may change the order.
     """
     found = Statistics(Counter(), Readers())
     for part in each(partial(_of_slot, engagements=engagements, experiment=experiment), slots):
