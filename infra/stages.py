@@ -8,7 +8,7 @@ from email.headerregistry import Address
 from pathlib import Path
 from typing import Any, get_origin
 
-from gazette.settings import LONGEST_INVOCATION, MAX_EMAILS_PER_SECOND
+from gazette.settings import LONGEST_INVOCATION, RANGES
 
 from infra.stage import Stage
 from infra.topology import GENERATE
@@ -46,8 +46,6 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: a name is 1 to 16 of a-z and 0-9.")
     stage = Stage(name=name, **given)
     _check_streams(stage)
-    if not 1 <= stage.shards <= 256:
-        raise StageError(f"Stage {name!r} in cdk.json: shards must be 1 to 256.")
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", stage.list_id):
         raise StageError(f"Stage {name!r} in cdk.json: list_id must be like digest.shop.example.")
     if stage.templates and not (ROOT / stage.templates).is_dir():
@@ -79,18 +77,9 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     if not 2 <= stage.concurrency <= 1000:
         raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")
-    if not 0 <= stage.emails_per_second <= MAX_EMAILS_PER_SECOND:
-        raise StageError(
-            f"Stage {name!r} in cdk.json: emails_per_second must be 0 to {MAX_EMAILS_PER_SECOND}: "
-            "each email is a write of one row of DynamoDB, which takes little more."
-        )
-    for setting, most in (
-        ("soft_bounces", 100),
-        ("soft_bounce_days", 365),
-        ("immediate_share", 99),
-    ):
-        if not 1 <= getattr(stage, setting) <= most:
-            raise StageError(f"Stage {name!r} in cdk.json: {setting} must be 1 to {most}.")
+    for setting, allowed in RANGES.items():
+        if getattr(stage, setting) not in allowed:
+            raise StageError(f"Stage {name!r} in cdk.json: {setting} must be {allowed}.")
     if stage.mail_provider == "smtp" and not stage.smtp_host:
         raise StageError(f"Stage {name!r} in cdk.json: mail_provider smtp needs smtp_host.")
     if stage.mail_provider == "smtp" and stage.unknown_policy == "resend":

@@ -1,10 +1,9 @@
 """`gazette sending --category`: the categories that are held, and how to hold and resume one."""
 
-import re
-
 import typer
 from gazette.bootstrap.support.sending import build_category_resume
 from gazette.domain.feedback.reputation import CategoryHold
+from gazette.domain.identity import CATEGORY_NAME
 from gazette.settings import FeedbackSettings
 from gazette.steps.support.sending import SendingContext, hold_category
 
@@ -12,14 +11,12 @@ from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import settings_of
 from cli.shared.formatting import moment
 
-_CATEGORY = re.compile(r"[a-z][a-z0-9_]{0,31}")
-
 _TAKES_EFFECT = "Takes effect within a minute."
 
 
 def check_category(category: str) -> None:
     """Raises NotPossible for a malformed name. Does not check that events of it exist."""
-    if not _CATEGORY.fullmatch(category):
+    if not CATEGORY_NAME.fullmatch(category):
         raise NotPossible(
             f"--category {category!r} is not a category name, such as comment: use 1 to 32 of a-z, "
             "0-9 and _, beginning with a letter."

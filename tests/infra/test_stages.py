@@ -150,18 +150,20 @@ def test_an_unknown_stage_ends_in_one_line_that_names_it_and_the_known_ones(
     assert "local, prod" in line
 
 
-def test_a_setting_out_of_range_ends_in_one_line_that_names_it(tmp_path: Path) -> None:
-    ended = _run_app(tmp_path, _canary(spread=1000))
+@pytest.mark.parametrize("wrong", [{"spread": 1000}, {"collapse": 301}])
+def test_a_setting_out_of_range_ends_in_one_line_that_names_it(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    ended = _run_app(tmp_path, _canary(**wrong))
     assert ended.returncode != 0
     (line,) = ended.stderr.splitlines()
-    assert "spread" in line.lower()
+    assert f"cdk.json: {next(iter(wrong))} must be " in line
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
         {"default_frequencies": {"comment": "hourly"}},
-        {"collapse": 301},
         {"settle_lag": 6},
         {"warmup_from": "21 November"},
     ],

@@ -25,7 +25,6 @@ from gazette.domain.scheduling.lifetime import (
 from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, DigestTimes, Recurrence
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.settings import ingest as settings_of_events
 from gazette.steps.delivery.types import Delivery, WaitingFor
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,14 +116,6 @@ def test_what_comes_rarely_or_after_a_pause_lasts_two_weeks_longer_than_that(
     wanted: Recurrence, end: datetime
 ) -> None:
     assert lasts_until(wanted, NOW, least=SHORTEST_LIFE) == end + MARGIN
-
-
-def test_the_settings_reckon_with_the_same_bounds() -> None:
-    """They may not import the domain."""
-    for days in (35, 90, 400):
-        least = max(days, settings_of_events.LONGEST_LIFE_DAYS)
-        assert longest_life(days * DAY) == least * DAY
-        assert longest_kept(days * DAY) == (least + settings_of_events.KEPT_AFTER_DAYS) * DAY
 
 
 # Digests beyond the cap of the day.

@@ -7,7 +7,6 @@ import pytest
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings import (
-    MAX_EMAILS_PER_SECOND,
     FanoutSettings,
     FeedbackSettings,
     FollowersSettings,
@@ -220,7 +219,6 @@ def test_a_setting_that_would_undo_a_guarantee_is_refused(
 
 
 def test_no_rate_may_be_chosen_that_one_row_does_not_take() -> None:
-    assert MAX_EMAILS_PER_SECOND == MAX_RATE
     build(GenerateSettings, emails_per_second=MAX_RATE)
     with pytest.raises(InvalidSetting, match=r"is 501; .+ 0 to 500: .+ one row of DynamoDB"):
         build(GenerateSettings, emails_per_second=501)

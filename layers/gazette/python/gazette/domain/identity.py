@@ -9,6 +9,8 @@ from gazette.domain.model import RunKey
 
 USER_ID = re.compile(r"[\x21-\x7e]{1,64}")
 SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
+CATEGORY_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+"""The types of entities have such names too."""
 
 LAST_SEQUENCE = 9_999_999_999
 """Greater than every sequence of a run."""

@@ -1,19 +1,19 @@
-"""One frozen dataclass per function: what the infrastructure writes and the function reads.
+"""One module per stage of the flow, and in it one frozen dataclass per function.
 
-Durations are whole seconds unless the name says otherwise. Nothing is read at import.
+The stack writes what the function reads. Durations are whole seconds unless the name says
+otherwise. Nothing is read at import.
 """
 
 from gazette.settings.budgets import LONGEST_INVOCATION, invocation_of_one, smtp_budget
 from gazette.settings.delivery import (
-    MAX_EMAILS_PER_SECOND,
-    FanoutSettings,
     GenerateSettings,
     PacingSettings,
     ResendSettings,
     SendingSettings,
 )
 from gazette.settings.environment import InvalidSetting, Settings
-from gazette.settings.feedback import FeedbackSettings, SweepSettings
+from gazette.settings.fanout import FanoutSettings
+from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import (
     EVENT_WRITE_TIMEOUT_MS,
     ActivitiesSettings,
@@ -22,11 +22,13 @@ from gazette.settings.ingest import (
     RoutingSettings,
 )
 from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.ranges import RANGES
+from gazette.settings.sweep import SweepSettings
 
 __all__ = [
     "EVENT_WRITE_TIMEOUT_MS",
     "LONGEST_INVOCATION",
-    "MAX_EMAILS_PER_SECOND",
+    "RANGES",
     "ActivitiesSettings",
     "FanoutSettings",
     "FeedbackSettings",

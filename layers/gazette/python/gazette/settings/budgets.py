@@ -1,22 +1,27 @@
-"""How long one email may take, and the invocation that sends it. All of it in seconds."""
+"""How long one email may take, and the invocation that sends it. All times are in seconds."""
+
+from datetime import timedelta
+
+from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT
+from gazette.domain.ports.mail import SMTP_COMMANDS
 
 LONGEST_INVOCATION = 900
 """https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
-LONGEST_WAIT_FOR_A_PERMIT = 5
-
 PREPARING = 60
 """To read, group and render an email, and to look up the name of the server."""
 
-_COMMAND_STAGES = 9
-"""To connect, seven commands at most, and the message up to its end."""
-
 
 def smtp_budget(*, command: int, reply: int) -> int:
-    """The longest exchange with an SMTP server: each stage at its most, and then its last reply."""
-    return _COMMAND_STAGES * command + reply
+    """The longest exchange with an SMTP server.
+
+    `command` limits the connection, each command, and the message up to its end; `reply` limits
+    the answer to the message.
+    """
+    return (1 + SMTP_COMMANDS + 1) * command + reply
 
 
 def invocation_of_one(*, budget: int, commit_margin: int) -> int:
     """What an invocation needs to prepare one email, wait for its permit, and send it."""
-    return PREPARING + LONGEST_WAIT_FOR_A_PERMIT + budget + commit_margin
+    wait = LONGEST_WAIT_FOR_A_PERMIT // timedelta(seconds=1)
+    return PREPARING + wait + budget + commit_margin

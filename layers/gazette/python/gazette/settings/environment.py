@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from gazette.settings.ranges import CHOICES, RANGES
+
 _PREFIX = "GAZETTE_"
 
 
@@ -15,6 +17,16 @@ class InvalidSetting(Exception):
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Fields become environment variables: `runs_table` is `GAZETTE_RUNS_TABLE`."""
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting for a value that RANGES or CHOICES does not allow."""
+        for name, value in asdict(self).items():
+            if name in RANGES and value not in RANGES[name]:
+                raise InvalidSetting(f"{_variable(name)} is {value}; it must be {RANGES[name]}.")
+            if name in CHOICES and value not in CHOICES[name]:
+                raise InvalidSetting(
+                    f"{_variable(name)} is {value!r}; it must be one of {', '.join(CHOICES[name])}."
+                )
 
     def to_env(self) -> dict[str, str]:
         """The environment variables of this function."""
@@ -30,7 +42,7 @@ class Settings:
                 raise InvalidSetting(f"{variable} is not set; the CDK stack writes it.")
             try:
                 values[field.name] = (
-                    int(environ[variable]) if field.type is int else (environ[variable])
+                    int(environ[variable]) if field.type is int else environ[variable]
                 )
             except ValueError as err:
                 raise InvalidSetting(
@@ -41,22 +53,3 @@ class Settings:
 
 def _variable(name: str) -> str:
     return _PREFIX + name.upper()
-
-
-def check(settings: Settings, **ranges: tuple[int, int | None]) -> None:
-    """Raises InvalidSetting where a number is out of its range; None is no bound."""
-    for name, (least, most) in ranges.items():
-        value = getattr(settings, name)
-        if value < least or (most is not None and value > most):
-            allowed = f"{least} to {most}" if most is not None else f"{least} or more"
-            raise InvalidSetting(f"{_variable(name)} is {value}; it must be {allowed}.")
-
-
-def check_choice(settings: Settings, **choices: tuple[str, ...]) -> None:
-    """Raises InvalidSetting where a word is none of those allowed."""
-    for name, allowed in choices.items():
-        value = getattr(settings, name)
-        if value not in allowed:
-            raise InvalidSetting(
-                f"{_variable(name)} is {value!r}; it must be one of {', '.join(allowed)}."
-            )

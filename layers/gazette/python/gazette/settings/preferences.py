@@ -1,4 +1,4 @@
-"""What the functions need that readers reach."""
+"""What `preferences` needs to serve readers."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from gazette.settings.ingest import RoutingSettings
 
 @dataclass(frozen=True, kw_only=True)
 class PreferencesSettings(RoutingSettings):
-    """What `preferences` needs: it answers at `base_url`, and puts what readers choose on `bus`.
+    """What `preferences` needs: it answers at `base_url` and puts readers' choices on `bus`.
 
-    What waits for them it moves as `ingest` does, which hears of it by the bus.
+    It moves waiting events itself, as `ingest` does once it receives the choice.
     """
 
     suppressions_table: str

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from gazette.domain.identity import USER_ID
+from gazette.domain.identity import CATEGORY_NAME, USER_ID
 from gazette.domain.subscribers.frequency import Frequency
 
 
@@ -61,7 +61,6 @@ class Shape:
 _NEVER = r"\x7f-\x9f\u2028\u2029\ufffe\uffff"
 _LINE = rf"[^\x00-\x1f{_NEVER}]*"
 _LINES = rf"(?:\r\n|[^\x00-\x08\x0b-\x1f{_NEVER}])*"
-_NAME = r"[a-z][a-z0-9_]{0,31}"
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _ADDRESS = rf"(?=[^@]{{1,64}}@){_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*"
@@ -133,7 +132,9 @@ UserId = Annotated[
 Key = Annotated[str, StringConstraints(min_length=1, max_length=128), _ONE_LINE]
 """1 to 128 characters on one line."""
 
-Name = Annotated[str, Shape(_NAME, "must be 1 to 32 of a-z, 0-9 and _, and begin with a letter")]
+Name = Annotated[
+    str, Shape(CATEGORY_NAME.pattern, "must be 1 to 32 of a-z, 0-9 and _, and begin with a letter")
+]
 """A lower-case identifier of up to 32 characters."""
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200), _ONE_LINE]

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from gazette.domain.ports.mail import SMTP_COMMANDS
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
-
-_COMMANDS = 7
-"""EHLO, STARTTLS, EHLO again, AUTH, MAIL, RCPT, DATA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class SmtpTimes:
     @property
     def whole(self) -> timedelta:
         """The longest that one message takes."""
-        return self.connect + _COMMANDS * self.command + self.data + self.reply
+        return self.connect + SMTP_COMMANDS * self.command + self.data + self.reply
 
 
 class Exchange(smtplib.SMTP):

@@ -18,6 +18,9 @@ MAX_RATE = 500
 and some writes are refused.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
+LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=5)
+"""For one email: ten share the time of an invocation, and waiting costs Lambda time."""
+
 SANDBOX_RATE = 1.0
 """Emails a second that every account may send: the rate of the SES sandbox.
 https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""

@@ -11,6 +11,9 @@ from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.model import Mail
 
+SMTP_COMMANDS = 7
+"""The most for one email: EHLO, STARTTLS, EHLO again, AUTH, MAIL, RCPT, DATA (RFC 5321)."""
+
 
 class Mailer(Protocol):
     """The provider that delivers email."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gazette.domain.delivery.pace import NoPermit, Permit
+from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import (
     Accepted,
@@ -18,9 +18,6 @@ from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.pacing import CircuitBreaker, RateLimiter
-
-_LONGEST_WAIT = timedelta(seconds=5)
-"""For one message: ten share the time of an invocation, and waiting costs Lambda time."""
 
 _BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
 """Delay of a requeued run. 900 s is the longest delay of an SQS message."""
@@ -58,8 +55,8 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
     """
     now = pacing.clock()
     lane = pacing.lanes.of(run.key.schedule)
-    permit = lane.rate_limiter.reserve(now, now + min(_LONGEST_WAIT, spare))
-    if permit is NoPermit.BUSY and spare < _LONGEST_WAIT:
+    permit = lane.rate_limiter.reserve(now, now + min(LONGEST_WAIT_FOR_A_PERMIT, spare))
+    if permit is NoPermit.BUSY and spare < LONGEST_WAIT_FOR_A_PERMIT:
         raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
     if isinstance(permit, NoPermit):
         return permit

@@ -1,0 +1,73 @@
+"""Which values each setting may have, whichever function reads it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from types import MappingProxyType
+
+from gazette.domain.delivery.pace import MAX_RATE
+from gazette.domain.delivery.signals import Policy
+from gazette.domain.ports.queues import LONGEST_DELAY
+from gazette.domain.scheduling.lifetime import SHORTEST_LIFE
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Whole numbers from `least` to `most`; None: no upper limit. `because`: why no more."""
+
+    least: int
+    most: int | None = None
+    because: str = ""
+
+    def __contains__(self, value: int) -> bool:
+        return self.least <= value and (self.most is None or value <= self.most)
+
+    def __str__(self) -> str:
+        """Ends the sentence "it must be"."""
+        reason = f": {self.because}" if self.because else ""
+        if self.most is None:
+            return f"{self.least} or more{reason}"
+        return f"{self.least} to {self.most}{reason}"
+
+
+RANGES: Mapping[str, Range] = MappingProxyType(
+    {
+        "shards": Range(1, 256),
+        "lookback_slots": Range(1, 144),
+        "spread": Range(0, LONGEST_DELAY // timedelta(seconds=1)),
+        "collapse": Range(1, 300),
+        "settle_lag": Range(1, 300),
+        "clock_skew": Range(0, 60),
+        "check_after": Range(0),
+        "max_lateness": Range(600),
+        "max_groups": Range(1),
+        "sunset_days": Range(0),
+        "event_retention_days": Range(SHORTEST_LIFE.days),
+        "emails_per_second": Range(
+            0, MAX_RATE, "each email is a write of one row of DynamoDB, which takes little more"
+        ),
+        "immediate_share": Range(1, 99),
+        "ramp_from": Range(0, 10_000),
+        "ramp_every": Range(15, 3600),
+        "warmup_daily": Range(1, 1_000_000),
+        "send_timeout": Range(3, 60),
+        "smtp_command_timeout": Range(5, 60),
+        "smtp_reply_timeout": Range(60, 720),
+        "commit_margin": Range(5),
+        "evidence_grace": Range(60, 86_400),
+        "soft_bounces": Range(1, 100),
+        "soft_bounce_days": Range(1, 365),
+    }
+)
+"""Settings that are numbers. An immediate run is hidden on its queue for `collapse`, `settle_lag`
+and `clock_skew` together: SQS allows 900 seconds. The ramp looks back at each `ramp_every`, which
+is at least three waits for a permit."""
+
+CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "mail_provider": ("ses", "smtp"),
+        "smtp_security": ("tls", "starttls", "none"),
+        "unknown_policy": tuple(Policy),
+    }
+)
+"""Settings that are one of some words."""

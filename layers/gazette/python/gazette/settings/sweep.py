@@ -1,0 +1,47 @@
+"""What `sweep` needs to find runs that are lost, overdue or of unknown outcome."""
+
+from dataclasses import dataclass
+
+from gazette.settings.environment import InvalidSetting, Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSettings(Settings):
+    """What `sweep` needs. Durations are seconds.
+
+    `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for a run of which nobody knows
+    whether it went out. `evidence_grace`: how long the provider's delivery event may take.
+    `longest_unknown`: how long `resend` waits for a proof that delivery events come in at all.
+    `ticks`: 1 where a clock starts digests, so that a shard can be late; else 0.
+    """
+
+    runs_table: str
+    control_table: str
+    generate_queue_url: str
+    resend_queue_url: str
+    shard_queue_url: str
+    sweep_queue_url: str
+    feedback_queue_url: str
+    feedback_dead_queue_url: str
+    feedback_undelivered_queue_url: str
+    mail_provider: str
+    sender: str
+    configuration_set: str
+    installation: str
+    unknown_policy: str
+    evidence_grace: int
+    longest_unknown: int
+    check_after: int
+    run_retention_days: int
+    shards: int
+    lookback_slots: int
+    ticks: int
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting where `longest_unknown` is less than `evidence_grace`."""
+        super().__post_init__()
+        if self.longest_unknown < self.evidence_grace:
+            raise InvalidSetting(
+                f"GAZETTE_LONGEST_UNKNOWN is {self.longest_unknown}; it must be "
+                f"{self.evidence_grace} or more, which is GAZETTE_EVIDENCE_GRACE."
+            )
