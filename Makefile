@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test browser chromium fuzz model prove chaos state mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## What there is to run
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,9 @@ chaos: setup ## 2,000 digests on the deployed stacks, their workers killed at ra
 
 state: setup ## 2,000 histories of workers that overlap, die and are told nothing (EXAMPLES=… chooses)
 	@$(BIN)/python -m proofs.state $(if $(EXAMPLES),--examples $(EXAMPLES))
+
+features: setup ## 2,000 histories of all features together, while workers die (EXAMPLES=… chooses)
+	@$(BIN)/python -m proofs.features $(if $(EXAMPLES),--examples $(EXAMPLES))
 
 mutations: setup ## Takes rules out of the code, one at a time: the test of each must fail
 	@$(BIN)/python -m proofs.mutations

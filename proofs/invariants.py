@@ -111,7 +111,8 @@ def excused(placed: Placed, runs: Iterable[Run]) -> str:
     `given up`: it was in two attempts with an unknown outcome; `assumed`: a window with it counts
     as sent.
     """
-    theirs = [run for run in runs if run.key.schedule == placed.schedule]
+    schedule = placed.event.user_id, placed.schedule
+    theirs = [run for run in runs if (run.key.user_id, run.key.schedule) == schedule]
     if is_given_up(placed.stored_at, theirs):
         return "given up"
     is_assumed = any(

@@ -17,6 +17,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from proofs.prove import without
 from proofs.prove.provider import Answer, Provider
 from proofs.prove.queues import (
+    BusMessages,
     FollowerMessages,
     GivenUp,
     Queue,
@@ -38,6 +39,7 @@ class Wiring:
     policy: Policy
     lateness: timedelta
     spread: timedelta
+    sunset: timedelta | None
     readers: tuple[str, ...]
     queues: Mapping[str, Queue]
     provider: Provider
@@ -140,12 +142,14 @@ def on_fakes(wiring: Wiring) -> Land:
         policy=wiring.policy,
         max_lateness=wiring.lateness,
         spread=wiring.spread,
+        sunset=wiring.sunset,
         renderer=Register(),
         generate_queue=RunMessages(queues["generate"]),
         resend_queue=RunMessages(queues["resend"]),
         failed_runs=GivenUp(queues["resend"]),
         followers_queue=FollowerMessages(queues["followers"]),
         shard_queue=ShardMessages(queues["fanout"]),
+        bus=BusMessages(queues["ingest"]),
         sweep_queue=SweepMessages(queues["sweep"], inhabited),
         mailer=ProvidedMailer(wiring.provider),
         canary=HeardCanary(wiring.provider),

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import count
+from itertools import count, cycle
 from typing import NamedTuple
 
 from gazette.domain.commands import Command
@@ -25,7 +25,6 @@ from proofs.prove.scenario import Scenario
 from proofs.prove.strikes import Calls, Killed, Plan, Worker, WorkersClock
 from proofs.prove.workers import Workers
 from tests.builders import NOW, SettableClock
-from tests.fake_stores import FakeCategoryHolds
 
 FIRST_DUE = datetime(2026, 11, 23, 7, 0, tzinfo=NOW.tzinfo)
 """Eight in the morning in Berlin, the day after the readers registered."""
@@ -34,9 +33,6 @@ _STEPS = {step.name: step for step in STEPS}
 _QUEUES = ("ingest", "followers", "fanout", "generate", "resend", "feedback", "sweep")
 _EVERY = timedelta(minutes=5)
 _DAY = timedelta(days=1)
-_SETTLING = 8
-"""So many days more than a scenario asks for, and everything must have settled."""
-
 _MOMENTS = 4000
 _AGAIN = timedelta(minutes=1)
 _AT_A_DESK = timedelta(hours=1)
@@ -76,6 +72,8 @@ class Life:
             )
             for name in _QUEUES
         }
+        if scenario.delays:
+            self.queues["ingest"].delays = cycle(scenario.delays)
         refused_for = scenario.refused_at_once
         self.provider = Provider(
             self.clock,
@@ -102,6 +100,7 @@ class Life:
                 scenario.policy,
                 scenario.lateness,
                 scenario.spread,
+                scenario.sunset,
                 scenario.readers,
                 self.queues,
                 self.provider,
@@ -111,7 +110,7 @@ class Life:
         self.world = self.land.world
         self.workers = Workers(self.world, self.calls)
         self.onlooker = self.land.onlooker
-        self.holds = FakeCategoryHolds()
+        self.holds = self.onlooker.category_holds
         self.world.held_categories = self.holds.names
         self.events: list[tuple[str, str]] = []
         self.acknowledged: dict[tuple[str, str], int] = {}
@@ -124,7 +123,7 @@ class Life:
         self._counts_from = FIRST_DUE + scenario.counted_from
         self._swept_at = self._ticked_at = self.clock()
         self._deliveries = 0
-        self._until = FIRST_DUE + _DAY * (scenario.days + _SETTLING)
+        self._until = FIRST_DUE + _DAY * (scenario.days + scenario.settling)
 
     # What others ask for.
 

@@ -163,6 +163,7 @@ class _Account:
             policy=wiring.policy,
             max_lateness=wiring.lateness,
             spread=wiring.spread,
+            sunset=wiring.sunset,
             renderer=Register(),
             **self._ports,
             **_remembering(wiring),

@@ -4,15 +4,16 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-v
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import repeat
 
 from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.queues import FollowerPage, QueuedRun, Said, Shard, Walk
 
-from tests.fakes import FakeQueue
+from tests.fakes import FakeBus, FakeQueue
 
 _NOTHING = timedelta(0)
 _BETWEEN_COPIES = timedelta(seconds=40)
@@ -39,6 +40,7 @@ class Queue:
     visibility: timedelta
     max_receives: int
     copies: int = 1
+    delays: Iterator[timedelta] = field(default_factory=lambda: repeat(_NOTHING))
     messages: list[Message] = field(default_factory=list)
     dead: list[Message] = field(default_factory=list)
 
@@ -46,6 +48,7 @@ class Queue:
         """Send a message, and its copies."""
         for number in range(self.copies):
             now = self.clock()
+            delay += next(self.delays)
             self.messages.append(Message(body, now, now + delay + _BETWEEN_COPIES * number))
 
     def next_at(self) -> datetime | None:
@@ -140,6 +143,19 @@ class SweepMessages(FakeQueue[int]):
         for partition in messages:
             if partition in self._inhabited:
                 self._queue.put(partition)
+
+
+class BusMessages(FakeBus):
+    """The port `Bus`: what is put on it comes to ingest."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+
+    def put(self, said: Sequence[Said]) -> bool:
+        for one in said:
+            self._queue.put(one)
+        return super().put(said)
 
 
 class FollowerMessages(FakeQueue[Walk | FollowerPage]):

@@ -49,7 +49,9 @@ class Scenario:
     resend. `days`: at least so many digests come due. `lateness`: how late one still goes out;
     `spread`: after how long, at most, the message of a run is delivered. `redriven_after`: how
     long dead letters wait for somebody; `sweeps_from`: until then, the sweep is out of order.
-    `skews`: how far the clock of each function is from the true time.
+    `skews`: how far the clock of each function is from the true time. `delays`: how long messages
+    take to ingest, one after the other, round. `sunset`: after how long a reader is dormant.
+    `settling`: so many days more, and everything must have settled.
     """
 
     name: str
@@ -71,3 +73,6 @@ class Scenario:
     redriven_after: timedelta = timedelta(hours=3)
     sweeps_from: timedelta = timedelta(days=-2)
     skews: Mapping[str, timedelta] = field(default_factory=skews)
+    delays: tuple[timedelta, ...] = ()
+    sunset: timedelta | None = None
+    settling: int = 8

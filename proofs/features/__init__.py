@@ -1,0 +1,1 @@
+"""All features together, in any order, while workers die: `make features`."""

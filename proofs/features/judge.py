@@ -1,0 +1,133 @@
+"""What a history came to: judged by the emails, the rows, and the book of what was wanted."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from gazette.domain.delivery.run import Run
+from gazette.domain.model import Placed, RunKey
+from gazette.domain.scheduling.kinds import Unsent
+
+from proofs.features.town import Ban, Town, Wanted
+from proofs.invariants import (
+    accepted_too_often,
+    ended_badly,
+    excused,
+    in_too_many_emails,
+    missing,
+    unknown_for_ever,
+    why_unsent,
+)
+from proofs.prove.life import Life
+from proofs.prove.provider import Taken
+from proofs.prove.verdict import why_not_twice
+
+_NEEDS_A_REASON = {"gone", "retracted", "waits for a reader who left"}
+_LET_GO = {"unsubscribed", "suppressed", "erased", "unknown_subscriber"}
+"""A reason of a run that ended with what was to go out at once; it needs one of the deeds."""
+
+
+@dataclass
+class Outcome:
+    """`ends`: what became of the events. `copies`: how many were in so many emails."""
+
+    violations: list[str] = field(default_factory=list)
+    ends: Counter[str] = field(default_factory=Counter)
+    copies: Counter[int] = field(default_factory=Counter)
+
+
+def judge(life: Life, town: Town) -> Outcome:
+    """Of a history in which nothing moves any more."""
+    outcome = Outcome()
+    runs, taken, policy = life.runs(), life.provider.taken, life.scenario.policy
+    shown = [(one.key.user_id, event) for one in taken for event in one.shows]
+    outcome.violations += in_too_many_emails(shown, policy)
+    outcome.violations += accepted_too_often((one.key for one in taken), policy)
+    outcome.violations += ended_badly(runs, policy)
+    outcome.violations += unknown_for_ever(runs)
+    schedules = [
+        one for who in life.scenario.readers for one in life.onlooker.schedules.of_user(who)
+    ]
+    outcome.violations += missing(schedules, runs)
+    outcome.violations += (
+        f"wanted by nobody: {event} of {user_id}"
+        for user_id, event in shown
+        if (user_id, event) not in town.wanted
+    )
+    for wanted in town.wanted.values():
+        outcome.violations += _of_event(life, wanted, outcome)
+    by_key = {run.key: run for run in runs}
+    for ban in town.bans:
+        outcome.violations += _of_ban(life, town, ban, by_key)
+    return outcome
+
+
+def _of_event(life: Life, wanted: Wanted, outcome: Outcome) -> Iterable[str]:
+    name = f"{wanted.event_id} of {wanted.user_id}"
+    emails = [
+        one
+        for one in life.provider.taken
+        if one.key.user_id == wanted.user_id and wanted.event_id in one.shows
+    ]
+    outcome.copies[len(emails)] += 1
+    for earlier, later in combinations(emails, 2):
+        if why := why_not_twice(life, earlier, later):
+            yield f"G2: {name} is in {earlier.key} and in {later.key}: {why}"
+    if emails:
+        outcome.ends["sent"] += 1
+        return
+    end = _end_of(life, wanted)
+    outcome.ends[end] += 1
+    reason = end.partition("(")[2].rstrip(")")
+    if end == "LOST":
+        yield f"G1: {name} is LOST {sorted(wanted.forgone)}"
+    elif (end in _NEEDS_A_REASON or reason in _LET_GO) and not wanted.forgone:
+        yield f"G1: {name} was wanted, and is in no email: {end}"
+
+
+def _end_of(life: Life, wanted: Wanted) -> str:
+    """Also of what a policy let go, and whose row has been deleted since."""
+    end = why_unsent(life.onlooker, wanted.user_id, wanted.event_id)
+    row = life.onlooker.events.rows.get((wanted.user_id, wanted.event_id))
+    if end != "gone" or not isinstance(row, Placed):
+        return end
+    if row.schedule == Unsent.EXPIRED:
+        return "expired"
+    if row.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
+        return "set aside"
+    return excused(row, life.runs()) or "LOST"
+
+
+def _of_ban(life: Life, town: Town, ban: Ban, runs: Mapping[RunKey, Run]) -> Iterable[str]:
+    since = life.acknowledged.get(ban.key)
+    if since is None:
+        return
+    for taken in life.provider.taken:
+        run = runs.get(taken.key)
+        if run is None or not _holds(life, town, ban, since, taken):
+            continue
+        if ban.hits(taken, run):
+            yield f"rule 11: {taken.key}, attempt {taken.attempt}, was claimed although {ban.key}"
+
+
+def _holds(life: Life, town: Town, ban: Ban, since: int, taken: Taken) -> bool:
+    """Whether the ban was in force when the email was claimed."""
+    if ban.after is None:
+        return since <= taken.claim_call and (ban.until is None or taken.claim_call < ban.until)
+    at = town.time_of(taken.claim_call)
+    is_over = ban.until is not None and at >= town.time_of(ban.until)
+    return at >= town.time_of(since) + ban.after and not (is_over and ban.what != "paused")
+
+
+def rested(life: Life, naps: Iterable[tuple[str, object, object]]) -> Iterable[str]:
+    """Digests that came due for somebody while they were dormant: who, since when, until when."""
+    due = {run.key: run.due_at for run in life.runs()}
+    exhausted = {(run.key.user_id, run.key.schedule) for run in life.runs() if run.refusals}
+    for user_id, since, until in naps:
+        for taken in life.provider.taken:
+            key = taken.key
+            if key.user_id != user_id or key.is_immediate or key not in due:
+                continue
+            if (key.user_id, key.schedule) not in exhausted and since < due[key] < until:  # type: ignore[operator]
+                yield f"dormant: {key} came due while {user_id} was dormant"

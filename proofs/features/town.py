@@ -1,0 +1,599 @@
+"""Two readers, and a book of what they want: from what is done, not from the tables."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, time, timedelta
+from functools import partial
+
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    ChoosePreferences,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractActivity,
+    RetractEvent,
+)
+from gazette.domain.delivery.run import Run
+from gazette.domain.errors import NotYet
+from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
+from gazette.domain.feedback.reputation import category_hold
+from gazette.domain.model import Placed
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.steps.support.batches import cancel_batch
+
+from proofs.features.history import DAYS, READERS, Deed
+from proofs.prove.acts import bury_messages, lose_messages
+from proofs.prove.life import FIRST_DUE, Life
+from proofs.prove.provider import Taken
+from tests.builders import a_bounce, a_complaint, a_subscriber, an_activity, an_event
+
+_CATEGORIES = ("comment", "like", "note")
+_OFTEN = (
+    Frequency.DAILY,
+    Frequency.IMMEDIATE,
+    Frequency.WEEKLY,
+    Frequency.CUSTOM,
+    Frequency.NEVER,
+    Frequency.DAILY,
+)
+_ZONES = ("Europe/Berlin", "America/New_York", "Pacific/Auckland", "Pacific/Honolulu", "UTC")
+_CUSTOM = (
+    Days(frozenset({3, 6})),
+    Days(month_day=31),
+    Days(month_day=2),
+    Days(frozenset({1}), every=2),
+)
+_AT_A_BUTTON = timedelta(hours=1)
+"""A hold and a stop by hand are no stops of rule 11: who has read before still sends."""
+
+_SOON = timedelta(minutes=1)
+_END = timedelta(days=DAYS)
+_EARLIEST_MIDNIGHT = timedelta(hours=14)
+
+Hits = Callable[[Taken, Run], bool]
+
+
+@dataclass
+class Wanted:
+    """An event for a reader. `forgone`: why it may be in no email; empty where it must be."""
+
+    user_id: str
+    event_id: str
+    category: str
+    entity: str
+    occurred_at: datetime
+    is_followed: bool = False
+    forgone: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Ban:
+    """No email that it hits is claimed between an acknowledgement and what lifts it.
+
+    By calls, where a claim that was read before fails; else, where `after` is given, by the clock.
+    """
+
+    what: str
+    key: tuple[str, str]
+    hits: Hits
+    after: timedelta | None = None
+    user_id: str = ""
+    until: int | None = None
+
+
+@dataclass
+class Person:
+    """A reader as the deeds leave them, however far the messages have come."""
+
+    user_id: str
+    email: str
+    often: dict[str, Frequency] = field(default_factory=dict)
+    times: DigestTimes = field(default_factory=lambda: DigestTimes(minute=0))
+    zone: str = "Europe/Berlin"
+    follows: dict[str, FollowState] = field(default_factory=dict)
+    addresses: int = 0
+    is_erased: bool = False
+    has_stopped: bool = False
+    back: tuple[str, str] | None = None
+
+
+class Town:
+    """One method for each deed."""
+
+    def __init__(self, life: Life) -> None:
+        self.life = life
+        self.wanted: dict[tuple[str, str], Wanted] = {}
+        self.bans: list[Ban] = []
+        self._people = {name: Person(name, f"{name}@example.com") for name in READERS}
+        self._activities: list[tuple[str, str]] = []
+        self._numbers = 0
+        self._pauses: dict[str, Ban] = {}
+        self._held: dict[str, Ban] = {}
+        self._stopped: Ban | None = None
+
+    def do(self, deed: Deed) -> None:
+        """What the deed is named for."""
+        getattr(self, deed.what)(self._people[deed.who], deed)
+
+    def begin(self) -> None:
+        """The readers register."""
+        for person in self._people.values():
+            person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
+            self._say_profile(person)
+
+    def end(self, *, daily: bool, signs: bool, days: int) -> None:
+        """Whatever was stopped goes on, everybody comes back, and is there for so many days."""
+        self._at(_END, self._let_go)
+        for person in self._people.values():
+            self._at(_END, partial(self._return, person))
+            if daily:
+                self._at(_END + timedelta(hours=9), partial(self._want_daily, person))
+        for day in range(1, days if signs else 2, 3):
+            for person in self._people.values():
+                after = _END + timedelta(days=day, hours=-12)
+                self._at(after, partial(self.sign_of_life, person, None))
+
+    # What services do.
+
+    def put(self, person: Person, deed: Deed) -> None:
+        """An event, on an entity of its own where `which` is above 1."""
+        name, category = self._name("e"), _CATEGORIES[deed.how % 3]
+        entity = name if deed.which > 1 else "shared"
+        now = self.life.clock()
+        wanted = self._want(person, name, category, entity, now)
+        if person.often.get(category) is Frequency.NEVER:
+            wanted.forgone.add("muted")
+        event = an_event(
+            name,
+            user_id=person.user_id,
+            category=category,
+            entity_id=entity,
+            actor=name,
+            occurred_at=now,
+        )
+        self.life.say(CreateEvents((event,)))
+
+    def again(self, person: Person, deed: Deed) -> None:
+        """A service puts an event once more, as it was."""
+        if wanted := self._one(person, deed):
+            found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
+            if isinstance(found, Placed) and not person.is_erased:
+                self.life.say(CreateEvents((found.event,)))
+
+    def amend(self, person: Person, deed: Deed) -> None:
+        """It says something else now."""
+        if wanted := self._one(person, deed):
+            found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
+            if isinstance(found, Placed) and not person.is_erased:
+                now = self.life.clock()
+                amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
+                self.life.say(CreateEvents((amended,)))
+
+    def retract(self, person: Person, deed: Deed) -> None:
+        if wanted := self._one(person, deed):
+            wanted.forgone.add("retracted")
+            ban = self._ban("retracted", _shows(wanted))
+            self.life.say(RetractEvent(person.user_id, wanted.event_id), ban.key)
+
+    def happen(self, _: Person, deed: Deed) -> None:
+        """Something for all followers of one of two entities, or of one and its parent."""
+        name, category = self._name("a"), _CATEGORIES[deed.how % 3]
+        entity, parent = f"p{deed.which % 2}", "post#home" if deed.which > 2 else None
+        self._activities.append((f"post#{entity}", name))
+        now = self.life.clock()
+        for person in self._people.values():
+            states = [person.follows.get(f"post#{entity}"), person.follows.get(parent or "")]
+            state = next((one for one in states if one and one.following), None)
+            if state is None:
+                continue
+            wanted = self._want(person, name, category, entity, now)
+            wanted.is_followed = True
+            often = state.frequency or person.often.get(category)
+            if often is Frequency.NEVER:
+                wanted.forgone.add("muted")
+        self.life.say(
+            CreateActivity(
+                an_activity(
+                    name,
+                    category=category,
+                    entity_id=entity,
+                    parent=parent,
+                    actor=name,
+                    occurred_at=now,
+                )
+            )
+        )
+
+    def retract_activity(self, _: Person, deed: Deed) -> None:
+        if self._activities:
+            entity, name = self._activities[deed.which % len(self._activities)]
+            for person in self._people.values():
+                if wanted := self.wanted.get((person.user_id, name)):
+                    wanted.forgone.add("retracted")
+            self.life.say(RetractActivity(entity, name))
+
+    def often(self, person: Person, deed: Deed) -> None:
+        """How often something of a category comes."""
+        category, often = _CATEGORIES[deed.which % 2], _OFTEN[deed.how]
+        if person.is_erased:
+            return
+        person.often[category] = often
+        key = None
+        if often is Frequency.NEVER:
+            muted = [one for one in self._of(person) if one.category == category]
+            for one in muted:
+                one.forgone.add("muted")
+            direct = frozenset(one.event_id for one in muted if not one.is_followed)
+
+            def shows(taken: Taken, run: Run) -> bool:
+                is_theirs = taken.key.user_id == person.user_id
+                return is_theirs and bool(direct & taken.shows) and not self.is_doubtful(taken, run)
+
+            key = self._ban("muted", shows).key
+        self._say_profile(person, key)
+
+    def hour(self, person: Person, deed: Deed) -> None:
+        if not person.is_erased:
+            person.times = replace(person.times, hour=6 + deed.how, minute=10 * (deed.which % 2))
+            self._say_profile(person)
+
+    def zone(self, person: Person, deed: Deed) -> None:
+        if not person.is_erased:
+            person.zone = _ZONES[deed.how % len(_ZONES)]
+            self._say_profile(person)
+
+    def days(self, person: Person, deed: Deed) -> None:
+        if not person.is_erased:
+            custom = _CUSTOM[deed.how % len(_CUSTOM)]
+            person.times = replace(person.times, weekly_on=1 + deed.which, custom_on=custom)
+            self._say_profile(person)
+
+    def erase(self, person: Person, _: Deed) -> None:
+        """And what was never put again does not come back."""
+        if person.is_erased:
+            return
+        self._stop(person, "erased")
+        for wanted in self._of(person):
+            wanted.forgone.add("erased")
+        person.follows.clear()
+        person.is_erased = True
+        person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
+        self._end_pause(person)
+        ban = self._ban("erased", _is_to(person.user_id), user_id=person.user_id)
+        self.life.say(EraseSubscriber(person.user_id, self.life.clock()), ban.key)
+
+    # What readers do.
+
+    def follow(self, person: Person, deed: Deed) -> None:
+        entity = ("post#p0", "post#p1", "post#home")[deed.which % 3]
+        often = (None, None, *_OFTEN[1:])[deed.how]
+        self._change_follow(person, entity, FollowState(True, often))
+
+    def unfollow(self, person: Person, deed: Deed) -> None:
+        entity = ("post#p0", "post#p1", "post#home")[deed.which % 3]
+        if entity in person.follows:
+            self._change_follow(person, entity, FollowState(False))
+
+    def everything(self, person: Person, deed: Deed) -> None:
+        """How often all that comes that has no frequency of its own; seldom, at another hour."""
+        if not person.is_erased:
+            clock = (5 + deed.which, None) if deed.which > 3 else None
+            self._choose(person, Choice(frequency=_OFTEN[deed.how % 4], clock=clock))
+
+    def pause(self, person: Person, deed: Deed) -> None:
+        if person.is_erased:
+            return
+        self._end_pause(person)
+        until = (self.life.clock() + timedelta(days=2 + deed.which)).date()
+        midnight = datetime.combine(until, time(), UTC) - _EARLIEST_MIDNIGHT
+
+        def is_due_meanwhile(_: Taken, run: Run) -> bool:
+            acknowledged = self.acknowledged_at(ban.key)
+            is_digest = run.key.user_id == person.user_id and not run.key.is_immediate
+            return is_digest and acknowledged + _SOON < run.due_at < min(midnight, ended())
+
+        def ended() -> datetime:
+            return midnight if ban.until is None else self.time_of(ban.until)
+
+        ban = self._pauses[person.user_id] = self._ban("paused", is_due_meanwhile)
+        ban.after = timedelta(0)
+        self._choose(person, Choice(paused_until=until), ban.key)
+
+    def resume(self, person: Person, _: Deed) -> None:
+        """The pause ends today."""
+        if not person.is_erased:
+            self._end_pause(person)
+            self._choose(person, Choice(paused_until=self.life.clock().date()))
+
+    def leave(self, person: Person, _: Deed) -> None:
+        if person.is_erased:
+            return
+        self._stop(person, "left")
+        ban = self._ban("left", _is_to(person.user_id), user_id=person.user_id)
+
+        def act() -> None:
+            if self.life.world.unsubscribe(person.user_id):
+                self._stop(person, "left")
+                self.life.acknowledged.setdefault(ban.key, self.life.calls.count)
+
+        self.life.persist("unsubscribe", act, (ban.what, f"{ban.key[1]} done"))
+
+    def bounce(self, person: Person, _: Deed) -> None:
+        if taken := self._last(person):
+            report = a_bounce(run=taken.key, address=person.email, sent_at=taken.at)
+            self._suppress(person, replace(report, attempt=taken.attempt))
+
+    def complain(self, person: Person, _: Deed) -> None:
+        if taken := self._last(person):
+            bounce = a_bounce(run=taken.key, address=person.email, sent_at=taken.at)
+            report = replace(a_complaint(run=taken.key), address=bounce.address, sent_at=taken.at)
+            self._suppress(person, replace(report, attempt=taken.attempt))
+
+    def come_back(self, person: Person, deed: Deed) -> None:
+        """Whoever left, was erased, or changes the address."""
+        if deed.how > 2 or person.has_stopped:
+            self._return(person)
+
+    def sign_of_life(self, person: Person, _: Deed | None) -> None:
+        if not person.is_erased:
+            self.life.say(MarkActive(person.user_id, self.life.clock()))
+
+    def click(self, person: Person, _: Deed) -> None:
+        if (taken := self._last(person)) and not person.is_erased:
+            now = self.life.clock()
+            report = DeliveryEvent(
+                DeliveryEventType.CLICKED, taken.key, taken.attempt, "clicked", taken.at, now
+            )
+            self.life.queues["feedback"].put(report)
+
+    # What operators do, and what goes wrong.
+
+    def hold(self, _: Person, deed: Deed) -> None:
+        category = _CATEGORIES[deed.which % 3]
+        now = self.life.clock()
+        if not self.life.holds.add(category_hold(category, "too many complaints", now)):
+            return
+
+        def hits(taken: Taken, run: Run) -> bool:
+            shown = (self.wanted.get((taken.key.user_id, event)) for event in taken.shows)
+            is_held = any(one is not None and one.category == category for one in shown)
+            return is_held and not self.is_doubtful(taken, run)
+
+        self._held[category] = self._ban("held", hits, after=_AT_A_BUTTON)
+        self._acknowledge(self._held[category])
+        self._within_hours(deed, partial(self._release, category))
+
+    def release(self, _: Person, deed: Deed) -> None:
+        self._release(_CATEGORIES[deed.which % 3])
+
+    def stop_stream(self, _: Person, deed: Deed) -> None:
+        """All sending of digests."""
+        if self._stopped is None:
+            self.life.onlooker.rate_limiter.open_by_hand("to look at something", self.life.clock())
+            self._stopped = self._ban(
+                "stopped",
+                lambda taken, _: not taken.key.is_immediate,
+                after=_AT_A_BUTTON,
+            )
+            self._acknowledge(self._stopped)
+            self._within_hours(deed, self._resume_stream)
+
+    def resume_stream(self, _: Person, deed: Deed) -> None:
+        self._resume_stream()
+
+    def cancel(self, _: Person, deed: Deed) -> None:
+        """One of the last batches."""
+        dues = sorted({slot_of(run.due_at) for run in self.life.runs()})
+        if not dues:
+            return
+        slot, world = dues[-1 - deed.which % len(dues)], self.life.world
+        ban = self._ban("cancelled", lambda _, run: slot_of(run.due_at) == slot)
+        self.life.persist(
+            "cancel",
+            lambda: list(cancel_batch(slot, batches=world.batches, runs=world.runs)),
+            ban.key,
+        )
+
+    def bury(self, _: Person, deed: Deed) -> None:
+        """What is queued for generate becomes dead letters."""
+        bury_messages(self.life)
+
+    def copy(self, _: Person, deed: Deed) -> None:
+        """SQS delivers a message twice."""
+        queue = list(self.life.queues.values())[deed.which]
+        if queue.messages:
+            queue.put(queue.messages[deed.how % len(queue.messages)].body)
+
+    def lose(self, _: Person, deed: Deed) -> None:
+        lose_messages(self.life)
+
+    # When bans hold.
+
+    def acknowledged_at(self, key: tuple[str, str]) -> datetime:
+        """When something was acknowledged; never, where it was not."""
+        count = self.life.acknowledged.get(key)
+        return (
+            datetime.max.replace(tzinfo=UTC) - _AT_A_BUTTON
+            if count is None
+            else self.time_of(count)
+        )
+
+    def time_of(self, count: int) -> datetime:
+        """When there had been so many calls."""
+        story = self.life.calls.story
+        return story[min(count, len(story) - 1)][0]
+
+    def is_doubtful(self, taken: Taken, run: Run) -> bool:
+        """What may have gone out before stays with its run, and with the one that carries it."""
+        return taken.attempt > 1 or any(
+            other.uncertain
+            for other in self.life.runs()
+            if (other.key.user_id, other.key.schedule) == (run.key.user_id, run.key.schedule)
+            and other.key.sequence <= run.key.sequence
+        )
+
+    # Parts of deeds.
+
+    def _at(self, after: timedelta, act: Callable[[], object]) -> None:
+        self.life.at(FIRST_DUE + after, act)
+
+    def _within_hours(self, deed: Deed, act: Callable[[], object]) -> None:
+        """Each of them is hundreds of messages that are queued again."""
+        self.life.at(self.life.clock() + timedelta(hours=1 + 5 * deed.how), act)
+
+    def _name(self, kind: str) -> str:
+        self._numbers += 1
+        return f"{kind}{self._numbers}"
+
+    def _of(self, person: Person) -> list[Wanted]:
+        return [one for one in self.wanted.values() if one.user_id == person.user_id]
+
+    def _one(self, person: Person, deed: Deed) -> Wanted | None:
+        direct = [one for one in self._of(person) if not one.is_followed]
+        return direct[-1 - deed.which % len(direct)] if direct else None
+
+    def _want(self, person: Person, name: str, category: str, entity: str, now: datetime) -> Wanted:
+        wanted = Wanted(person.user_id, name, category, entity, now)
+        if person.has_stopped and person.back in self.life.acknowledged:
+            person.has_stopped, person.back = False, None
+        if person.has_stopped:
+            wanted.forgone.add("came while nothing was sent to the reader")
+        self.wanted[person.user_id, name] = wanted
+        self.life.events.append((person.user_id, name))
+        return wanted
+
+    def _last(self, person: Person) -> Taken | None:
+        taken = [one for one in self.life.provider.taken if one.key.user_id == person.user_id]
+        return taken[-1] if taken else None
+
+    def _ban(
+        self, what: str, hits: Hits, *, after: timedelta | None = None, user_id: str = ""
+    ) -> Ban:
+        ban = Ban(what, (what, str(len(self.bans))), hits, after, user_id)
+        self.bans.append(ban)
+        return ban
+
+    def _acknowledge(self, ban: Ban) -> None:
+        self.life.acknowledged[ban.key] = self.life.calls.count
+
+    def _lift(self, person: Person, *kinds: str) -> None:
+        for ban in self.bans:
+            if ban.what in kinds and ban.until is None and ban.user_id == person.user_id:
+                ban.until = self.life.calls.count
+
+    def _stop(self, person: Person, why: str) -> None:
+        """Nothing is kept for a reader who has left: what waits may be let go."""
+        person.has_stopped, person.back = True, None
+        for wanted in self._of(person):
+            wanted.forgone.add(why)
+
+    def _suppress(self, person: Person, report: DeliveryEvent) -> None:
+        if person.is_erased:
+            return
+        self._stop(person, "suppressed")
+        ban, email = (
+            self._ban("suppressed", _is_to(person.user_id), user_id=person.user_id),
+            person.email,
+        )
+
+        def act() -> None:
+            self.life.world.feedback(report)
+            reader = self.life.onlooker.subscribers.get(person.user_id)
+            if isinstance(reader, Subscriber) and reader.email == email:
+                self._stop(person, "suppressed")
+                self.life.acknowledged.setdefault(ban.key, self.life.calls.count)
+
+        self.life.persist("feedback", act, (ban.what, f"{ban.key[1]} done"))
+
+    def _return(self, person: Person) -> None:
+        """With another address, and by their own hand."""
+        self._lift(person, "left", "suppressed", "erased")
+        person.is_erased = False
+        person.addresses += 1
+        person.email = f"{person.user_id}{person.addresses}@example.com"
+        registered = ("registered", f"{person.user_id}{person.addresses}")
+        back = ("back", f"{person.user_id}{person.addresses}")
+        if person.has_stopped:
+            person.back = back
+        email = person.email
+        self._say_profile(person, registered)
+
+        def act() -> None:
+            reader = self.life.onlooker.subscribers.get(person.user_id)
+            if registered not in self.life.acknowledged or not isinstance(reader, Subscriber):
+                if person.email == email and not person.is_erased:
+                    raise NotYet("the profile is on its way")
+            elif reader.status is SubscriberStatus.UNSUBSCRIBED:
+                self._lift(person, "left")
+                self.life.world.resubscribe(person.user_id)
+
+        self.life.persist("preferences", act, back)
+
+    def _change_follow(self, person: Person, entity: str, state: FollowState) -> None:
+        if person.is_erased:
+            return
+        person.follows[entity] = state
+        if not state.following or state.frequency is Frequency.NEVER:
+            ends = [one for one in self._of(person) if one.is_followed]
+            for one in ends:
+                one.forgone.add("unfollowed")
+        self.life.say(ChangeFollow(person.user_id, entity, state, self.life.clock()))
+
+    def _choose(self, person: Person, choice: Choice, done: tuple[str, str] | None = None) -> None:
+        self.life.say(ChoosePreferences(person.user_id, choice, self.life.clock()), done)
+
+    def _say_profile(self, person: Person, done: tuple[str, str] | None = None) -> None:
+        subscriber = a_subscriber(
+            person.user_id,
+            changed_at=self.life.clock(),
+            email=person.email,
+            times=person.times,
+            **person.often,
+        )
+        self.life.say(ChangeSubscriber(replace(subscriber, time_zone=person.zone)), done)
+
+    def _end_pause(self, person: Person) -> None:
+        if ban := self._pauses.pop(person.user_id, None):
+            ban.until = self.life.calls.count
+
+    def _want_daily(self, person: Person) -> None:
+        person.often = dict.fromkeys(person.often, Frequency.DAILY)
+        self._say_profile(person)
+        self._choose(person, Choice(frequency=Frequency.DAILY))
+
+    def _release(self, category: str) -> None:
+        self.life.holds.release(category)
+        if ban := self._held.pop(category, None):
+            ban.until = self.life.calls.count
+
+    def _resume_stream(self) -> None:
+        self.life.onlooker.rate_limiter.close_by_hand()
+        if self._stopped:
+            self._stopped.until, self._stopped = self.life.calls.count, None
+
+    def _let_go(self) -> None:
+        """Holds, stops and pauses end."""
+        for category in _CATEGORIES:
+            self._release(category)
+        self._resume_stream()
+        self.life.onlooker.immediate_rate_limiter.close_by_hand()
+        for person in self._people.values():
+            self._end_pause(person)
+            if not person.is_erased:
+                self._choose(person, Choice(paused_until=self.life.clock().date()))
+
+
+def _shows(wanted: Wanted) -> Hits:
+    return lambda taken, _: taken.key.user_id == wanted.user_id and wanted.event_id in taken.shows
+
+
+def _is_to(user_id: str) -> Hits:
+    return lambda taken, _: taken.key.user_id == user_id
