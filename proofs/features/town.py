@@ -115,6 +115,7 @@ class Town:
         self._people = {name: Person(name, f"{name}@example.com") for name in READERS}
         self._activities: list[tuple[str, str]] = []
         self._numbers = 0
+        self._said_at = life.clock()
         self._pauses: dict[str, Ban] = {}
         self._held: dict[str, Ban] = {}
         self._stopped: Ban | None = None
@@ -553,12 +554,17 @@ class Town:
     def _say_profile(self, person: Person, done: tuple[str, str] | None = None) -> None:
         subscriber = a_subscriber(
             person.user_id,
-            changed_at=self.life.clock(),
+            changed_at=self._instant(),
             email=person.email,
             times=person.times,
             **person.often,
         )
         self.life.say(ChangeSubscriber(replace(subscriber, time_zone=person.zone)), done)
+
+    def _instant(self) -> datetime:
+        """Now, but later than that of any other profile: of two of one instant, either may win."""
+        self._said_at = max(self.life.clock(), self._said_at + timedelta(microseconds=1))
+        return self._said_at
 
     def _end_pause(self, person: Person) -> None:
         if ban := self._pauses.pop(person.user_id, None):
