@@ -21,7 +21,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import Placed
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
@@ -302,7 +302,7 @@ class Town:
             return is_digest and acknowledged + _SOON < run.due_at < min(midnight, ended())
 
         def ended() -> datetime:
-            return midnight if ban.until is None else self.time_of(ban.until)
+            return midnight if ban.until is None else self.time_of(ban.until) - SLOT
 
         ban = self._pauses[person.user_id] = self._ban("paused", is_due_meanwhile)
         ban.after = timedelta(0)
