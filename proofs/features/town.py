@@ -148,7 +148,7 @@ class Town:
         """An event, on an entity of its own where `which` is above 1."""
         name, category = self._name("e"), _CATEGORIES[deed.how % 3]
         entity = name if deed.which > 1 else "shared"
-        now = self.life.clock()
+        now = self._instant()
         wanted = self._want(person, name, category, entity, now)
         if person.often.get(category) is Frequency.NEVER:
             wanted.forgone.add("muted")
@@ -174,7 +174,7 @@ class Town:
         if wanted := self._one(person, deed):
             found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
             if isinstance(found, Placed) and not person.is_erased:
-                now = self.life.clock()
+                now = self._instant()
                 amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
                 self.life.say(CreateEvents((amended,)))
 
@@ -189,7 +189,7 @@ class Town:
         name, category = self._name("a"), _CATEGORIES[deed.how % 3]
         entity, parent = f"p{deed.which % 2}", "post#home" if deed.which > 2 else None
         self._activities.append((f"post#{entity}", name))
-        now = self.life.clock()
+        now = self._instant()
         for person in self._people.values():
             states = [person.follows.get(f"post#{entity}"), person.follows.get(parent or "")]
             state = next((one for one in states if one and one.following), None)
@@ -269,7 +269,7 @@ class Town:
         person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
         self._end_pause(person)
         ban = self._ban("erased", _is_to(person.user_id), user_id=person.user_id)
-        self.life.say(EraseSubscriber(person.user_id, self.life.clock()), ban.key)
+        self.life.say(EraseSubscriber(person.user_id, self._instant()), ban.key)
 
     # What readers do.
 
@@ -546,10 +546,10 @@ class Town:
             ends = [one for one in self._of(person) if one.is_followed]
             for one in ends:
                 one.forgone.add("unfollowed")
-        self.life.say(ChangeFollow(person.user_id, entity, state, self.life.clock()))
+        self.life.say(ChangeFollow(person.user_id, entity, state, self._instant()))
 
     def _choose(self, person: Person, choice: Choice, done: tuple[str, str] | None = None) -> None:
-        self.life.say(ChoosePreferences(person.user_id, choice, self.life.clock()), done)
+        self.life.say(ChoosePreferences(person.user_id, choice, self._instant()), done)
 
     def _say_profile(self, person: Person, done: tuple[str, str] | None = None) -> None:
         subscriber = a_subscriber(
@@ -562,7 +562,7 @@ class Town:
         self.life.say(ChangeSubscriber(replace(subscriber, time_zone=person.zone)), done)
 
     def _instant(self) -> datetime:
-        """Now, but later than that of any other profile: of two of one instant, either may win."""
+        """Now, but later than whatever was done before: of two of one instant, either may win."""
         self._said_at = max(self.life.clock(), self._said_at + timedelta(microseconds=1))
         return self._said_at
 
