@@ -4,6 +4,6 @@ from proofs.features.search import TOTAL, search
 
 
 def test_all_features_together_lose_nothing_and_break_no_stop() -> None:
-    search(60, derandomize=True)
+    search(45, derandomize=True)
     assert TOTAL.events > 100
     assert TOTAL.emails > 100
