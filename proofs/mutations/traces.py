@@ -7,52 +7,53 @@ from proofs.mutations.mutation import Mutation
 
 TRACES: Final = {
     "a": "The next run is claimed while its predecessor is sending or unknown: the same events "
-    "twice, under every policy",
-    "b": "The predecessor's evidence comes between closing it and claiming the successor",
-    "c": "`since` fixed at the first claim, refused, then the predecessor's evidence: repeated",
-    "d": "Evidence for a run that was moved to retrying, failed or cancelled: a second email",
-    "e": "A second unknown after `resend`: no end",
-    "f": "A pending run whose message was dead-lettered: never seen again",
-    "g": "A lost answer to the claim: the worker loses against itself",
-    "h": "`until` taken at the claim: events between read and claim lost",
-    "i": "A worker that stalled past its deadline, and then sent",
-    "j": "A message skipped because the row existed; a row without message after a change of "
-    "preferences",
-    "k": "A schedule advanced into the slot that was open: orphaned",
+    "are sent twice, under every policy",
+    "b": "The predecessor's evidence arrives between closing it and claiming the successor",
+    "c": "The first claim fixes `since` and is refused, then the predecessor's evidence arrives: "
+    "its events are repeated",
+    "d": "Evidence arrives for a run that is retrying, failed or cancelled by then: a second "
+    "email is sent",
+    "e": "A second attempt after `resend` ends unknown too: there is no end",
+    "f": "The message of a pending run becomes a dead letter: the run is never seen again",
+    "g": "The answer to a claim is lost: the worker loses against itself",
+    "h": "The claim fixes `until`: events that are stored between read and claim are lost",
+    "i": "A worker stalls past its deadline, and then sends",
+    "j": "A message is skipped because the row exists; a change of preferences leaves a row "
+    "without a message",
+    "k": "A schedule advances into the open slot and is orphaned",
     "l": "An earlier stamp becomes visible after the window was read",
-    "m": "A producer's retry after a change of preferences: a second row",
-    "n": "A moved event lands behind the closed window of where it goes, is moved out of an "
-    "unknown run or one that is started meanwhile, or stays under a stale preference",
-    "o": "A stop is acknowledged between the look for it and the claim",
-    "p": "The same date twice, a date that is missing, a cancelled run that swallows the new hour "
-    "of the same day",
-    "q": "A poison event; an open breaker that drains a queue into its dead letters; an immediate "
-    "message that is never queued",
+    "m": "A producer repeats an event after a change of preferences: a second row is stored",
+    "n": "A moved event lands behind the closed window of its new schedule, is moved out of an "
+    "unknown run or one that starts meanwhile, or stays under a stale preference",
+    "o": "A stop is acknowledged between the worker's check for it and the claim",
+    "p": "A date occurs twice; a date is missing; a cancelled run swallows the new hour of the "
+    "same day",
+    "q": "A poison event; an open breaker drains a queue into its dead letters; an immediate "
+    "message is never queued",
     "r": "An attempt with an unknown outcome is carried, its successor ends unknown too, and so "
-    "on: copies without bound, until a transaction is too large and the reader is "
-    "locked",
-    "t": "Evidence for a run that nobody claimed makes it sent with no window: the chain stops "
-    "there, and the next digest repeats every event that is kept",
+    "on: copies without bound, until a transaction is too large and the reader is blocked",
+    "t": "Evidence for a run that nobody claimed makes it sent without a window: the chain ends "
+    "there, and the next digest repeats every stored event",
     "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
-    "s": "What is refused at once for its stream's sake takes each probe of a breaker that digests "
-    "share: they are too late",
-    "u": "One row that cannot be read, or says what only a newer version knows, stops everybody "
-    "behind it",
+    "s": "Refused immediate emails take every probe of a breaker that digests share: digests are "
+    "too late",
+    "u": "One row that cannot be read, or has a value of a newer version, stops everything behind "
+    "it",
     "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
-    "expire and the run says that nothing waited; a pause in which they expire",
-    "y": "Erased and back within the lag of the due index: a number is used twice, and an "
-    "occurrence is swallowed; a complaint of one of two readers of an address raises no epoch "
-    "of the other's runs; what is excluded has no condition on its run",
-    "w": "A hundred runs of one thread wait, and what is muted cannot leave them; the page says "
-    "saved, and an email that is claimed afterwards shows what was muted",
-    "x": "The settle lag trusts the time-out of a request: a worker stands still between the stamp "
-    "and the write, and the event lies behind a closed window, stored and never sent",
-    "aa": "A run that was refused to the end is redriven, and nobody gets anything; or two "
-    "workers, a crash and fan-out start it twice",
-    "ab": "A worker stands still between an event and its immediate run; the next event of the "
-    "thread has a run that sends both, and then the earlier number sends both again",
+    "expire and the run says that nothing waited; events expire during a pause",
+    "y": "A reader is erased and returns within the lag of the due index: a sequence is used "
+    "twice, and an occurrence is swallowed; a complaint of one of two readers of an address does "
+    "not raise the epoch of the other's runs; excluding an event does not check its run",
+    "w": "A hundred runs of one thread wait, and muted events cannot leave them; the page says "
+    "saved, and an email that is claimed afterwards shows a muted event",
+    "x": "The settle lag trusts the time-out of a request: a worker stalls between stamp and "
+    "write, and the event lies behind a closed window, stored and never sent",
+    "aa": "A run that exhausted its attempts is redriven, and nothing is sent; or two workers, a "
+    "crash and fan-out start it twice",
+    "ab": "A worker stalls between an event and its immediate run; the next event of the thread "
+    "has a run that sends both, and then the earlier sequence sends both again",
 }
-"""What broke an earlier version of the design, by letter."""
+"""What broke an earlier version of the rules, by letter."""
 
 _WINDOW = "    window = window_of(run, older.since,"
 _LOCAL_DATE = (
@@ -63,7 +64,7 @@ _LOCAL_DATE = (
 
 PREVENTED: Final = (
     Mutation(
-        "an older run that may have gone out is waited for",
+        "a run waits for an older run that may have been sent",
         "steps/delivery/prepare.py",
         "    if older.unsettled:\n",
         "    if older.unsettled and not older.unsettled:\n",
@@ -71,7 +72,7 @@ PREVENTED: Final = (
         "a",
     ),
     Mutation(
-        "closing the predecessor and claiming are one write",
+        "closing the predecessor and claiming are one transaction",
         "steps/delivery/claim.py",
         "                return claimed if runs.swap_together(pairs) else None\n",
         "                for before, after in reversed(pairs):\n"
@@ -82,7 +83,7 @@ PREVENTED: Final = (
         "b",
     ),
     Mutation(
-        "`since` is computed anew at each attempt",
+        "each attempt computes `since` anew",
         "steps/delivery/predecessors.py",
         "        return Window(since, run.window.until)\n",
         "        return run.window\n",
@@ -100,7 +101,7 @@ PREVENTED: Final = (
         "d",
     ),
     Mutation(
-        "`resend` speaks once only",
+        "`resend` applies once only",
         "domain/delivery/lifecycle.py",
         "        case Policy.RESEND if not run.resent:\n",
         "        case Policy.RESEND if True:\n",
@@ -117,7 +118,7 @@ PREVENTED: Final = (
         "f",
     ),
     Mutation(
-        "a nonce tells a worker that the claim is its own",
+        "a worker recognises its own claim by the nonce",
         "steps/delivery/claim.py",
         "            return stored if stored.is_claimed_like(claimed) else None\n",
         "            return stored if not attempt and stored.is_claimed_like(claimed) else None\n",
@@ -134,7 +135,7 @@ PREVENTED: Final = (
         "h",
     ),
     Mutation(
-        "the deadline is looked at right before the call",
+        "the deadline is checked right before the call",
         "steps/delivery/deliver.py",
         " or by.clock() + by.limits.send_timeout > deadline:\n",
         ":\n",
@@ -143,7 +144,7 @@ PREVENTED: Final = (
         "i",
     ),
     Mutation(
-        "a run that was there already gets its message",
+        "an existing run gets its message",
         "steps/occurrences/start.py",
         "    return Started(occurrence, context.runs.create(run), quiet_until, until)\n",
         "    found = context.runs.create(run)\n"
@@ -163,7 +164,7 @@ PREVENTED: Final = (
         "j",
     ),
     Mutation(
-        "a change of the hour spends a number",
+        "a change of the hour spends a sequence",
         "steps/subscribers/schedules.py",
         "            sequence=given_up.sequence + (next_due_at != given_up.next_due_at),\n",
         "            sequence=given_up.sequence,\n",
@@ -172,7 +173,7 @@ PREVENTED: Final = (
         "j",
     ),
     Mutation(
-        "fan-out goes on over what was missed, behind the open slot",
+        "fan-out advances past missed occurrences to one behind the open slot",
         "steps/fanout/fanout.py",
         "            due = [each for each in advanced if each"
         " and slot_of(each.next_due_at) <= open_slot]\n",
@@ -199,7 +200,7 @@ PREVENTED: Final = (
         "l",
     ),
     Mutation(
-        "each attempt to write takes a stamp of its own",
+        "each attempt to write takes a new stamp",
         "adapters/dynamodb/events.py",
         "        current = put_or_current(row, absent(now), repeat=False)\n",
         "        current = put_or_current(row, absent(now))\n",
@@ -235,7 +236,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "what may have gone out is not moved",
+        "an event that may have been sent is not moved",
         "domain/delivery/run.py",
         "            if run.window and (run.status not in _NOT_SENT or run.uncertain)\n",
         "            if run.window and run.status in {Status.SENT, Status.SENDING}\n",
@@ -243,7 +244,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "a move holds the runs of where it goes",
+        "a move includes the runs of its new schedule in its transaction",
         "steps/routing/move.py",
         "        moved = context.events.move(placed, name, leaving + arriving, "
         "target.recurrence)\n",
@@ -262,7 +263,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "what comes to a digest that is just being made sees that it is",
+        "a move to a schedule whose digest is being made sees that run",
         "steps/routing/route.py",
         "        if not is_there or not is_chosen:\n",
         "        if not is_chosen:\n",
@@ -271,7 +272,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "a run that is claimed while others end is held as it was read",
+        "a run that is claimed while others end is included as it was read",
         "steps/routing/move.py",
         " for run in done if run.status is Status.CANCELLED}\n",
         " for run in done}\n",
@@ -280,7 +281,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "what leaves a thread leaves an open run behind",
+        "an event that leaves a thread leaves an open run behind",
         "steps/routing/move.py",
         "        if waiting and (collecting_at is None or",
         "        if chain and (collecting_at is None or",
@@ -297,7 +298,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "who leaves raises the epoch of the open runs",
+        "unsubscribing raises the epoch of the open runs",
         "steps/subscribers/unsubscribe.py",
         "    raise_epochs(runs.of_user(user_id), runs=runs)\n",
         "    raise_epochs([], runs=runs)\n",
@@ -306,7 +307,7 @@ PREVENTED: Final = (
         "o",
     ),
     Mutation(
-        "who cancels a batch walks its runs",
+        "cancelling a batch cancels its runs",
         "steps/support/batches.py",
         "        for run in readable(runs.of_batch(slot))\n",
         "        for run in list(readable(runs.of_batch(slot)))[:0]\n",
@@ -324,7 +325,7 @@ PREVENTED: Final = (
         "p",
     ),
     Mutation(
-        "a date that does not exist is passed over",
+        "a date that does not exist is skipped",
         "domain/scheduling/calendar.py",
         "    if midnight.astimezone(zone).date() != day:\n        return None\n",
         "",
@@ -332,7 +333,7 @@ PREVENTED: Final = (
         "p",
     ),
     Mutation(
-        "the date of a run that was given up has had no digest",
+        "the date of a run that was given up counts as one without a digest",
         "steps/subscribers/reschedule.py",
         "    return replace(schedule, last_due_at=max(started, default=None))\n",
         "    return schedule if list(started) else schedule\n",
@@ -341,7 +342,7 @@ PREVENTED: Final = (
         "p",
     ),
     Mutation(
-        "what no email can show is excluded",
+        "an event that no email can show is excluded",
         "steps/delivery/edition.py",
         "                since = desk.deferred_events.exclude(\n"
         "                    event, done.run, str(why), for_good=event.id in may_have_gone\n"
@@ -352,7 +353,7 @@ PREVENTED: Final = (
         "q",
     ),
     Mutation(
-        "what the breaker stops gets a message of its own",
+        "a run that the breaker stops gets a new message",
         "steps/delivery/generate.py",
         "        queue.send([QueuedRun(done.run.key, min(delay, LONGEST_DELAY))])\n",
         '        raise TimeoutError(f"{delay}: {min(delay, LONGEST_DELAY)}")\n',
@@ -361,7 +362,7 @@ PREVENTED: Final = (
         "q",
     ),
     Mutation(
-        "an immediate run is queued also when its event was there",
+        "an immediate run is queued even if its event was stored already",
         "steps/routing/route.py",
         "        _settle(there, target, inputs, context)\n    return Outcome.STORED",
         "        if stored:\n"
@@ -372,7 +373,7 @@ PREVENTED: Final = (
         "q",
     ),
     Mutation(
-        "what was in two attempts with an unknown outcome is in no third",
+        "an event that was in two attempts with an unknown outcome is in no third",
         "steps/delivery/predecessors.py",
         "    since = settled_until((run, *ended))\n",
         "    since = sent_until((run, *ended))\n",
@@ -380,7 +381,7 @@ PREVENTED: Final = (
         "r",
     ),
     Mutation(
-        "a run of which nothing is left has no successor",
+        "a run without remaining events has no successor",
         "steps/sweep/unknown.py",
         "    if _is_carried(decided) and _leaves_nothing(run, older):\n",
         "    if _is_carried(decided) and not _leaves_nothing(run, older):\n",
@@ -388,7 +389,7 @@ PREVENTED: Final = (
         "r",
     ),
     Mutation(
-        "what may have gone out is excluded for good",
+        "an event that may have been sent is excluded for good",
         "steps/delivery/edition.py",
         "for_good=event.id in may_have_gone",
         "for_good=event.id in may_have_gone and not may_have_gone",
@@ -397,7 +398,7 @@ PREVENTED: Final = (
         "r",
     ),
     Mutation(
-        "evidence is of an attempt that the row knows",
+        "evidence counts only for an attempt that the row knows",
         "domain/delivery/lifecycle.py",
         "    if not run.knows(signal.attempt):\n",
         "    if not signal:\n",
@@ -406,7 +407,7 @@ PREVENTED: Final = (
         "t",
     ),
     Mutation(
-        "what nobody claimed is kept with its reason",
+        "a delivery event of an unclaimed attempt is stored with its reason",
         "steps/feedback/feedback.py",
         "    if run and not run.knows(event.attempt):\n",
         "    if run and not run:\n",
@@ -415,7 +416,7 @@ PREVENTED: Final = (
         "t",
     ),
     Mutation(
-        "a refusal by policy is of the message",
+        "a refusal by policy concerns the message, not the address",
         "adapters/mail/ses_faults.py",
         "        if by_policy:\n            fault = Fault.OF_MESSAGE\n",
         "",
@@ -451,7 +452,7 @@ PREVENTED: Final = (
         "s",
     ),
     Mutation(
-        "what another stream finds out extends no breaker that is open",
+        "a refusal in one stream does not extend the other's open breaker",
         "steps/delivery/pacing.py",
         ".breaker.trip_if_closed(outcome.detail, now)\n",
         ".breaker.trip(outcome.detail, now)\n",
@@ -460,7 +461,7 @@ PREVENTED: Final = (
         "s",
     ),
     Mutation(
-        "a value that is not known is read as such",
+        "an unknown value is read as unknown",
         "domain/stored.py",
         "    except ValueError:\n        unknown",
         "    except ZeroDivisionError:\n        unknown",
@@ -469,7 +470,7 @@ PREVENTED: Final = (
         "u",
     ),
     Mutation(
-        "fan-out goes on past what it cannot read",
+        "fan-out continues past rows that it cannot read",
         "steps/fanout/fanout.py",
         "        except UnreadableRow as unreadable:\n            behind.leave(slot, unreadable)\n",
         "        except ZeroDivisionError:\n            behind.rows.clear()\n",
@@ -478,7 +479,7 @@ PREVENTED: Final = (
         "u",
     ),
     Mutation(
-        "what was left behind is looked at with each tick",
+        "each tick looks again at slots that were left behind",
         "steps/fanout/fanout.py",
         "            self.batches.leave_behind(self.shard, slot)\n",
         "            pass\n",
@@ -487,7 +488,7 @@ PREVENTED: Final = (
         "u",
     ),
     Mutation(
-        "the sweep goes on past what it cannot read",
+        "the sweep continues past rows that it cannot read",
         "steps/sweep/sweep.py",
         "            done.append((run, Swept.UNREADABLE))\n            continue\n",
         "            raise run\n",
@@ -495,7 +496,7 @@ PREVENTED: Final = (
         "u",
     ),
     Mutation(
-        "a run waits whose window has an event that cannot be read",
+        "a run waits if its window has an event that cannot be read",
         "adapters/dynamodb/events.py",
         "                found = decoded(row, found_in)\n",
         "                try:\n"
@@ -507,7 +508,7 @@ PREVENTED: Final = (
         "u",
     ),
     Mutation(
-        "what comes more rarely than daily waits for the next day",
+        "a digest rarer than daily waits for the next day",
         "steps/delivery/pacing.py",
         "    if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:\n",
         "    if why is NoPermit.DAILY_CAP and not at_once:\n",
@@ -516,7 +517,7 @@ PREVENTED: Final = (
         "v",
     ),
     Mutation(
-        "what comes more rarely than daily is never too late in a queue",
+        "a digest rarer than daily is never too late in a queue",
         "steps/delivery/prepare.py",
         "    is_daily = run.key.schedule == DAILY\n",
         '    is_daily = run.key.schedule != "custom"\n',
@@ -525,7 +526,7 @@ PREVENTED: Final = (
         "v",
     ),
     Mutation(
-        "what expired is the reason of a run that has nothing else",
+        "a run that has only expired events is skipped with the reason `expired`",
         "steps/delivery/prepare.py",
         "Reason.EXPIRED if due.expired else Reason.EMPTY",
         "Reason.EMPTY",
@@ -542,7 +543,7 @@ PREVENTED: Final = (
         "v",
     ),
     Mutation(
-        "a pause that begins later makes it last longer",
+        "a pause that begins later extends the lifetime of events",
         "steps/routing/route.py",
         "                extend(placed, target.recurrence, context=context)\n",
         "                extend(placed, None, context=context)\n",
@@ -550,7 +551,7 @@ PREVENTED: Final = (
         "v",
     ),
     Mutation(
-        "an event is counted as expired only where it still is in its place and has expired",
+        "an event counts as expired only if it is still in its place and has expired",
         "adapters/dynamodb/deferred_events.py",
         "            condition=in_place(placed) & expired(now),\n",
         "            condition=in_place(placed),\n",
@@ -558,7 +559,7 @@ PREVENTED: Final = (
         "v",
     ),
     Mutation(
-        "a number whose run is of another occurrence is passed over",
+        "a sequence whose run belongs to another occurrence is skipped",
         "steps/fanout/fanout.py",
         "    if started.is_taken:\n",
         "    if started.is_taken and not started:\n",
@@ -567,7 +568,7 @@ PREVENTED: Final = (
         "y",
     ),
     Mutation(
-        "whether an address is suppressed is asked after the claim",
+        "suppression of the address is checked after the claim",
         "steps/delivery/deliver.py",
         "    if _is_suppressed(claimed, prepared, by):\n",
         "    if by.suppressions is None:\n",
@@ -576,7 +577,7 @@ PREVENTED: Final = (
         "y",
     ),
     Mutation(
-        "what is excluded is so with the epoch of its run",
+        "excluding an event raises the epoch of its run in the same transaction",
         "adapters/dynamodb/deferred_events.py",
         "            with transaction(EventRow) as writes:\n"
         "                raise_epoch(run, writes)\n",
@@ -586,7 +587,7 @@ PREVENTED: Final = (
         "y",
     ),
     Mutation(
-        "of many open runs the newest takes everything before an event leaves",
+        "of many open runs, the newest supersedes the others before an event leaves",
         "steps/routing/move.py",
         "    if len(unclaimed) <= _FEW:\n",
         "    if unclaimed is not None:\n",
@@ -595,7 +596,7 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        "the page moves what waits before it says saved",
+        'the page moves waiting events before it says "saved"',
         "steps/ingest/profiles.py",
         "    if subscriber.routed_for == choices:\n",
         "    if subscriber.routed_for == choices or time_left is not unhurried:\n",
@@ -604,7 +605,7 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        "the page takes back what waits of a follow before it says saved",
+        'the page withdraws waiting events of a follow before it says "saved"',
         "steps/preferences/page.py",
         "        reroute(user_id, context=context, time_left=time_left)\n",
         "        pass\n",
@@ -613,7 +614,7 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        "what the page did not finish it does not tell as saved",
+        'the page does not say "saved" if it did not finish',
         "steps/preferences/page.py",
         "        return Told.UNSURE\n",
         "        return Told.SAVED\n",
@@ -622,7 +623,7 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        "what was passed over is stamped anew",
+        "an event that was passed over is stamped anew",
         "steps/routing/late_writes.py",
         "        if not _is_passed_over(placed, chain, schedule):\n",
         "        if chain or not chain:\n",
@@ -631,7 +632,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "a message that comes again looks at the old stamp too",
+        "a repeated message checks the old stamp too",
         "steps/routing/route.py",
         "    there = restamp_if_late(found, context=context)\n",
         "    there = restamp_if_late(found, context=context) if stored else found\n",
@@ -640,7 +641,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "an amendment looks as well",
+        "an amendment checks the stamp too",
         "steps/routing/route.py",
         "            if there := restamp_if_late(replace(found, event=event), context=context):\n",
         "            if there := replace(found, event=event):\n",
@@ -657,7 +658,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "what was in the email is not stamped anew",
+        "an event that was in the email is not stamped anew",
         "steps/routing/late_writes.py",
         "        if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):\n",
         "        if not chain and chain:\n",
@@ -666,7 +667,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "an attempt shows nothing that an earlier one with an unknown outcome had not",
+        "an attempt shows no event that an earlier one with an unknown outcome did not",
         "steps/delivery/category_hold.py",
         "        elif any(each.has_passed_over(placed.event.id, placed.stored_at) "
         "for each in unknown):\n",
@@ -676,7 +677,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "a run names what it has left out",
+        "a run names the events that it left out",
         "steps/delivery/category_hold.py",
         "            left_out.append(name_of(placed.event.id))\n",
         "            continue\n",
@@ -685,7 +686,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "what is stamped anew in a thread leaves an open run behind",
+        "an event that is stamped anew in a thread leaves an open run behind",
         "steps/routing/late_writes.py",
         "        if kind_of(name) is ScheduleKind.IMMEDIATE and not claimable(chain):\n",
         "        if kind_of(name) is ScheduleKind.IMMEDIATE and not chain:\n",
@@ -694,7 +695,7 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
-        "a redrive of what failed starts the next run",
+        "a redrive of a failed run starts the next run",
         "steps/delivery/resend.py",
         "            return redrive(done.run)\n",
         "            return done\n",
@@ -702,7 +703,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a redrive spends a number of the schedule",
+        "a redrive spends a sequence of the schedule",
         "steps/occurrences/redrive.py",
         "    by.queue.send([QueuedRun(run.key, delay)])\n    _spend(run, by)\n",
         "    by.queue.send([QueuedRun(run.key, delay)])\n",
@@ -710,7 +711,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "what a later digest carried is not started again",
+        "a redrive starts nothing if a later digest had the events",
         "steps/occurrences/redrive.py",
         "        if carrier := _carrier(failed, chain, by):\n",
         "        if (carrier := _carrier(failed, chain, by)) and not carrier:\n",
@@ -718,7 +719,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a run that goes on is not started twice",
+        "a run that has not ended is not started twice",
         "steps/occurrences/redrive.py",
         "        if later := _not_ended(failed, chain):\n",
         "        if (later := _not_ended(failed, chain)) and not later:\n",
@@ -734,7 +735,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a crash leaves a number that whoever comes again spends",
+        "a repetition after a crash spends the sequence",
         "steps/occurrences/redrive.py",
         "            _spend(chain[0], by)\n            return",
         "            return",
@@ -742,7 +743,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "the number of the next occurrence is left to fan-out",
+        "the sequence of the next occurrence is left to fan-out",
         "steps/occurrences/redrive.py",
         "        if schedule.next_due_at == run.due_at:\n            return\n",
         "",
@@ -750,7 +751,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a change of the hour tells the run of a redrive from an occurrence",
+        "a change of the hour distinguishes the run of a redrive from an occurrence",
         "steps/subscribers/reschedule.py",
         "found.due_at == spent.due_at and found",
         "found",
@@ -758,7 +759,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "an immediate run gives way to a later one that was sent",
+        "an immediate run gives way to a later run that was sent",
         "steps/delivery/prepare.py",
         "    if run.is_unclaimed and gives_way(chain.newer, runs=by.runs):\n",
         "    if run.is_unclaimed and gives_way((), runs=by.runs):\n",
@@ -767,7 +768,7 @@ PREVENTED: Final = (
         "ab",
     ),
     Mutation(
-        "an immediate run gives way to a later one with an unknown outcome",
+        "an immediate run gives way to a later run with an unknown outcome",
         "steps/delivery/predecessors.py",
         "        or bool(each.uncertain)\n",
         "",
@@ -776,7 +777,7 @@ PREVENTED: Final = (
         "ab",
     ),
     Mutation(
-        "an immediate run waits until those that it ends have collected",
+        "an immediate run waits until the runs that it ends have collected",
         "steps/delivery/prepare.py",
         "        collecting = (run, *(each for each in older if each.is_unclaimed))\n",
         "        collecting = (run,)\n",
@@ -785,7 +786,7 @@ PREVENTED: Final = (
         "ab",
     ),
     Mutation(
-        "a run that is due at once is not that of the rest of its second",
+        "a run that is due at once is not reused for later events of its second",
         "steps/routing/immediate.py",
         "        if run.due_at < placed.stored_at or run.reason",
         "        if run.reason",
@@ -794,7 +795,7 @@ PREVENTED: Final = (
         "ab",
     ),
     Mutation(
-        "a run whose window is fixed ends none that collects beyond it",
+        "a run with a fixed window ends no run that collects beyond it",
         "steps/delivery/predecessors.py",
         "Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)\n",
         "Cancel(Reason.SUPERSEDED)\n",
@@ -803,7 +804,7 @@ PREVENTED: Final = (
         "ab",
     ),
     Mutation(
-        "a later run that has read before an earlier one was stored reads again",
+        "a later run that was read before an earlier one was stored is read again",
         "steps/delivery/predecessors.py",
         "    told = raise_epochs([each for each in newer if each.is_unclaimed], runs=runs)\n",
         "    told = [each for each in newer if each.is_unclaimed]\n",
