@@ -121,7 +121,7 @@ class GraceOver:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """There is nothing to send, or nobody to send it to."""
+    """There is nothing to send, or no reader to send it to."""
 
     reason: Reason
 

@@ -1,4 +1,4 @@
-"""Start an experiment, or change the weights of the one that runs."""
+"""Start an experiment, or change the weights of the running one."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from gazette.domain.ports.control import Experiments
 def start_experiment(
     name: str, weights: Mapping[int, int], *, experiments: Experiments, clock: Clock
 ) -> Experiment:
-    """Replace the experiment that runs; under the same name it keeps its start.
+    """Replace the running experiment; under the same name, it keeps its start.
 
     Raises InvalidExperiment.
     """

@@ -43,7 +43,7 @@ def look_at_waiting(
 
 
 def by_schedule(events: Iterable[Placed]) -> Mapping[str, Sequence[Placed]]:
-    """The events of each schedule, in their order."""
+    """Return the events of each schedule, in their order."""
     found: dict[str, list[Placed]] = defaultdict(list)
     for placed in events:
         found[placed.schedule].append(placed)
@@ -51,7 +51,7 @@ def by_schedule(events: Iterable[Placed]) -> Mapping[str, Sequence[Placed]]:
 
 
 def unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> Iterator[Placed]:
-    """The events that no run has sent or given up, expired ones too."""
+    """Yield the events that no run has sent or given up, expired ones included."""
     for schedule, placed in stored.items():
         until = settled_until(run for run in runs if run.key.schedule == schedule)
         yield from (each for each in placed if each.stored_at > until)

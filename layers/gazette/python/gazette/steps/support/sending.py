@@ -1,4 +1,4 @@
-"""Show whether email goes out, stop it by hand, and resume it."""
+"""Show whether email is sent, stop it by hand, and resume it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class Stream(Protocol):
     """The part of the ports `PaceGauge` and `CircuitBreaker` that people use."""
 
     def read(self, now: datetime) -> PaceReading:
-        """Its rate, and why it is stopped, if it is."""
+        """Return its rate, and why it is stopped, if it is."""
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """Stop it until somebody resumes it."""
+        """Stop it until a person resumes it."""
 
     def close_by_hand(self) -> None:
-        """Resume it, whoever stopped it."""
+        """Resume it, whatever stopped it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class SendingContext:
 
 
 def read_streams(*, context: SendingContext) -> Streams[PaceReading]:
-    """Both streams as they are at one instant."""
+    """Return the pace of both streams at one instant."""
     at = context.clock()
     return Streams(
         digest=context.streams.digest.read(at), immediate=context.streams.immediate.read(at)
@@ -44,14 +44,14 @@ def read_streams(*, context: SendingContext) -> Streams[PaceReading]:
 
 
 def stop_sending(why: str, *, context: SendingContext) -> None:
-    """Stop both streams: whoever stops all email because of a wrong template means all of it."""
+    """Stop both streams: a reason such as a wrong template concerns all email."""
     at = context.clock()
     context.streams.digest.open_by_hand(why, at)
     context.streams.immediate.open_by_hand(why, at)
 
 
 def resume_sending(*, context: SendingContext) -> Streams[PaceReading] | None:
-    """Resume both streams; returns them as they were, or None where neither was stopped."""
+    """Resume both streams; return them as they were, or None if neither was stopped."""
     before = read_streams(context=context)
     if before.digest.breaker is None and before.immediate.breaker is None:
         return None
@@ -61,17 +61,17 @@ def resume_sending(*, context: SendingContext) -> Streams[PaceReading] | None:
 
 
 def held_categories(*, context: SendingContext) -> Sequence[CategoryHold]:
-    """The categories that are on hold, by name."""
+    """Return the category holds, by name."""
     return context.holds.active()
 
 
 def hold_category(category: str, why: str, *, context: SendingContext) -> bool:
-    """Put a category on hold; False where it is already."""
+    """Put a category on hold; False if it is on hold already."""
     return context.holds.add(category_hold(category, why, context.clock(), by_hand=True))
 
 
 def resume_category(category: str, *, holds: CategoryHolds, category_stats: CategoryStats) -> bool:
-    """Release a category; False where it was not on hold.
+    """Release a category; False if it was not on hold.
 
     Its statistics are reset first: otherwise the next complaint would put it on hold again. Those
     of a category that is not on hold stay.

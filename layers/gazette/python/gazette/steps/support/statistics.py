@@ -36,7 +36,7 @@ class StatisticsContext:
 
 
 def digests_sent(slot: datetime, *, runs: Runs) -> int:
-    """How many digests of a batch were sent, whether anything was reported of them or not."""
+    """Return how many digests of a batch were sent, with or without delivery events."""
     return sum(each.status is Status.SENT for each in readable(runs.of_batch(slot)))
 
 

@@ -8,13 +8,13 @@ from gazette.domain.subscribers.suppression import Suppression
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionContext:
-    """Suppressed addresses, and the soft bounces that are counted of each."""
+    """Suppressed addresses, and the soft bounces that are counted for each."""
 
     suppressions: Suppressions
     bounces: Bounces
 
 
 def remove_suppression(found: Suppression, *, context: SuppressionContext) -> None:
-    """Reset its soft bounces and lift it, unless its cause has changed meanwhile."""
+    """Reset the soft bounces and lift the suppression, unless its cause has changed."""
     context.bounces.forget(found.address)
     context.suppressions.lift(found.address, found.cause)
