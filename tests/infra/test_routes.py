@@ -98,7 +98,7 @@ def test_by_sns_a_delivery_event_goes_to_feedback_too_or_where_it_is_seen(
         "Protocol": "sqs",
         "RawMessageDelivery": True,
         "RedrivePolicy": {"deadLetterTargetArn": undelivered},
-        "TopicArn": "{Reports}",
+        "TopicArn": "{DeliveryEvents}",
     }
 
 
@@ -112,7 +112,7 @@ def test_ses_may_publish_before_it_is_told_to(tracking: Synthesis) -> None:
     assert len(by_sns) == 2
     for resource in by_sns:
         (policy,) = resource["DependsOn"]
-        assert without_hash(policy) == "ReportsPolicy"
+        assert without_hash(policy) == "DeliveryEventsPolicy"
 
 
 def test_each_stream_has_a_configuration_set_and_where_given_a_pool(
