@@ -166,12 +166,19 @@ def bind(
 ) -> None:
     """Point `model` at a table. Times in seconds; `attempts` counts the first one.
 
-    `connections` are kept open: of more threads than that, some connect anew for each request.
+    `connections` are kept open: if more threads than that read, some connect for each request.
     https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
 
-    PynamoDB keeps one connection a model and does not look at its Meta again: a new binding has
-    to drop it, and the last binding of a process holds. The client is made here, because what
-    takes a time stamp must not wait for it.
+    PynamoDB keeps settings in class state, `Meta`, and one connection per model. Therefore:
+
+    - Each adapter binds its model when it is built, and the last binding of a process holds. Where
+      two adapters bind one model with different time-outs, the one that writes is built last:
+      `DynamoEvents` after `DynamoEventReader`, because each attempt to store an event needs a
+      stamp of its own and must not be repeated.
+    - A connection never looks at `Meta` again, so a new binding replaces it. It is not reused for
+      the same table either: its client keeps the endpoint and credentials that it was made with.
+    - The client is made here, because a write that carries a time stamp must not wait for it.
+    - A transaction goes through the connection of one model, with the time-outs of that model.
     """
     meta: Any = model.Meta
     meta.table_name = table_name
