@@ -11,7 +11,7 @@ _NOT_ACKNOWLEDGED = (
 
 RULES: Final = (
     Mutation(
-        "a claim holds only on what was read",
+        "a claim succeeds only on the row as it was read",
         "adapters/dynamodb/runs.py",
         "put_or_current(run_row(after, retention=self._retention), run_as_read(before))",
         "put_or_current(\n"
@@ -20,28 +20,28 @@ RULES: Final = (
         "tests/contract/dynamodb/test_runs.py::test_a_swap_that_lost_returns_what_won",
     ),
     Mutation(
-        "a claim holds only on the attempt that was read",
+        "a claim succeeds only on the attempt that was read",
         "adapters/dynamodb/runs.py",
         "        & (RunRow.attempt == run.attempt)\n",
         "",
         _SWAP_HOLDS,
     ),
     Mutation(
-        "a claim holds only on the epoch that was read",
+        "a claim succeeds only on the epoch that was read",
         "adapters/dynamodb/runs.py",
         "        & (RunRow.epoch == run.epoch)\n",
         "",
         _SWAP_HOLDS,
     ),
     Mutation(
-        "a joint claim holds only on what was read",
+        "a claim that carries succeeds only on the rows as they were read",
         "adapters/dynamodb/runs.py",
         "                        writes.save(row, run_as_read(before))\n",
         "                        writes.save(row)\n",
         "tests/contract/dynamodb/test_runs_together.py::test_where_one_has_moved_none_is_stored",
     ),
     Mutation(
-        "a joint claim looks at what stays as it is",
+        "a claim that carries also checks a run that stays unchanged",
         "adapters/dynamodb/runs.py",
         "                            condition=run_as_read(before),\n",
         "                            condition=RunRow.user_id.exists(),\n",
@@ -49,14 +49,14 @@ RULES: Final = (
         "::test_one_that_was_only_to_be_looked_at_and_has_moved_stops_all",
     ),
     Mutation(
-        "who finds another's claim does not send",
+        "a worker that finds another's claim does not send",
         "steps/delivery/claim.py",
         "            return stored if stored.is_claimed_like(claimed) else None\n",
         "            return stored\n",
         "tests/unit/delivery/test_deliver.py::test_a_claim_made_by_another_between_read_and_claim_wins",
     ),
     Mutation(
-        "time and deadline are looked at right before the call",
+        "time left and deadline are checked right before the call",
         "steps/delivery/deliver.py",
         "    if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:\n",
         "    if not claimed:\n",
@@ -64,7 +64,7 @@ RULES: Final = (
         "::test_trace_i_a_worker_without_time_after_its_claim_does_not_send",
     ),
     Mutation(
-        "what is deferred because of a hold is not claimed by who had read it before",
+        "deferring events of a held category makes claims on an older read fail",
         "adapters/dynamodb/deferred_events.py",
         "                    raise_epoch(run, writes)\n",
         "",
@@ -72,7 +72,7 @@ RULES: Final = (
         "::test_what_is_deferred_lies_behind_the_window_and_who_had_read_it_does_not_claim",
     ),
     Mutation(
-        "what may have gone out is not deferred",
+        "an event that may have been sent is not deferred",
         "steps/delivery/category_hold.py",
         " and placed.stored_at > until:\n",
         ":\n",
@@ -106,7 +106,7 @@ RULES: Final = (
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(
-        "a message that failed is given back",
+        "a failed message is returned to its queue",
         "observability.py",
         '            logger().exception("message failed", message_id=record.message_id)\n'
         "            raise\n",
@@ -114,7 +114,7 @@ RULES: Final = (
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(
-        "a message that waits is given back",
+        "a waiting message is returned to its queue",
         "observability.py",
         '            logger().warning("message kept for later", why=str(why), '
         "message_id=record.message_id)\n"
