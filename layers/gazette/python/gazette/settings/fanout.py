@@ -7,12 +7,12 @@ from gazette.settings.environment import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class FanoutSettings(Settings):
-    """What `fanout` needs. `spread`: longest random delay of a message, at most SQS's 900 s.
+    """What `fanout` needs. `spread`: the longest random delay of a message.
 
-    `max_lateness`: what was due longer ago is not sent; its events go with the next digest.
+    `max_lateness`: a digest that was due longer ago is not sent; its events go with the next one.
     `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
-    `mail_provider`: of `ses`, the account's quota is asked for, of which `immediate_share` is as in
-    PacingSettings.
+    `mail_provider`: with `ses`, fan-out asks for the account's quota and divides it between the
+    streams by `immediate_share`, as in PacingSettings.
     """
 
     subscribers_table: str

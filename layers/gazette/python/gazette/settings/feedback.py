@@ -10,9 +10,9 @@ class FeedbackSettings(Settings):
     """What `feedback` needs.
 
     `soft_bounces` soft bounces within `soft_bounce_days` suppress an address. `track_clicks`,
-    `opens_are_life`: 1 where a click, or an open, is a sign of life; else 0. `category_hold`: 1
-    where too many bounces or complaints put a category on hold; else 0. `installation`: as each
-    email carries it; a delivery event with another one is not of these tables.
+    `opens_are_life`: 1 if a click, or an open, is a sign of life; else 0. `category_hold`: 1
+    if too many bounces or complaints put a category on hold; else 0. `installation`: each email
+    carries it; a delivery event with another one belongs to other tables.
     """
 
     runs_table: str

@@ -9,10 +9,10 @@ from gazette.settings.environment import InvalidSetting, Settings
 class SweepSettings(Settings):
     """What `sweep` needs. Durations are seconds.
 
-    `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for a run of which nobody knows
-    whether it went out. `evidence_grace`: how long the provider's delivery event may take.
-    `longest_unknown`: how long `resend` waits for a proof that delivery events come in at all.
-    `ticks`: 1 where a clock starts digests, so that a shard can be late; else 0.
+    `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for runs of unknown outcome.
+    `evidence_grace`: how long the provider's delivery event may take. `longest_unknown`: how long
+    `resend` waits for proof that delivery events arrive at all. `ticks`: 1 if a clock starts
+    digests, so that a shard can be late; else 0.
     """
 
     runs_table: str
