@@ -31,8 +31,8 @@ _NEXT = (
     "thing, if any."
 )
 _SETTLE = (
-    "A delivery event settles it; without one the sweep does as `unknown_policy` says. The "
-    f"later ones of the schedule wait so long. {_LOOK}"
+    "A delivery event settles it; without one, the sweep applies `unknown_policy`. Later runs of "
+    f"the schedule wait until then. {_LOOK}"
 )
 
 STANDING: Mapping[SubscriberStatus, Words] = {

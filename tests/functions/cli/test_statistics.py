@@ -230,7 +230,7 @@ def test_where_nothing_was_reported_that_is_said(stage: Cloud) -> None:
         (("--week", "2026-W54"), "--week '2026-W54' is no week"),
         (("--week", "2026-W48"), "--week 2026-W48 has not begun: choose one up to 2026-W47."),
         (("--experiment", "x"), "--experiment 'x' never ran: there was none yet."),
-        (("--batch", "a", "--week", "b"), "--batch and --week are reports of their own"),
+        (("--batch", "a", "--week", "b"), "--batch and --week are separate statistics"),
         (("--csv", "/no/such/file"), "--csv /no/such/file: there is no folder /no/such"),
         (("--html", "/"), "--html / is a folder: name a file in it."),
     ],

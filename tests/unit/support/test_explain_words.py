@@ -199,9 +199,8 @@ def test_nobody_knows(world: World) -> None:
     )
     assert "(ReadTimeoutError)" in answer(world)
     world.clock.pass_time(days=1)
-    assert "That should have been over by 2026-11-23 07:16 UTC. A delivery event of the" in answer(
-        world
-    )
+    overdue = "That should have been over by 2026-11-23 07:16 UTC. A delivery event settles it"
+    assert overdue in answer(world)
 
 
 def test_what_holds_up_the_last_one_is_told_with_it(world: World) -> None:
