@@ -207,7 +207,7 @@ def test_a_message_that_fails_alone_is_delivered_again_and_its_nine_neighbours_a
         }
     (line,) = [json.loads(line) for line in logs.getvalue().splitlines() if "ERROR" in line]
     assert (line["message"], line["message_id"]) == ("message failed", "m4")
-    assert "DynamoDB did not do what was asked" in line["exception"]
+    assert "The request to DynamoDB failed" in line["exception"]
     assert ids(cloud) == Counter(f"e{number}" for number in range(10) if number != 4)
     cloud.work("ingest", bodies[4])
     assert ids(cloud) == Counter(f"e{number}" for number in range(10))

@@ -67,5 +67,5 @@ def test_an_account_that_does_not_answer_is_unavailable(ses: StandIn, answer: An
 @pytest.mark.parametrize("rate", [0.0, -1.0])
 def test_an_account_that_names_no_rate_is_unavailable(ses: StandIn, rate: float) -> None:
     ses.max_send_rate = rate
-    with pytest.raises(Unavailable, match="named no rate"):
+    with pytest.raises(Unavailable, match="reported no maximum send rate"):
         real().quota()

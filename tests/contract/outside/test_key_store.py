@@ -77,7 +77,7 @@ def test_a_secret_that_holds_no_keys_is_named_with_what_to_do(secret: str, conte
 
 def test_a_secret_of_bytes_is_one_that_holds_no_keys(secret: str) -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretBinary=b"\x00")
-    with pytest.raises(InvalidKeys, match="it is no JSON"):
+    with pytest.raises(InvalidKeys, match="it is not JSON"):
         SecretKeyStore(secret).read()
 
 

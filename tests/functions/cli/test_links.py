@@ -146,7 +146,7 @@ def test_a_secret_that_holds_no_keys_is_named_and_its_content_is_not() -> None:
         assert done.exit_code == 2
         (line,) = done.stderr.splitlines()
         assert "secret:links" in line
-        assert "does not contain valid link keys: it is no JSON" in line
+        assert "does not contain valid link keys: it is not JSON" in line
         assert "p4ssw0rd" not in line
 
 

@@ -440,7 +440,7 @@ def test_an_instant_elsewhere_is_told_in_utc() -> None:
         ('{"source": "aws.ses", "detail-type": "Email Sent", "detail": "{}"}', "detail is"),
         (json.dumps({"Type": "Notification"}), "Message"),
         (json.dumps({"Type": "Notification", "Message": {"eventType": "Send"}}), "Message"),
-        (notification("{"), "Message of a notification of SNS must be JSON"),
+        (notification("{"), "Message of an SNS notification must be JSON"),
         (notification("[]"), "JSON object"),
         (notification({"eventType": "Send", "mail": mail(messageId=None)}), "messageId"),
         (body(mail=mail(messageId=None)), "messageId"),

@@ -60,16 +60,16 @@ def test_what_is_written_is_read_again() -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("x" * 64, "it is no JSON"),
-        ("", "it is no JSON"),
-        ("[]", "it is no JSON object with a key in it"),
-        ("{}", "it is no JSON object with a key in it"),
-        ('"k1"', "it is no JSON object with a key in it"),
-        (json.dumps({"one": "x" * 32}), "one of its names is not k1, k2, … up to k999999"),
-        (json.dumps({"k0": "x" * 32}), "one of its names is not k1, k2, … up to k999999"),
-        (json.dumps({"k1": "x" * 31}), "k1 is no text of at least 32 characters"),
-        (json.dumps({"k1": "x" * 32, "k2": None}), "k2 is no text of at least 32 characters"),
-        ('{"k1": "' + r"\ud800" * 32 + '"}', "a key holds half a surrogate, which is no text"),
+        ("x" * 64, "it is not JSON"),
+        ("", "it is not JSON"),
+        ("[]", "it is not a JSON object with at least one key"),
+        ("{}", "it is not a JSON object with at least one key"),
+        ('"k1"', "it is not a JSON object with at least one key"),
+        (json.dumps({"one": "x" * 32}), "one of its key ids is not k1, k2, … up to k999999"),
+        (json.dumps({"k0": "x" * 32}), "one of its key ids is not k1, k2, … up to k999999"),
+        (json.dumps({"k1": "x" * 31}), "k1 is not a string of at least 32 characters"),
+        (json.dumps({"k1": "x" * 32, "k2": None}), "k2 is not a string of at least 32 characters"),
+        ('{"k1": "' + r"\ud800" * 32 + '"}', "a key contains a lone surrogate, which is not valid text"),
     ],
 )
 def test_what_is_wrong_is_said_and_the_content_is_not(content: str, words: str) -> None:
@@ -160,7 +160,7 @@ def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
 
 def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Installation) -> None:
     """Loud enough for an alarm, and yet the links of most emails are made."""
-    process.secret.refusal = InvalidKeys("it is no JSON")
+    process.secret.refusal = InvalidKeys("it is not JSON")
     process.wait(TTL)
     complaints = 0
     for _ in range(120):

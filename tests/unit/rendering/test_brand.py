@@ -23,10 +23,10 @@ def test_a_name_and_an_address_are_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"colour": "#000000"}, "there is no 'colour'; it may have name, postal_address, accent"),
+        ({"colour": "#000000"}, "unknown field 'colour'; allowed are name, postal_address, accent"),
         ({"name": " "}, "name is missing"),
         ({"postal_address": ""}, "postal_address is missing"),
-        ({"name": 7}, "name must be a text"),
+        ({"name": 7}, "name must be a string"),
         ({"logo_width": "120"}, "logo_width must be a whole number"),
         ({"logo_width": True}, "logo_width must be a whole number"),
         ({"logo": "javascript:alert(1)"}, "logo must be a web address"),
@@ -34,7 +34,7 @@ def test_a_name_and_an_address_are_enough(tmp_path: Path) -> None:
         ({"help": "https://shop.example/<x>"}, "help must be a web address that begins"),
         ({"logo_width": 0}, "logo_width must be 1 to 536 pixels"),
         ({"logo_height": 537}, "logo_height must be 1 to 536 pixels"),
-        ({"name": "Shop\u202e"}, "name must be one line, and text alone"),
+        ({"name": "Shop\u202e"}, "name must be one line without control characters"),
         ({"name": "Shop\ud800"}, "name must be one line"),
         ({"postal_address": "1 High Street\nTown"}, "postal_address must be one line"),
         ({"home": "shop.example"}, "home must be a web address"),

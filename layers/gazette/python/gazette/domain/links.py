@@ -1,6 +1,6 @@
 """Links for readers: the URLs that an email may show, and signed tokens. Pure.
 
-A token stands in for a login, so whoever holds the keys can act for any reader.
+A token replaces a login, so whoever has the keys can act for any reader.
 """
 
 import base64
@@ -17,27 +17,27 @@ from typing import Any
 from gazette.domain.errors import InvalidKeys, InvalidToken, UnknownKey
 
 LONGEST_URL = 2000
-"""Characters. Longer ones are cut off or refused on their way to a browser."""
+"""Characters. Longer URLs may be cut off or refused on their way to a browser."""
 
 _WEB = re.compile(r"https?://[A-Za-z0-9\[][!#-;=?-~]*")
-"""RFC 3986, absolute, http or https alone; neither quotes nor angle brackets nor spaces."""
+"""An absolute http or https URL (RFC 3986) without quotes, angle brackets and spaces."""
 
 
 def is_web_link(url: str) -> bool:
-    """Whether a reader may be led there: never `javascript:` or `data:`, nothing that is cut."""
+    """Whether an email may link there: http or https only, and short enough not to be cut off."""
     return len(url) <= LONGEST_URL and _WEB.fullmatch(url) is not None
 
 
 KEY_ID = re.compile(r"k[1-9][0-9]{0,5}")
-"""`k1`, `k2`, …: the highest number is the newest."""
+"""`k1`, `k2`, …: the key with the highest number is the newest."""
 
 SHORTEST_KEY = 32
-"""Characters. A key that can be guessed lets anybody unsubscribe anybody."""
+"""Characters. With a key that can be guessed, anybody could unsubscribe anybody."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkKeys:
-    """The keys by id, one at least. Never shown by repr."""
+    """The keys by id, at least one. `repr` does not show them."""
 
     by_id: Mapping[str, bytes] = field(repr=False)
 
@@ -52,9 +52,9 @@ class LinkKeys:
         return self.ids[-1]
 
     def with_next(self, key: str) -> "LinkKeys":
-        """These, and `key` with the next number, which signs from now on.
+        """These keys, and `key` with the next number, which signs from now on.
 
-        Raises InvalidKeys where there is none that could be read again.
+        Raises InvalidKeys if there is no valid number left.
         """
         key_id = f"k{_number(self.newest) + 1}"
         if not KEY_ID.fullmatch(key_id):
@@ -62,36 +62,36 @@ class LinkKeys:
         return LinkKeys({**self.by_id, key_id: key.encode()})
 
     def without(self, key_id: str) -> "LinkKeys":
-        """These but for one: what it signed is no longer accepted. Never the newest."""
+        """These keys without one, whose links are no longer accepted. Never the newest."""
         if key_id == self.newest:
             raise ValueError(f"{key_id} is the key that signs")
         return LinkKeys({name: key for name, key in self.by_id.items() if name != key_id})
 
     def to_json(self) -> str:
-        """As the secret holds them; `read_keys` reads it."""
+        """The keys as JSON, as the secret stores them; `read_keys` reads it."""
         return json.dumps({key_id: self.by_id[key_id].decode() for key_id in self.ids})
 
 
 def read_keys(content: str) -> LinkKeys:
     """The keys in the content of a secret, such as `{"k1": "…"}`.
 
-    Raises InvalidKeys, which says what is wrong and never what the content is.
+    Raises InvalidKeys, whose message never contains the content.
     """
     try:
         found: Any = json.loads(content)
     except ValueError:
-        raise InvalidKeys("it is no JSON") from None  # whose message would quote the content
+        raise InvalidKeys("it is not JSON") from None  # the cause would quote the content
     if not isinstance(found, dict) or not found:
-        raise InvalidKeys("it is no JSON object with a key in it")
+        raise InvalidKeys("it is not a JSON object with at least one key")
     for key_id, key in found.items():
         if not KEY_ID.fullmatch(key_id):
-            raise InvalidKeys("one of its names is not k1, k2, … up to k999999")
+            raise InvalidKeys("one of its key ids is not k1, k2, … up to k999999")
         if not isinstance(key, str) or len(key) < SHORTEST_KEY:
-            raise InvalidKeys(f"{key_id} is no text of at least {SHORTEST_KEY} characters")
+            raise InvalidKeys(f"{key_id} is not a string of at least {SHORTEST_KEY} characters")
     try:
         return LinkKeys({key_id: key.encode() for key_id, key in found.items()})
     except UnicodeError:
-        raise InvalidKeys("a key holds half a surrogate, which is no text") from None
+        raise InvalidKeys("a key contains a lone surrogate, which is not valid text") from None
 
 
 def _number(key_id: str) -> int:
@@ -102,9 +102,9 @@ _SIGNATURE_BYTES = 16
 
 
 class Purpose(StrEnum):
-    """What a link is for: a token of one never does for another.
+    """The purpose of a link. A token for one purpose is never valid for another.
 
-    Each names the run whose email holds it: so it is known which email a reader left by.
+    Each token names the run of its email, so it is known by which email a reader unsubscribed.
     """
 
     UNSUBSCRIBE = "unsubscribe"
@@ -115,8 +115,8 @@ class Purpose(StrEnum):
 def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
     """A token, `[A-Za-z0-9_.-]`, that proves this installation made a link for `payload`.
 
-    `<key id>.<payload>.<signature>`, by the newest key. HMAC-SHA-256 (RFC 2104), cut to 128 bits:
-    long enough that none can be guessed, short enough for a header.
+    `<key id>.<payload>.<signature>`, signed with the newest key. HMAC-SHA-256 (RFC 2104), cut to
+    128 bits: too long to be guessed, short enough for a header.
     """
     return _token(payload, purpose, keys.newest, keys.by_id[keys.newest])
 
@@ -124,14 +124,14 @@ def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
 def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
     """The payload that `token` was signed for.
 
-    Raises UnknownKey where it names a key that is not among `keys`, and InvalidToken for any other
-    text that none of them signed for `purpose`.
+    Raises UnknownKey if it names a key that is not in `keys`, and InvalidToken for any other text
+    that was not signed for `purpose`.
     """
     key_id, _, signed = token.partition(".")
     if not KEY_ID.fullmatch(key_id):
         raise InvalidToken("This link names no key.")
     if key_id not in keys.by_id:
-        raise UnknownKey("This link names a key that is not known.")
+        raise UnknownKey("This link names an unknown key.")
     try:
         payload = _decode(signed.partition(".")[0]).decode()
     except (binascii.Error, UnicodeError) as err:

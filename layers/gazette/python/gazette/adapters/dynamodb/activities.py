@@ -1,4 +1,4 @@
-"""Activities in DynamoDB: one row under the entity, a pointer to it under the parent."""
+"""Activities in DynamoDB: one row under the entity, and a pointer to it under the parent."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ class DynamoActivities:
         return decoded(row, _found)
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """The pointers first, so that whoever finds the activity finds it from every side."""
+        """Write the pointers first, so that an activity that exists is found from every side."""
         self._point(activity, ActivityRow.entity.does_not_exist())
         current = put_or_current(self._row(activity), ActivityRow.entity.does_not_exist())
         return (True, activity) if current is None else (False, decoded(current, _found))
@@ -47,7 +47,7 @@ class DynamoActivities:
             return False
 
     def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
-        """One conditional UpdateItem; one GetItem more where it was withdrawn before."""
+        """One conditional UpdateItem; one more GetItem if it was retracted before."""
         row = ActivityRow(entity, activity_id)
         withdrawn = written(
             row.update,
@@ -117,15 +117,15 @@ class DynamoActivities:
 
 
 def _pointer(home: str, activity_id: str) -> str:
-    """A sort key that no activity has: ids are without control characters.
+    """A sort key that no activity can have, because ids have no control characters.
 
-    The entity by its hash, because a key of DynamoDB ends at 1,024 bytes.
+    It has the entity's hash, because a sort key of DynamoDB is at most 1,024 bytes long.
     """
     return f"\t{hashlib.sha256(home.encode()).hexdigest()}\t{activity_id}"
 
 
 def _says(activity: Activity) -> Condition:
-    """The row still says what `activity` says."""
+    """The row has not changed since `activity` was read."""
     amended_at = (
         ActivityRow.amended_at.does_not_exist()
         if activity.amended_at is None

@@ -1,6 +1,6 @@
-"""Values that are stored as JSON in one attribute: days, and everything that has a history.
+"""Values stored as JSON in one attribute: days, and everything with a history.
 
-One string can be the condition of a write, and is read three times as fast as a map.
+A string can be compared in the condition of a write, and decodes three times as fast as a map.
 """
 
 import json
@@ -78,7 +78,7 @@ def read_changes(text: str) -> History[FollowState]:
 def write_service_choices(choices: History[Preferences]) -> str:
     """`[[instant, {category: frequency}, hour, minute, weekday, days, pause, zone], …]`.
 
-    Empty where the history is.
+    An empty string for an empty history.
     """
     return _write_history(choices, _write_preferences) if choices else ""
 
@@ -89,7 +89,7 @@ def read_service_choices(text: str | None) -> History[Preferences]:
 
 
 def write_reader_choices(choices: ReaderChoices) -> str:
-    """`{field: [[instant, value], …]}`, without the fields that were never chosen; empty: none."""
+    """`{field: [[instant, value], …]}` of the fields that were chosen; an empty string if none."""
     written = {
         name: [[_write_instant(at), _WRITE.get(name, _same)(value)] for at, value in history]
         for name in _READ

@@ -1,4 +1,4 @@
-"""How the adapters speak to DynamoDB: bindings, conditions, errors. Rows are in tables.py."""
+"""What all DynamoDB adapters share: table bindings, conditional writes, errors. Rows: tables.py."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -23,7 +23,8 @@ RowT = TypeVar("RowT", bound="Row")
 ValueT = TypeVar("ValueT")
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2)
-"""Seconds between attempts of a write that meets a transaction: those take milliseconds."""
+"""Seconds between attempts of a write that conflicts with a transaction, which takes milliseconds.
+"""
 
 _CONDITIONS = {"ConditionalCheckFailedException", "ConditionalCheckFailed", "TransactionConflict"}
 
@@ -35,17 +36,17 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def instant_text(instant: datetime) -> str:
-    """An instant as it is stored: UTC, microseconds, sorted by time when sorted as text."""
+    """An instant as stored: UTC with microseconds, so that text order is time order."""
     return instant.astimezone(UTC).strftime(_INSTANT)
 
 
 def instant_number(instant: datetime) -> int:
-    """An instant that is added to where it is stored: microseconds since 1970."""
+    """An instant as a number to which DynamoDB can add: microseconds since 1970."""
     return (instant - _EPOCH) // MICROSECOND
 
 
 def numbered_instant(number: float) -> datetime:
-    """The instant of a stored number. PynamoDB calls every number a float; this one is whole."""
+    """The instant of a stored number. PynamoDB types it as float, but it is a whole number."""
     return _EPOCH + int(number) * MICROSECOND
 
 
@@ -64,28 +65,27 @@ class InstantAttribute(Attribute[datetime]):
 
 
 _MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""What decoding raises where an attribute is not what it should be."""
+"""What decoding a malformed attribute can raise."""
 
 
 class Row(Model):
-    """A row of which every attribute that can be decoded is set, whatever the others hold.
+    """A row that can be decoded even if some of its attributes are malformed.
 
-    PynamoDB would raise in the middle of a query, and whatever comes behind the row would never
-    be seen. Attributes that the model does not have are passed over. `flaw` names one that could
-    not be decoded.
+    PynamoDB would raise in the middle of a query, and the rows after it would never be read.
+    Unknown attributes are ignored. `flaw` names an attribute that could not be decoded.
     """
 
     flaw: str = ""
 
     @classmethod
     def from_raw_data(cls: type[RowT], data: dict[str, Any]) -> RowT:
-        """The row, whatever it holds."""
+        """The row, whatever its attributes contain."""
         row = cls()
         row.deserialize(data)
         return row
 
     def deserialize(self, attribute_values: dict[str, dict[str, Any]]) -> None:
-        """Attribute by attribute, after all at once has failed."""
+        """Decode all attributes at once; if that fails, each by itself."""
         try:
             super().deserialize(attribute_values)
         except _MALFORMED:
@@ -109,7 +109,7 @@ class Row(Model):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Partition and sort key, as far as they can be read."""
+        """Partition and sort key, as far as they can be decoded."""
         names = (self._hash_keyname, self._range_keyname)
         return tuple(str(getattr(self, name)) for name in names if name)
 
@@ -121,10 +121,10 @@ def decoded(
     projected: bool = False,
     needs: Collection[str] = (),
 ) -> ValueT:
-    """What `decode` makes of a row. Raises UnreadableRow, which says nothing of what is in it.
+    """The row, decoded by `decode`. Raises UnreadableRow, whose text contains no values.
 
-    `projected`: of an index that has only some of the attributes, so that others may be missing.
-    `needs`: attributes that other kinds of rows in the table do not have, and this one must.
+    `projected`: the row comes from an index without some of the attributes. `needs`: attributes
+    that the model allows to be missing, but this kind of row must have.
     """
     flaw = row.flaw
     if not projected:
@@ -147,7 +147,7 @@ def decoded(
 def each_decoded(
     rows: Iterable[RowT], decode: Callable[[RowT], ValueT], *, projected: bool = False
 ) -> Iterator[ValueT | UnreadableRow]:
-    """The same of many: one that cannot be read is told in its place, and the next ones follow."""
+    """Decode many rows. An unreadable row yields its UnreadableRow, and the next rows follow."""
     for row in rows:
         try:
             yield decoded(row, decode, projected=projected)
@@ -164,7 +164,7 @@ def bind(
     read_timeout: float = 1.0,
     connections: int = 10,
 ) -> None:
-    """Point `model` at a table. Times in seconds; `attempts` counts the first one.
+    """Bind `model` to a table. Times are in seconds; `attempts` includes the first one.
 
     `connections` are kept open: if more threads than that read, some connect for each request.
     https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
@@ -194,18 +194,18 @@ def bind(
 
 @cache
 def _session() -> Session:
-    """One for all bindings: each of its own would read the model of DynamoDB anew."""
+    """One session for all bindings; otherwise each would load botocore's DynamoDB model again."""
     return get_session()
 
 
 class TransactionInTheWay(Unavailable):
-    """A single write met a transaction on the same row, and was not made."""
+    """A single write conflicted with a transaction on the same row, and was not made."""
 
 
 class ConditionFailed(Exception):
-    """A conditional write found something else; `item` is the raw row where ALL_OLD was asked.
+    """The condition of a write did not hold. `item` is the raw row, if ALL_OLD was requested.
 
-    Also for a transaction of which a condition failed, or that met another one on its way.
+    Also raised for a transaction in which a condition failed, or that conflicted with another.
     """
 
     def __init__(self, item: dict[str, Any] | None) -> None:
@@ -215,7 +215,7 @@ class ConditionFailed(Exception):
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """A failed condition becomes ConditionFailed; whatever else goes wrong, Unavailable."""
+    """Translate a failed condition into ConditionFailed, and any other error into Unavailable."""
     try:
         yield
     except (PynamoDBException, BotoCoreError, ClientError) as err:
@@ -226,12 +226,12 @@ def translated() -> Iterator[None]:
         if codes & _CONDITIONS:
             raise ConditionFailed(response.get("Item")) from err
         if "TransactionConflictException" in codes:
-            raise TransactionInTheWay(f"A transaction held the row: {err}") from err
-        raise Unavailable(f"DynamoDB did not do what was asked: {err}") from err
+            raise TransactionInTheWay(f"A transaction is in progress on the row: {err}") from err
+        raise Unavailable(f"The request to DynamoDB failed: {err}") from err
 
 
 def _client_error(err: BaseException) -> ClientError | None:
-    """botocore's own error, which PynamoDB wraps once or twice and strips of the row."""
+    """botocore's error, which has the row. PynamoDB wraps it once or twice and drops the row."""
     cause: BaseException | None = err
     while cause is not None:
         if isinstance(cause, ClientError) and not isinstance(cause, VerboseClientError):
@@ -241,12 +241,12 @@ def _client_error(err: BaseException) -> ClientError | None:
 
 
 def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> RowT | None:
-    """Write the whole row if `condition` holds; else return the row that is there.
+    """Write the whole row if `condition` holds, or else return the current row.
 
-    None: written. Raises LookupError where the condition failed and there is no row.
-    `repeat`: also after it met a transaction; not for what carries a stamp of its own time.
-    PynamoDB's own `save` cannot ask for ALL_OLD, which is what lets a writer whose answer was
-    lost recognise its own write; so it builds the request, and its connection sends it.
+    None: the row was written. Raises LookupError if the condition failed and there is no row.
+    `repeat`: repeat the write after a conflict with a transaction; False for a row that carries
+    the time of the write. PynamoDB's `save` cannot request ALL_OLD, by which a writer recognises
+    its own write if the answer was lost. So PynamoDB only builds and sends the request.
     """
     request = row.get_save_kwargs_from_instance(condition, "ALL_OLD")
     connection = row._get_connection().connection
@@ -257,7 +257,7 @@ def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> R
         )
     except ConditionFailed as found:
         if found.item is None:
-            raise LookupError(f"There is no such row in {request['TableName']}.") from found
+            raise LookupError(f"The table {request['TableName']} has no such row.") from found
         return type(row).from_raw_data(found.item)
     return None
 
@@ -265,9 +265,9 @@ def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> R
 def update_or_current(
     row: RowT, actions: list[Action], condition: Condition
 ) -> tuple[bool, RowT | None]:
-    """Change the row if `condition` holds; whether it did, and the row as it is now, if any.
+    """Update the row if `condition` holds. Return whether it did, and the current row, if any.
 
-    Not repeated where a transaction is in the way: for rows that no transaction touches.
+    Not repeated after a conflict with a transaction: only for rows that no transaction writes.
     """
     request = row.get_update_kwargs_from_instance(actions, condition, "ALL_OLD")
     connection = row._get_connection().connection
@@ -282,10 +282,10 @@ def update_or_current(
 def updated_from(
     row: Model, actions: list[Action], condition: Condition
 ) -> Mapping[str, Any] | None:
-    """Change the row if `condition` holds; what was there before of what was changed, raw.
+    """Update the row if `condition` holds. Return the raw old values of the updated attributes.
 
-    None: the condition did not hold. Not repeated where a transaction is in the way: for rows
-    that no transaction touches.
+    None: the condition did not hold. Not repeated after a conflict with a transaction: only for
+    rows that no transaction writes.
     """
     request = row.get_update_kwargs_from_instance(actions, condition)
     connection = row._get_connection().connection
@@ -299,7 +299,7 @@ def updated_from(
 
 
 def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:
-    """Make a conditional write of one row; False where its condition did not hold."""
+    """Make a conditional write of one row. Return False if its condition did not hold."""
     try:
         _repeated(partial(write, *args, **named), _PAUSES)
     except ConditionFailed:
@@ -308,8 +308,9 @@ def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:
 
 
 def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
-    """A write that meets a transaction on its row is refused, and nothing else repeats it.
+    """Repeat a write that was refused because a transaction was in progress on its row.
 
+    Neither DynamoDB nor PynamoDB repeats it.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
     """
     for pause in (*pauses, None):
@@ -326,9 +327,9 @@ def _repeated(write: Callable[[], object], pauses: tuple[float, ...]) -> None:
 
 @contextmanager
 def transaction(model: type[Model]) -> Iterator[TransactWrite]:
-    """All writes inside or none. Raises ConditionFailed where a condition did not hold.
+    """Make all writes or none. Raises ConditionFailed if a condition did not hold.
 
-    Sent by the connection of `model`, so with its time-outs.
+    The connection of `model` sends it, with its time-outs.
     """
     connection = model._get_connection().connection
     with translated(), TransactWrite(connection=connection) as writes:

@@ -1,4 +1,4 @@
-"""Events that no email can show, or showed in time; and those of held categories."""
+"""Excludes, expires and defers events."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,8 @@ from gazette.domain.scheduling.kinds import Unsent
 _REASON_CHARACTERS = 500
 
 _A_TRANSACTION = 49
-"""Events, and their run: half of what DynamoDB takes, whose sum must not be above 4 MB.
+"""Events per transaction, beside their run: half of DynamoDB's limit, because all of it together
+must not exceed 4 MB.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 

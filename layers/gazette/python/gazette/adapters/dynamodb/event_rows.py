@@ -1,4 +1,4 @@
-"""Rows of the table `events`, written and read."""
+"""Encodes and decodes rows of the table `events`, and builds their conditions."""
 
 import json
 from datetime import UTC, datetime
@@ -11,41 +11,41 @@ from gazette.domain.model import Actor, Entity, Event, Placed, Retracted
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
-    """`schedule#instant`: under which schedule an event is, since when; sorts by time."""
+    """`schedule#instant`: the schedule of an event, and since when; sorts by time."""
     return f"{schedule}#{instant_text(instant)}"
 
 
 def absent(now: datetime) -> Condition:
-    """Not there, or expired."""
+    """The event does not exist, or has expired."""
     absent: Condition = EventRow.event_id.does_not_exist() | expired(now)
     return absent
 
 
 def expired(now: datetime) -> Condition:
-    """It is not sent any more, deleted by DynamoDB or not, which takes its time."""
+    """The event has expired, although DynamoDB may not have deleted it yet."""
     expired: Condition = (EventRow.lasts_until <= now) | (EventRow.expires_at <= now)
     return expired
 
 
 def in_place(placed: Placed) -> Condition:
-    """The event still is under the schedule and since the time that were read."""
+    """The event still has the schedule and the storage time that were read."""
     unmoved: Condition = EventRow.stored == stored_key(placed.schedule, placed.stored_at)
     return unmoved
 
 
 def no_longer_than(until: datetime) -> Condition:
-    """It does not last longer than that: no life is made shorter."""
+    """The event does not last beyond `until`, so that the write does not shorten its life."""
     shorter: Condition = EventRow.lasts_until.does_not_exist() | (EventRow.lasts_until <= until)
     return shorter
 
 
 def end_of(row: EventRow) -> datetime:
-    """Up to when it is sent, or the trace of a retraction holds."""
+    """When the event, or the trace of its retraction, expires."""
     return row.lasts_until or row.expires_at
 
 
 def found_in(row: EventRow) -> Placed | Retracted:
-    """The event and its place, or the trace of one that was retracted."""
+    """The event with its schedule, or the trace of a retraction."""
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, instant = (row.stored or "").partition("#")
@@ -59,7 +59,7 @@ def trace_in(row: EventRow) -> Retracted:
 
 
 def body_of(event: Event) -> str:
-    """What an event says, as JSON: the same event always makes the same text."""
+    """The content of an event as JSON. Equal events have equal text."""
     fields = {
         "category": event.category,
         "entity": [event.entity.type, event.entity.id, event.entity.title, event.entity.url],

@@ -1,4 +1,4 @@
-"""Events in DynamoDB: one row an event, read by window from a local index."""
+"""Events in DynamoDB: one row per event, read by window from a local index."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -43,9 +43,9 @@ _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 class DynamoEvents:
     """The port `Events` on the table `events`.
 
-    `timeout`, in seconds, bounds one attempt to write: the settle lag of the readers must be
-    longer. The client does not repeat writes, because each attempt takes a stamp of its own.
-    `retention`: how long an event lasts at least.
+    `timeout`, in seconds, bounds one attempt to write; the settle lag must be longer. The client
+    does not repeat writes, because each attempt needs its own time stamp. `retention`: the
+    shortest life of an event.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class DynamoEvents:
     def move(
         self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
     ) -> Placed | None:
-        """One conditional UpdateItem, or a transaction where the guard asks for more."""
+        """One conditional UpdateItem, or a transaction if the guard has more conditions."""
         now = self._clock()
         if guard.not_after and now > guard.not_after:
             return None
@@ -146,7 +146,7 @@ class DynamoEvents:
         )
 
     def remove(self, placed: Placed, guard: Guard) -> bool:
-        """One conditional DeleteItem, or a transaction where the guard asks for more."""
+        """One conditional DeleteItem, or a transaction if the guard has more conditions."""
         row = EventRow(placed.event.user_id, placed.event.id)
         if guard.is_alone:
             return written(row.delete, in_place(placed))
@@ -159,7 +159,7 @@ class DynamoEvents:
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """One GetItem, and one conditional PutItem that keeps nothing but the key."""
+        """One GetItem, and one conditional PutItem that leaves only the trace."""
         while True:
             found = self.get(user_id, event_id)
             if isinstance(found, Retracted):
@@ -204,7 +204,7 @@ class DynamoEventReader:
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
         """One strongly consistent Query per megabyte of events; none for an empty window.
 
-        What DynamoDB should have deleted is not there: the run that sent it may be gone as well.
+        Rows past their TTL are left out, deleted or not: the run that sent them may be gone.
         """
         if window.is_empty:
             return
@@ -216,21 +216,21 @@ class DynamoEventReader:
                     yield found
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        """One strongly consistent Query that reads one event at most."""
+        """One strongly consistent Query that reads at most one event."""
         if window.is_empty:
             return False
         with translated():
             return any(True for _ in _stored_in(user_id, schedule, window, limit=1))
 
     def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
-        """One strongly consistent Query of the index per megabyte; it has no retracted ones."""
+        """One strongly consistent Query of the index per megabyte. It has no retracted events."""
         with translated():
             rows = EventRow.stored_index.query(user_id, consistent_read=True)
             yield from _kept(rows, self._clock())
 
 
 def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[Placed | UnreadableRow]:
-    """What is not to be deleted yet; whether a row is that cannot be read, it may not say."""
+    """The events before their TTL. Unreadable rows are always included."""
     for row in rows:
         for found in each_decoded([row], found_in):
             if isinstance(found, UnreadableRow) or (
@@ -240,7 +240,7 @@ def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[Placed | Unreadab
 
 
 def _occurred_by(until: datetime, row: EventRow) -> bool:
-    """What cannot be read, nobody could tell from what was to be erased."""
+    """Whether the event occurred by `until`. Unreadable rows count, so that erasure misses none."""
     try:
         found = decoded(row, found_in)
     except UnreadableRow:
@@ -258,7 +258,7 @@ def _lasting(until: datetime, schedule: str) -> list[Action]:
 def _stored_in(
     user_id: str, schedule: str, window: Window, *, limit: int | None = None
 ) -> Iterable[EventRow]:
-    """From right behind the key that `since` makes: BETWEEN has both its ends."""
+    """The rows in the window, without its beginning. BETWEEN includes both ends, hence the `!`."""
     rows: Iterable[EventRow] = EventRow.stored_index.query(
         user_id,
         EventRow.stored.between(

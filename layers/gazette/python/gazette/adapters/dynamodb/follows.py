@@ -1,4 +1,4 @@
-"""Follows in DynamoDB: one row a follower of an entity, with every change of it."""
+"""Follows in DynamoDB: one row per follower of an entity, with the history of the follow."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -21,7 +21,7 @@ from gazette.domain.subscribers.following import Follow
 
 
 class DynamoFollows:
-    """The port `Follows` on the table `follows`. `retention` is that of ended follows."""
+    """The port `Follows` on the table `follows`. `retention`: how long ended follows are stored."""
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
         bind(FollowRow, table_name)
@@ -61,7 +61,7 @@ class DynamoFollows:
     def page(
         self, entity: str, *, after: str, through: str = "", limit: int
     ) -> Sequence[Follow | UnreadableRow]:
-        """One strongly consistent Query per megabyte; user ids are ASCII, so `~` ends them."""
+        """One strongly consistent Query per megabyte. User ids are ASCII: none sorts after `~`."""
         with translated():
             rows = FollowRow.query(
                 entity,

@@ -1,4 +1,4 @@
-"""Runs in DynamoDB: one row a run, written only under conditions."""
+"""Runs in DynamoDB: one row per run, written only under conditions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ from gazette.domain.scheduling.calendar import slot_id
 from gazette.domain.stored import as_stored
 
 PARTITIONS = 16
-"""Of each index. An index takes what the table takes only if its partitions share the writes.
+"""Partitions of each index, which share its writes. One partition would limit the whole table.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
 
@@ -60,7 +60,7 @@ class DynamoRuns:
         return decoded(row, _run)
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        """One strongly consistent Query where one of the last sixteen runs was sent."""
+        """One strongly consistent Query if one of the last sixteen runs was sent."""
         found: list[Run] = []
         with translated():
             rows = RunRow.query(
@@ -95,7 +95,7 @@ class DynamoRuns:
         return after if current is None else decoded(current, _run)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
-        """One TransactWriteItems, and where it fails one GetItem."""
+        """One TransactWriteItems, and one GetItem if it fails."""
         try:
             with transaction(RunRow) as writes:
                 for before, after in pairs:
@@ -136,7 +136,7 @@ class DynamoRuns:
 
 
 def slot_partition(slot: datetime, partition: int) -> str:
-    """The key that what is due in a slot shares with a sixteenth of it."""
+    """The partition key of a sixteenth of a slot's runs."""
     return f"{slot_id(slot)}#{partition:02d}"
 
 

@@ -1,4 +1,4 @@
-"""Schedules in DynamoDB, with the sparse index of what is due."""
+"""Schedules in DynamoDB, with the sparse index of due schedules."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ _PAGE = 100
 
 
 class DynamoSchedules:
-    """The port `Schedules` on the table `schedules`. `shards` must be what fan-out reads."""
+    """The port `Schedules` on the table `schedules`. `shards`: as many as fan-out reads."""
 
     def __init__(self, table_name: str, *, shards: int) -> None:
         bind(ScheduleRow, table_name)
@@ -75,7 +75,7 @@ class DynamoSchedules:
                 return
 
     def count_due(self, slot: datetime, shard: int) -> int:
-        """One Query of the index per megabyte of schedules, which sends none of them."""
+        """One Query of the index per megabyte of schedules. Returns only their number."""
         with translated():
             return ScheduleRow.due_index.count(_due(slot, shard))
 

@@ -71,7 +71,7 @@ class DynamoSubscribers:
         )
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
-        """One conditional UpdateItem: signs of life have their own attribute and writer."""
+        """One conditional UpdateItem, which leaves signs of life alone: they have another writer."""
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
         reader = write_reader_choices(subscriber.reader_choices)
@@ -155,7 +155,7 @@ class DynamoSubscribers:
         )
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """One conditional PutItem: nothing but the key and the instant is left."""
+        """One conditional PutItem that leaves only the key and the instant of erasure."""
         return written(
             SubscriberRow(user_id, erased_at=at).save,
             (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))

@@ -1,6 +1,6 @@
-"""The DynamoDB tables as PynamoDB models: names of attributes, keys and indexes, nothing more.
+"""The DynamoDB tables as PynamoDB models: attributes, keys and indexes.
 
-docs/tables.md says what each table is for and what each write costs.
+docs/tables.md says what each table is for, and what each write costs.
 """
 
 from pynamodb.attributes import (
@@ -23,11 +23,11 @@ from gazette.adapters.dynamodb.client import InstantAttribute, Row
 
 
 class SubscriberRow(Row):
-    """Table `subscribers`, one row a user id.
+    """Table `subscribers`, one row per user id.
 
-    A row without `email` has no profile: signs of life and choices that came before it, or what
-    is left after erasure. `choices` is JSON: [[instant, {category: frequency}], …]; so are
-    `service_choices` and `reader_choices`, see attributes.py, which most rows do not have.
+    A row without `email` has no profile: it has signs of life and choices that came before the
+    profile, or the trace of an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
+    `service_choices` and `reader_choices` are JSON too (see attributes.py); most rows have neither.
     """
 
     class Meta:
@@ -58,7 +58,7 @@ class SubscriberRow(Row):
 
 
 class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
-    """What a user follows, for erasure and the preference page. Keys only."""
+    """The follows of a user, for erasure and the preference page. Keys only."""
 
     class Meta:
         index_name = "by_user"
@@ -69,10 +69,9 @@ class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
 
 
 class FollowRow(Row):
-    """Table `follows`. `changes` is JSON: [[instant, following, frequency or null], …], each
-    with the title of the entity at its end, where it has one.
+    """Table `follows`. `changes` is JSON: [[instant, following, frequency or null, title], …].
 
-    Only a follow that has ended expires.
+    The title is left out if it is empty. Only ended follows expire.
     """
 
     class Meta:
@@ -86,7 +85,7 @@ class FollowRow(Row):
 
 
 class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
-    """The activities of an entity by time, strongly consistent, for follows that come late."""
+    """The activities of an entity by time, strongly consistent, for follows that arrive late."""
 
     class Meta:
         index_name = "occurred"
@@ -97,10 +96,10 @@ class OccurredIndex(LocalSecondaryIndex["ActivityRow"]):
 
 
 class ActivityRow(Row):
-    """Table `activities`. One row under the entity; one under the parent that points to it.
+    """Table `activities`. One row under the entity, and a pointer to it under the parent.
 
-    A row with `home` is such a pointer, to the entity with that key; one without `body` is
-    otherwise the trace of a retraction.
+    A row with `home` is a pointer to the entity with that key. A row with neither `home` nor
+    `body` is the trace of a retraction.
     """
 
     class Meta:
@@ -119,7 +118,7 @@ class ActivityRow(Row):
 
 
 class SuppressionRow(Row):
-    """Table `suppressions`: hashes of addresses, with the reason. Outlives erasure."""
+    """Table `suppressions`: hashes of addresses, with the reason. Erasure leaves them alone."""
 
     class Meta:
         table_name = ""
@@ -130,7 +129,7 @@ class SuppressionRow(Row):
 
 
 class BounceRow(Row):
-    """Table `bounces`. `messages` are `instant id` of each message that bounced softly."""
+    """Table `bounces`. `messages`: `instant id` of each message with a soft bounce."""
 
     class Meta:
         table_name = ""
@@ -141,7 +140,7 @@ class BounceRow(Row):
 
 
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
-    """Sparse: holds only what may be sent. `due` is `slot#shard`."""
+    """Sparse: only schedules that may come due. `due` is `slot#shard`."""
 
     class Meta:
         index_name = "due"
@@ -152,7 +151,7 @@ class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
 
 
 class ScheduleRow(Row):
-    """Table `schedules`, one row a schedule."""
+    """Table `schedules`, one row per schedule."""
 
     class Meta:
         table_name = ""
@@ -189,10 +188,10 @@ class StoredIndex(LocalSecondaryIndex["EventRow"]):
 class EventRow(Row):
     """Table `events`. `stored` is `schedule#stored_at`; `body` is one JSON string.
 
-    One string is read three times as fast as a map of the same content. A row without both is
-    the trace of an event that was retracted; `was` is the schedule that it was under. `why` says
-    why an event was excluded. It is sent up to `lasts_until`, and kept until `expires_at`; a row
-    of an earlier version has the latter alone.
+    A string decodes three times as fast as a map of the same content. A row with neither is the
+    trace of a retraction; `was` is the schedule of the retracted event. `why` says why an event
+    was excluded. An event is sent until `lasts_until`, and stored until `expires_at`; rows of an
+    earlier release have only the latter.
     """
 
     class Meta:
@@ -210,8 +209,8 @@ class EventRow(Row):
 
 
 class OpenIndex(GlobalSecondaryIndex["RunRow"]):
-    """Sparse: runs on which somebody still has to act, for the sweep. With `due_at`, which never
-    changes, so that only a change of `check_at` and the end of the run cost a write here."""
+    """Sparse: the open runs, for the sweep. `due_at` never changes, so only a change of `check_at`
+    and the end of the run cost a write here."""
 
     class Meta:
         index_name = "open"
@@ -222,7 +221,7 @@ class OpenIndex(GlobalSecondaryIndex["RunRow"]):
 
 
 class BatchIndex(GlobalSecondaryIndex["RunRow"]):
-    """The runs of a slot. What is pending has no `state`, so that a claim costs nothing here."""
+    """The runs of a slot. A pending run has no `state`, so a claim costs no write here."""
 
     class Meta:
         index_name = "batch"
@@ -235,8 +234,8 @@ class BatchIndex(GlobalSecondaryIndex["RunRow"]):
 class RunRow(Row):
     """Table `runs`. `run` is `schedule#sequence`, the sequence padded so that it sorts.
 
-    `batch` is `slot#partition`, absent for what goes out at once; `state` is what the batch
-    counts the run as, absent where that is pending: `status reason`.
+    `batch` is `slot#partition`, absent for immediate emails. `state` is `status reason`, as the
+    batch counts the run; absent while it is pending.
     """
 
     class Meta:
@@ -276,16 +275,16 @@ class RunRow(Row):
 
 
 class ControlRow(Row):
-    """Table `control`, which every worker goes by. `kind` says what a row is, and what `id` names.
+    """Table `control`: operational state. `kind` is the kind of row, on which `id` depends.
 
-    `batch`: a slot. `slot`, when the batch began (`started_at`) and was cancelled.
-    `checkpoint`: a shard. `slot`, the last one that the shard has finished.
-    `behind`: a shard and a slot. `slot`, in which something could not be read.
-    `shards`: a number of shards. `since` when schedules may be in so many.
-    `evidence`: one row. `until` which sending time delivery events have come in.
-    `experiment`: one row while one runs. `since` when, its `name` and `weights` (JSON).
-    `course`: an experiment that ever ran. `since` when, and `until` when; absent while it runs.
-    `hold`: a category. `since` when it is held, `why`, and whether `by_hand`.
+    `batch`, id is the slot: `slot`, when it began (`started_at`) and was cancelled.
+    `checkpoint`, id is the shard: `slot`, the last slot that the shard has finished.
+    `behind`, id is shard and slot: `slot`, in which a row could not be read.
+    `shards`, id is a number of shards: `since` when schedules may be in that many shards.
+    `evidence`, one row: `until`, the sending time of the latest email with a delivery event.
+    `experiment`, one row while one runs: `since`, `name` and `weights` (JSON).
+    `course`, id is an experiment that ever ran: `since` and `until`, absent while it runs.
+    `hold`, id is the category: `since`, `why`, and whether `by_hand`.
     """
 
     class Meta:
@@ -320,10 +319,10 @@ class CategoryStatsRow(Row):
 
 
 class EngagementRow(Row):
-    """Table `engagement`, one row a run of which anything was reported.
+    """Table `engagement`, one row per run with a delivery event.
 
-    `slot` is `slot#partition`, as in the index `batch` of the runs, also of what goes out at
-    once; `run` is the id of the run. What ends in `_at` is the first instant of each event.
+    `slot` is `slot#partition` as in the index `batch` of runs, for immediate emails too; `run` is
+    the run id. Attributes that end in `_at` are the first instant of each event.
     """
 
     class Meta:
@@ -349,12 +348,12 @@ class EngagementRow(Row):
 
 
 class PaceRow(Row):
-    """Table `pace`, one row for everything that is paced together.
+    """Table `pace`, one row per stream.
 
-    `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that they can be added
-    to; `day` is a date of UTC. `quota`: emails a second. `daily` and `left`: of the account's 24
-    hours, absent where they have no end. What begins with `breaker` is absent while that is off;
-    its `since`, `until` and `step` are microseconds too.
+    `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that DynamoDB can add to
+    them; `day` is a date in UTC. `quota`: emails per second. `daily` and `left`: the account's
+    24-hour quota and what is left of it, absent if there is no limit. Attributes that begin with
+    `breaker` are absent while it is closed; `since`, `until` and `step` are microseconds too.
     """
 
     class Meta:

@@ -1,4 +1,4 @@
-"""An email to Amazon's mailbox simulator, so that there is a delivery event of something."""
+"""An email to the SES mailbox simulator, which proves that delivery events arrive."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
 _NOBODY = "success@simulator.amazonses.com"
-"""Takes everything, and counts neither for the daily quota nor for the reputation.
+"""Accepts everything, and counts neither towards the daily quota nor the reputation.
 https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html"""
 
 
@@ -26,14 +26,14 @@ class SesCanary:
         self._configuration_set = configuration_set
 
     def send(self) -> None:
-        """One SendEmail, with a tag that names no run."""
+        """One SendEmail, tagged with no run."""
         try:
             self._client.send_email(
                 FromEmailAddress=self._sender,
                 Destination={"ToAddresses": [_NOBODY]},
                 Content={
                     "Simple": {
-                        "Subject": {"Data": "Gazette asks whether delivery events come in"},
+                        "Subject": {"Data": "Gazette checks that delivery events arrive"},
                         "Body": {"Text": {"Data": "Nobody reads this."}},
                     }
                 },

@@ -1,4 +1,4 @@
-"""Amazon SES, API version 2: one SendEmail a message, never repeated."""
+"""Amazon SES, API version 2: one SendEmail per message, never repeated."""
 
 import re
 from datetime import timedelta
@@ -41,7 +41,7 @@ _Refusal = type[RefusedForNow] | type[RefusedForGood] | type[RefusedAccount]
 _CONNECT_TIMEOUT = timedelta(seconds=2)
 
 _REFUSALS: dict[str, tuple[set[int], _Refusal]] = {
-    # "Errors" of SendEmail, as botocore's model of it has them
+    # "Errors" of SendEmail, as in botocore's model
     "AccountSuspendedException": ({400}, RefusedAccount),
     "BadRequestException": ({400}, RefusedForGood),
     "LimitExceededException": ({400}, RefusedAccount),
@@ -50,7 +50,7 @@ _REFUSALS: dict[str, tuple[set[int], _Refusal]] = {
     "NotFoundException": ({404}, RefusedAccount),
     "SendingPausedException": ({400}, RefusedAccount),
     "TooManyRequestsException": ({429}, RefusedForNow),
-    # "Common Errors", which every operation may answer; those of 401 and 403 need no name
+    # "Common Errors" of every operation; those with 401 and 403 need no entry
     "AccessDeniedException": ({400, 403}, RefusedAccount),
     "IncompleteSignature": ({400, 403}, RefusedAccount),
     "NotAuthorized": ({400, 401, 403}, RefusedAccount),
@@ -60,11 +60,11 @@ _REFUSALS: dict[str, tuple[set[int], _Refusal]] = {
     "ValidationError": ({400}, RefusedForGood),
 }
 _OF_ALL = {
-    # said of the account
+    # about the account
     "AccountSuspendedException",
     "LimitExceededException",
     "SendingPausedException",
-    # said of the credentials, which both streams use
+    # about the credentials, which both streams share
     "ExpiredToken",
     "ExpiredTokenException",
     "IncompleteSignature",
@@ -74,7 +74,7 @@ _OF_ALL = {
     "SignatureDoesNotMatch",
     "UnrecognizedClientException",
 }
-"""Of the codes that refuse more than one email: those that refuse every stream by definition."""
+"""The codes that refuse every stream by definition, not just one."""
 
 _NOT_ITS_OWN = re.compile(
     r"[^@\"'<]*?(not verified|is paused|sending paused|configuration set|daily \w+ quota)",
@@ -85,14 +85,14 @@ _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 _NO_CREDENTIALS = (CredentialRetrievalError, NoCredentialsError, PartialCredentialsError)
 _UNREADABLE = (ResponseParserError, AttributeError, TypeError, ValueError)
-"""What botocore's parser lets out when an answer is not what it expects."""
+"""What botocore's parser raises when an answer is malformed."""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
-    """A client whose every call is exactly one request and ends within `send_timeout`.
+    """A client that makes exactly one request per call, which ends within `send_timeout`.
 
-    botocore repeats SendEmail by itself on time-outs, resets, 5xx and throttling, and SES has
-    no idempotency token: each repetition could be a second email.
+    By default botocore retries SendEmail on time-outs, resets, 5xx and throttling. SES has no
+    idempotency token, so each retry could be a second email.
     """
     client: SESV2Client = boto3.client(
         "sesv2",
@@ -114,7 +114,7 @@ class SesMailer:
         self._configuration_set = configuration_set
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        """One SendEmail with `Simple` content, which SES turns into MIME at its own cost.
+        """One SendEmail with `Simple` content, which SES itself turns into MIME.
 
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
         """
@@ -159,19 +159,19 @@ class SesAccount:
         self._client = client
 
     def quota(self) -> Quota:
-        """One GetAccount. The older GetSendQuota, which it replaces, is for once a second.
+        """One GetAccount. The older GetSendQuota, which it replaces, allows one call per second.
 
-        A `Max24HourSend` of -1 is no limit; SES need not name one.
+        A `Max24HourSend` of -1, or none at all, means no limit.
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendQuota.html
         https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html
         """
         try:
             quota = self._client.get_account().get("SendQuota", {})
         except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"SES did not say what the account may send: {err}") from err
+            raise Unavailable(f"SES did not report the account's quota: {err}") from err
         rate = quota.get("MaxSendRate", 0)
         if rate <= 0:
-            raise Unavailable(f"SES named no rate at which the account may send: {quota}")
+            raise Unavailable(f"SES reported no maximum send rate for the account: {quota}")
         daily = int(quota.get("Max24HourSend", -1))
         if daily <= 0:
             return Quota(rate=rate)
@@ -180,25 +180,25 @@ class SesAccount:
 
 
 def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
-    """Only what SES documents proves that it did not take the message; all else proves nothing.
+    """Only a documented error proves that SES did not accept the message; any other proves nothing.
 
-    So a known code counts with the status that it is documented with alone. Of codes that are
-    not documented, 401 and 403 are the answers of AWS's own authentication, before SES sees the
-    request, and 429 refuses by definition (RFC 6585, section 4).
+    So a known code counts only with its documented status. Of undocumented codes, 401 and 403
+    come from AWS's own authentication, before SES sees the request, and 429 is a refusal by
+    definition (RFC 6585, section 4).
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
 
-    A code may be narrower than the cause: a daily quota that is used up comes as throttling
-    ("Daily message quota exceeded"), an unverified identity or a paused account as
-    MessageRejected. Only the message tells; what it quotes is not looked at, because readers
-    choose their own addresses. It is not kept either: it may name one.
+    A code may hide a wider cause: an exhausted daily quota comes as throttling ("Daily message
+    quota exceeded"), an unverified identity or a paused account as MessageRejected. Only the
+    error message tells them apart. Quoted text in it is ignored, because readers choose their own
+    addresses. The message is not stored, because it may contain an address.
     https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
     https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
 
-    Of what refuses more than one email, some concerns every stream by definition: the account and
-    its quota of 24 hours, and the credentials. The rest may concern one alone, since each has its
-    sender and its configuration set: what is missing, not verified, or not allowed. Sending can be
-    paused for the account or for a configuration set.
+    Refusals about the account, its 24-hour quota or the credentials concern every stream.
+    Others may concern one stream only, because each has its own sender and configuration set:
+    something is missing, not verified or not allowed. Sending can be paused for the account or for
+    one configuration set.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-sender-reputation-pausing.html
     """
     code = err.response["Error"]["Code"]
@@ -222,9 +222,10 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
 
 
 def _names_only_others(message: str, sender: str) -> bool:
-    """Whether it says of identities that they are not verified, and the sender is none of them.
+    """Whether the message lists unverified identities, and the sender is not one of them.
 
-    In the sandbox recipients have to be verified too: that one is not is nobody else's trouble.
+    In the SES sandbox recipients must be verified too; an unverified recipient concerns only this
+    email.
     https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
     """
     found = _UNVERIFIED.search(message)

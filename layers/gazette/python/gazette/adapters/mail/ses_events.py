@@ -1,4 +1,4 @@
-"""The events of Amazon SES, as EventBridge or SNS puts them on a queue."""
+"""Decodes the events of Amazon SES that EventBridge or SNS puts on the feedback queue."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _RECORDS = {
     DeliveryEventType.OPENED: "open",
     DeliveryEventType.SUBSCRIPTION: "subscription",
 }
-"""Where the record of an event has its own time; the others have none."""
+"""The field of an event's record that has a time of its own; other types have none."""
 
 _BY_DETAIL_TYPE = {
     "Email Bounced": DeliveryEventType.BOUNCED,
@@ -53,42 +53,41 @@ _BY_EVENT_TYPE = {
     "Subscription": DeliveryEventType.SUBSCRIPTION,
 }
 _GREETING = "Successfully validated SNS topic"
-"""What SES puts on a topic that it is told to publish to: plain text, once."""
+"""The plain text that SES publishes once to a new topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """What SES publishes, whoever carried it; `kind` is None where it is not of a message."""
+    """A record of SES, from EventBridge or SNS. `kind` is None if it is not about a message."""
 
     kind: DeliveryEventType | None
     about: Mapping[str, Any]
 
 
 def decode_delivery_event(body: str, *, installation: str | None = None) -> DeliveryEvent | None:
-    """What the body of an SQS message reports; None where it is not about a message of Gazette.
+    """The delivery event in the body of an SQS message; None if it is not about Gazette's email.
 
-    That is an event of another source, another detail-type ("Sending Status Disabled"), without
-    the tag `run`, or with the tag of another `installation` (None: of any): a stage that was made
-    anew has the same names and other tables. EventBridge delivers SES's events at best effort and
-    out of order.
+    None is returned for another source, another detail-type ("Sending Status Disabled"), a record
+    without the tag `run`, or the tag of another installation: a stage that was deleted and deployed
+    again has the same names but other tables. `installation`: None accepts any. EventBridge
+    delivers SES's events at best effort and out of order.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
     https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
 
-    `detail` is the record that SES publishes everywhere else too: `mail.tags` holds lists of
-    strings, `mail.timestamp` is ISO 8601 in UTC. SNS carries it as the text `Message`, or bare
-    where its raw message delivery is on; its name is then `eventType`.
+    `detail` is the record that SES publishes everywhere: `mail.tags` has lists of strings,
+    `mail.timestamp` is ISO 8601 in UTC. SNS wraps it as the text `Message`, or, with raw message
+    delivery, sends it as it is; its type is then in `eventType`.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
     https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
 
-    "Email Rendering Failed" proves that SES took the request and named a message, and as surely
-    that no email left: "The email wasn't sent because of a template rendering issue." So it is
-    no evidence of a digest that went out. It concerns templates kept in SES, and Gazette sends
-    finished text.
+    "Email Rendering Failed" proves that SES accepted the request, but also that no email went out:
+    "The email wasn't sent because of a template rendering issue." So it is no evidence of a sent
+    digest. It concerns templates stored in SES, which Gazette does not use.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
-    Raises InvalidEvent for what is no JSON, no envelope of EventBridge or SNS, or a delivery event
-    about a message of Gazette that lacks its id or its time: dropping that would lose evidence
-    unseen. What lacks only whom it speaks against is evidence, and says so (`flaw`).
+    Raises InvalidEvent if the body is not JSON, has no envelope of EventBridge or SNS, or is a
+    delivery event of Gazette without message id or time: dropping it would silently lose evidence.
+    An event that lacks only the address at fault is still evidence, with a `flaw`.
     """
     record = _record(body)
     mail = record.about.get("mail")
@@ -99,7 +98,7 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
         return None
     message_id = mail.get("messageId")
     if not isinstance(message_id, str) or not message_id:
-        raise InvalidEvent("mail.messageId of an event of SES must be a text")
+        raise InvalidEvent("mail.messageId of an SES event must be a string")
     event = DeliveryEvent(
         type=record.kind,
         run=_run(tag),
@@ -138,8 +137,8 @@ def _record(body: str) -> _Record:
         if not isinstance(envelope.get(name), kind):
             raise InvalidEvent(
                 f"{name} is missing or of the wrong type: a message on the feedback queue must be "
-                "an event from EventBridge, with source, detail-type and detail, untransformed, "
-                "or a notification of SNS, with Type and Message"
+                "an untransformed EventBridge event with source, detail-type and detail, or an "
+                "SNS notification with Type and Message"
             )
     is_ours = envelope["source"] == _SOURCE
     named = _BY_DETAIL_TYPE.get(envelope["detail-type"]) if is_ours else None
@@ -147,19 +146,19 @@ def _record(body: str) -> _Record:
 
 
 def _notified(envelope: Mapping[str, Any]) -> _Record:
-    """Of a topic that somebody subscribed to or left, SNS says so in the same queue."""
+    """SNS also puts messages about new and ended subscriptions on the queue; they are ignored."""
     if envelope["Type"] != "Notification":
         return _NOTHING
     message = envelope.get("Message")
     if not isinstance(message, str):
-        raise InvalidEvent("Message of a notification of SNS must be a text")
+        raise InvalidEvent("Message of an SNS notification must be a string")
     if message.startswith(_GREETING):
         return _NOTHING
-    return _published(_object(message, "Message of a notification of SNS"))
+    return _published(_object(message, "Message of an SNS notification"))
 
 
 def _published(record: Mapping[str, Any]) -> _Record:
-    """A record of an identity's own notifications has no `eventType`, and no tags either."""
+    """A record of an identity's feedback notifications has no `eventType`, and no tags."""
     named = record.get("eventType")
     return _Record(_BY_EVENT_TYPE.get(named) if isinstance(named, str) else None, record)
 
@@ -179,7 +178,7 @@ def _object(text: str, what: str) -> dict[str, Any]:
 
 
 def _tag(mail: Mapping[str, Any], name: str) -> str | None:
-    """The value of a message tag, which SES gives as a list of one."""
+    """The value of a message tag, which SES puts into a list of one."""
     tags = mail.get("tags")
     values = tags.get(name) if isinstance(tags, dict) else None
     first = values[0] if isinstance(values, list) and values else None
@@ -198,7 +197,7 @@ def _number(tag: str | None) -> int | None:
 
 
 def _happened_at(kind: DeliveryEventType, detail: Mapping[str, Any]) -> datetime | None:
-    """When the event happened. What is missing or unreadable here loses no evidence."""
+    """When the event happened; None if that is missing or malformed, which loses no evidence."""
     record = detail.get(_RECORDS.get(kind, ""))
     try:
         return _instant(record.get("timestamp")) if isinstance(record, dict) else None
@@ -211,8 +210,8 @@ def _instant(timestamp: Any) -> datetime:
         instant = datetime.fromisoformat(timestamp)
     except (ValueError, TypeError) as err:
         raise InvalidEvent(
-            "mail.timestamp of an event of SES must be an ISO 8601 date and time"
+            "mail.timestamp of an SES event must be an ISO 8601 date and time"
         ) from err
     if instant.tzinfo is None:
-        raise InvalidEvent("mail.timestamp of an event of SES must name its time zone")
+        raise InvalidEvent("mail.timestamp of an SES event must have a time zone")
     return instant.astimezone(UTC)

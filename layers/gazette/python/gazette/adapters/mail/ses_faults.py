@@ -1,4 +1,4 @@
-"""What bounces and complaints of Amazon SES say against an address."""
+"""Which address a bounce or complaint of Amazon SES is about, and what it means for it."""
 
 import re
 from collections.abc import Mapping
@@ -17,15 +17,15 @@ _NOT_TRIED = {_OWN_LIST, "Suppressed"}
 _OF_STATUS = ("action", "status", "diagnosticCode")
 _BY_POLICY = re.compile(r"(?<![\w.])[45]\.7\.[0-9]{1,3}(?!\w|\.[0-9])")
 _MOST_READ = 2000
-"""Characters of a `status` or `diagnosticCode`: four lines of an SMTP reply, RFC 5321 section
-4.5.3.1.5."""
+"""Characters that are read of a `status` or `diagnosticCode`: four lines of an SMTP reply (RFC
+5321, section 4.5.3.1.5)."""
 _NO_COMPLAINTS = {"not-spam", "auth-failure"}
 _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Accused:
-    """What is said against the address with a hash, and how SES calls it.
+    """The fault of the address with this hash, and SES's name for the cause.
 
     `unsent`, `is_by_policy`: as in DeliveryEvent.
     """
@@ -40,34 +40,35 @@ class Accused:
 def accused(
     kind: DeliveryEventType, record: Mapping[str, Any], mail: Mapping[str, Any]
 ) -> Accused | None:
-    """Whom the record of a bounce or complaint speaks against; None where against nobody.
+    """The address at fault in the record of a bounce or complaint; None if there is none.
 
-    Permanent bounces are hard, also where SES did not try because the address is on a list of
-    its own. Of the transient ones, which SES reports once it has given up, those subtypes that
-    another message may not meet speak against the message. A type that is not known here is
-    undetermined.
+    Permanent bounces are hard, also if SES did not try because the address is on one of its own
+    suppression lists. SES reports a transient bounce once it has given up. Subtypes that another
+    message might not cause are the message's fault. An unknown type is undetermined.
 
-    What a mailbox provider refuses by policy (DMARC, spam, block lists) speaks against the message
-    too, whatever the type says: x.7.x is "security or policy status", and says nothing about the
-    mailbox (RFC 3463, section 3.8). SES did not try what is on a list of its own, so nobody
-    refused that.
+    A refusal by the mailbox provider's policy (DMARC, spam, block lists) is the message's fault
+    too, whatever the bounce type: x.7.x is "security or policy status" and says nothing about the
+    mailbox (RFC 3463, section 3.8). If the address is on a suppression list, SES did not try, so
+    nobody refused.
     https://www.iana.org/assignments/smtp-enhanced-status-codes
 
-    An automatic reply of a reader who is away comes as a bounce as well, `Transient General` or
-    undetermined, though the email arrived; SES does not count it either. It is told by what it
-    lacks: a bounce has a delivery status notification (RFC 3464), of which SES gives the fields.
+    An out-of-office reply also comes as a bounce, `Transient General` or undetermined, although
+    the email arrived; SES does not count it either. It lacks the fields of a delivery status
+    notification (RFC 3464), which SES adds to real bounces.
     https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounce-types
 
-    Of complaints, `not-spam` corrects one, and `auth-failure` is about signatures: a machine says
-    so, of whoever signed. Without a type, as of mailbox providers that say no more, and where SES
-    did not send because of an earlier one (`OnAccountSuppressionList`), it is a complaint.
+    Of complaints, `not-spam` takes one back, and `auth-failure` is an automatic report about
+    signatures; neither counts. A complaint without a type counts, because some mailbox providers
+    give none, and so does one that SES reports instead of sending, because of an earlier complaint
+    (`OnAccountSuppressionList`).
 
-    The address is the one that was written to: Gazette writes to one. Those of the bounced are
-    the Final-Recipient of a notification, so perhaps where a reader's email is forwarded to; they
-    count where `mail.destination` does not say. Of complaints, mailbox providers mostly redact it.
+    The address is the one in `mail.destination`: Gazette writes to one address. The recipients in
+    the record come from the notification's Final-Recipient, which may be a forwarding address;
+    they are used only if `mail.destination` is missing. Mailbox providers mostly redact the
+    address in complaints.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
 
-    Raises InvalidEvent where it names no address, or more than one.
+    Raises InvalidEvent if it names no address, or more than one.
     """
     if kind is DeliveryEventType.BOUNCED:
         said = _about(record, "bounce")
@@ -94,17 +95,17 @@ def accused(
 
 
 def _has_status(bounce: Mapping[str, Any]) -> bool:
-    """Whether the bounce came with a delivery status notification."""
+    """Whether the bounce has the fields of a delivery status notification."""
     return "reportingMTA" in bounce or any(
         name in each for each in _recipients(bounce) for name in _OF_STATUS
     )
 
 
 def _is_by_policy(bounce: Mapping[str, Any]) -> bool:
-    """Whether a status code of class x.7.x is given, as 5.7.26 in `smtp; 550-5.7.26 …`.
+    """Whether the bounce has a status code x.7.x, such as 5.7.26 in `smtp; 550-5.7.26 …`.
 
-    Anywhere in `diagnosticCode`, because `status` is often the coarser of the two, such as 5.0.0.
-    It is the text of whoever refused: the pattern takes time that grows with its length alone.
+    Searched anywhere in `diagnosticCode`, because `status` is often less specific, such as 5.0.0.
+    The text comes from outside: the pattern takes time linear in its length.
     https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html#bounced-recipients
     """
     said = [each.get(name) for each in _recipients(bounce) for name in ("status", "diagnosticCode")]
@@ -120,12 +121,12 @@ def _recipients(bounce: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _about(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     said = record.get(name)
     if not isinstance(said, dict):
-        raise InvalidEvent(f"{name} of an event of SES must be an object: it says whom it is about")
+        raise InvalidEvent(f"{name} of an SES event must be an object with the recipients")
     return said
 
 
 def _written_to(mail: Mapping[str, Any], said: Mapping[str, Any], recipients: str) -> str:
-    """The hash of the one address that the message went to."""
+    """The hash of the address that the message was sent to."""
     named = _texts(mail.get("destination"))
     if not named:
         given = said.get(recipients)
@@ -134,8 +135,8 @@ def _written_to(mail: Mapping[str, Any], said: Mapping[str, Any], recipients: st
     hashes = {address_hash(address) for address in named}
     if len(hashes) != 1:
         raise InvalidEvent(
-            f"mail.destination and {recipients} of an event of SES name {len(hashes)} addresses: "
-            "a message of Gazette goes to one"
+            f"mail.destination and {recipients} of an SES event name {len(hashes)} addresses: "
+            "Gazette sends each message to one address"
         )
     return hashes.pop()
 
@@ -146,5 +147,5 @@ def _texts(given: Any) -> list[str]:
 
 
 def _cause(*names: Any) -> str:
-    """Type and subtype, such as `Permanent NoEmail`; nothing that could be an address."""
+    """Type and subtype, such as `Permanent NoEmail`; never anything that could be an address."""
     return " ".join(name for name in names if isinstance(name, str) and _NAME.fullmatch(name))

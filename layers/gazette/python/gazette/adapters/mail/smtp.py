@@ -1,4 +1,4 @@
-"""Any provider that speaks SMTP (RFC 5321), as one message per connection."""
+"""Sends through any SMTP server (RFC 5321), one message per connection."""
 
 import smtplib
 import ssl
@@ -20,18 +20,18 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.model import Mail
 
 _POLICY = SMTP.clone(max_line_length=998)
-"""The longest line of RFC 5322: where it folds, the standard library would encode a long link,
-and encoded words are not allowed in List-Unsubscribe."""
+"""The longest line of RFC 5322. With shorter lines the standard library would encode a long link,
+and List-Unsubscribe must not contain encoded words."""
 
 _END = b".\r\n"
-"""What ends a message after its last line. Without it a server must take nothing, whatever it has
-read: where the connection is lost, it cancels the transaction (RFC 5321, section 4.1.1.10)."""
+"""Ends the message. A server must not accept a message without it: if the connection is lost
+before, it cancels the transaction (RFC 5321, section 4.1.1.10)."""
 
 
 class SmtpMailer:
-    """The port `Mailer` on SMTP. `clock` returns seconds, and never goes back.
+    """The port `Mailer` on SMTP. `clock` returns seconds and is monotonic.
 
-    A login that is refused concerns every stream: they have it in common.
+    A refused login concerns every stream, because they share it.
     """
 
     def __init__(
@@ -43,10 +43,11 @@ class SmtpMailer:
         self._clock = clock
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        """One connection, one message. From the final dot on no answer means uncertain.
+        """One connection, one message. No answer after the final dot means an unknown outcome.
 
-        Whatever ends before that is surely not sent, so its stages may be shorter than the one in
-        which the server has the whole message, and perhaps scans it before it answers.
+        If the exchange ends before the final dot, the message was certainly not sent. So the
+        earlier stages have shorter time-outs than the last one, in which the server may scan the
+        message before it answers.
         """
         try:
             message = mime(mail, sender=self._sender)
@@ -93,8 +94,9 @@ class SmtpMailer:
 
 
 def mime(mail: Mail, *, sender: str) -> EmailMessage:
-    """The message as MIME: text and HTML alternatives, and the tags as SES's SMTP endpoint
-    reads them. https://docs.aws.amazon.com/ses/latest/dg/event-publishing-send-email.html
+    """The message as MIME: text and HTML alternatives, and the tags for SES's SMTP endpoint.
+
+    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-send-email.html
     """
     message = EmailMessage(policy=_POLICY)
     message["From"] = sender
@@ -112,7 +114,7 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
-    """What goes over the wire: addresses of the envelope, and the message up to its end."""
+    """The envelope's addresses, and the encoded message without its final dot."""
 
     sender: str
     recipient: str
@@ -122,7 +124,7 @@ class _Letter:
 def _hand_over(
     connection: Exchange, letter: _Letter, attempt: int, times: SmtpTimes
 ) -> SendOutcome:
-    """MAIL, RCPT, DATA and the message one by one: only what follows its end can be uncertain."""
+    """Send MAIL, RCPT, DATA and the message. Only after its final dot is an outcome uncertain."""
     for command, argument, expected in (
         ("MAIL", f"FROM:<{letter.sender}>", (250,)),
         ("RCPT", f"TO:<{letter.recipient}>", (250, 251, 252)),
@@ -165,12 +167,12 @@ def _ascii(address: str) -> str:
 
 
 def _name(err: Exception) -> str:
-    """The kind of the error; smtplib calls a time-out, too, a server that disconnected."""
+    """The class of the original error: smtplib reports a time-out as a disconnected server."""
     return type(err.__cause__ or err.__context__ or err).__name__
 
 
 def _dotted(message: bytes) -> bytes:
-    """Transparency, RFC 5321 section 4.5.2."""
+    """Dot-stuffing (RFC 5321, section 4.5.2)."""
     lines = message.removesuffix(b"\r\n").split(b"\r\n")
     dotted = (b"." + line if line.startswith(b".") else line for line in lines)
     return b"\r\n".join(dotted) + b"\r\n"

@@ -1,4 +1,4 @@
-"""One exchange with an SMTP server (RFC 5321), of which each stage has an end."""
+"""One exchange with an SMTP server (RFC 5321), with a deadline for each stage."""
 
 import io
 import smtplib
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """Where to deliver. `security`: `tls` (RFC 8314), `starttls` or `none`."""
+    """The server to send through. `security`: `tls` (RFC 8314), `starttls` or `none`."""
 
     host: str
     port: int
@@ -28,12 +28,12 @@ class SmtpServer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpTimes:
-    """How long each stage may take from beginning to end, however slowly bytes come or go.
+    """The time-out of each stage as a whole, however slowly bytes arrive.
 
-    `connect`: to reach the server, and for its greeting; `command`: for each command and its
-    reply, where TLS belongs to STARTTLS, and AUTH is one; `data`: to hand over the message, but
-    for the final dot; `reply`: for that and the reply to it. RFC 5321, section 4.5.3.2, asks for
-    5, 5 (DATA: 2), 3 (each chunk) and 10 minutes at least.
+    `connect`: connection and greeting; `command`: each command with its reply (STARTTLS includes
+    the TLS handshake, AUTH is one command); `data`: the message without its final dot; `reply`: the
+    final dot and the reply to it. RFC 5321, section 4.5.3.2, recommends at least 5, 5 (DATA: 2),
+    3 (each chunk) and 10 minutes.
     """
 
     connect: timedelta
@@ -43,16 +43,16 @@ class SmtpTimes:
 
     @property
     def whole(self) -> timedelta:
-        """The longest that one message takes."""
+        """The longest time that one message can take."""
         return self.connect + SMTP_COMMANDS * self.command + self.data + self.reply
 
 
 class Exchange(smtplib.SMTP):
-    """A connection that ends with the time of its stage. `clock` returns seconds.
+    """A connection that closes when the time of its stage is over. `clock` returns seconds.
 
-    The time-out of a socket is for each call, and smtplib makes as many calls as it takes: a
-    server that says a byte, or one more line of its reply, now and then would hold it for ever.
-    Only names are looked up for as long as the system's resolver does.
+    A socket's time-out applies to each call, and smtplib makes as many calls as it needs: a server
+    that sends a byte now and then could block it for ever. Only the DNS lookup is not bounded: it
+    takes as long as the system's resolver takes.
     """
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
@@ -61,11 +61,11 @@ class Exchange(smtplib.SMTP):
         self._ends_at = clock()
 
     def begin(self, time: timedelta) -> None:
-        """A stage that takes so long at most."""
+        """Begin a stage that takes at most `time`."""
         self._ends_at = self._clock() + time.total_seconds()
 
     def dial(self, host: str, port: int, *, tls: ssl.SSLContext | None) -> None:
-        """Reach the server and let it greet. Raises OSError and SMTPException."""
+        """Connect and read the greeting. Raises OSError and SMTPException."""
         self.sock = self._reach(host, port)
         if tls:
             self._secure(host, tls)
@@ -74,7 +74,7 @@ class Exchange(smtplib.SMTP):
             raise smtplib.SMTPConnectError(code, text)
 
     def upgrade(self, host: str, tls: ssl.SSLContext) -> None:
-        """STARTTLS. What the server said before must be forgotten (RFC 3207, section 4.2)."""
+        """STARTTLS. Discards what the server said before (RFC 3207, section 4.2)."""
         if not self.has_extn("starttls"):
             raise smtplib.SMTPNotSupportedError("The server does not offer STARTTLS.")
         code, text = self.docmd("STARTTLS")
@@ -86,7 +86,7 @@ class Exchange(smtplib.SMTP):
         self.does_esmtp = False
 
     def send(self, s: "ReadableBuffer | str") -> None:
-        """As in smtplib, which gives each record of TLS a time-out of its own."""
+        """As in smtplib, but within the stage: smtplib gives each TLS record its own time-out."""
         data = memoryview(s.encode(self.command_encoding) if isinstance(s, str) else s)
         try:
             while data:
@@ -96,13 +96,15 @@ class Exchange(smtplib.SMTP):
             raise smtplib.SMTPServerDisconnected("The message could not be sent.") from err
 
     def getreply(self) -> tuple[int, bytes]:
-        """As in smtplib, but for the end."""
+        """As in smtplib, but within the stage."""
         if self.file is None:
             self.file = io.BufferedReader(_Incoming(self._bounded))
         return super().getreply()
 
     def _reach(self, host: str, port: int) -> socket.socket:
-        """Each of the addresses gets the same share of what is left, so that all have a turn."""
+        """Connect to one of the addresses. Each gets the same share of the time, so that all are
+        tried.
+        """
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         failure = OSError("The server has no address.")
         for number, (*_, address) in enumerate(addresses):
@@ -118,7 +120,7 @@ class Exchange(smtplib.SMTP):
         self.file = None
 
     def _bounded(self) -> socket.socket:
-        """The socket, whose next call ends with the stage."""
+        """The socket, with a time-out that ends with the stage."""
         if self.sock is None:
             raise smtplib.SMTPServerDisconnected("There is no connection.")
         self.sock.settimeout(self._left())
@@ -132,7 +134,7 @@ class Exchange(smtplib.SMTP):
 
 
 class _Incoming(io.RawIOBase):
-    """What the server says. `bounded` returns the socket, whose next call ends in time."""
+    """Reads from the server. `bounded` returns the socket with a time-out."""
 
     def __init__(self, bounded: Callable[[], socket.socket]) -> None:
         self._bounded = bounded

@@ -1,1 +1,1 @@
-"""Templates become emails and pages, in the reader's language and on the reader's clock."""
+"""Renders emails and pages from templates, in the reader's language and time zone."""

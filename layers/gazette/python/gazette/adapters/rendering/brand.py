@@ -1,4 +1,4 @@
-"""Whose emails these are: `brand.json`, read and checked."""
+"""Reads and checks `brand.json`: the name, address, colours and logo of the service."""
 
 import json
 import re
@@ -12,14 +12,14 @@ _LEAST_CONTRAST = 4.5
 """WCAG 2.2, success criterion 1.4.3, level AA. https://www.w3.org/TR/WCAG22/#contrast-minimum"""
 
 LIGHT, DARK = "#ffffff", "#111827"
-"""What emails and pages are written on, by day and by night."""
+"""The background of emails and pages, in light and dark mode."""
 
 
 _WIDEST_LOGO = 536
-"""An email is 600 pixels wide at most, with 32 of margin on either side."""
+"""Pixels. An email is at most 600 pixels wide, with a margin of 32 on either side."""
 
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Line breaks, controls, what turns text round, and halves of characters."""
+"""Line breaks, control characters, bidirectional controls and lone surrogates."""
 
 
 class BrandError(ValueError):
@@ -28,11 +28,11 @@ class BrandError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """What `brand.json` says; every field is a text or a number.
+    """The content of `brand.json`; every field is a string or a whole number.
 
-    `accent` colours the name, titles and buttons by day, `accent_dark` by night, each as
-    `#rrggbb`. `logo` is the https address of a picture of `logo_width` by `logo_height` pixels;
-    empty: the name is written. `home` and `help` are where readers find the service, or empty.
+    `accent` colours the name, titles and buttons in light mode, `accent_dark` in dark mode, each
+    as `#rrggbb`. `logo` is the https address of an image of `logo_width` by `logo_height` pixels;
+    if it is empty, emails show the name. `home` and `help` are links to the service, or empty.
     """
 
     name: str
@@ -57,7 +57,7 @@ def read_brand(file: Path) -> Brand:
     known = {field.name: field for field in fields(Brand)}
     for name, value in given.items():
         if name not in known:
-            raise BrandError(f"{file}: there is no {name!r}; it may have {', '.join(known)}.")
+            raise BrandError(f"{file}: unknown field {name!r}; allowed are {', '.join(known)}.")
         if type(value) is not known[name].type:
             raise BrandError(f"{file}: {name} must be {_kind(known[name].type)}.")
     for name in ("name", "postal_address"):
@@ -65,7 +65,7 @@ def read_brand(file: Path) -> Brand:
         if not text.strip():
             raise BrandError(f"{file}: {name} is missing: every email shows it.")
         if _NO_TEXT.search(text):
-            raise BrandError(f"{file}: {name} must be one line, and text alone.")
+            raise BrandError(f"{file}: {name} must be one line without control characters.")
     brand = Brand(**given)
     for name, link in (("logo", brand.logo), ("home", brand.home), ("help", brand.help)):
         if link and not (link.startswith("https://") and is_web_link(link)):
@@ -81,14 +81,14 @@ def read_brand(file: Path) -> Brand:
             raise BrandError(f"{file}: {name} must be like #1d4ed8, in lower case.")
         if (found := contrast(colour, ground)) < _LEAST_CONTRAST:
             raise BrandError(
-                f"{file}: {name} has a contrast of {found:.1f} on {ground}; text needs "
-                f"{_LEAST_CONTRAST} to be read. Choose a {_other_shade(ground)} shade."
+                f"{file}: {name} has a contrast of {found:.1f} on {ground}; readable text needs "
+                f"{_LEAST_CONTRAST}. Choose a {_other_shade(ground)} shade."
             )
     return brand
 
 
 def contrast(colour: str, ground: str) -> float:
-    """1 to 21. https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio"""
+    """The contrast ratio, 1 to 21. https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio"""
     lighter, darker = sorted((_luminance(colour), _luminance(ground)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -108,4 +108,4 @@ def _other_shade(ground: str) -> str:
 
 
 def _kind(wanted: object) -> str:
-    return "a whole number" if wanted is int else "a text"
+    return "a whole number" if wanted is int else "a string"

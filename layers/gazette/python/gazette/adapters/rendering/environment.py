@@ -1,6 +1,6 @@
-"""Reads templates: undefined names are errors, HTML is escaped, sentences are translated.
+"""The Jinja2 environment: undefined names are errors, HTML is escaped, sentences are translated.
 
-A variation has files of its own, and may choose a ranking.
+A variation has its own files, and may choose how groups are ranked.
 """
 
 import json
@@ -20,14 +20,14 @@ from gazette.domain.delivery.compose import Ranking
 from gazette.domain.feedback import experiment
 
 VARIATIONS = "variations"
-"""The folder of what a variation has files of its own for: `variations/2/digest/subject.txt`."""
+"""The folder of the variations' own files, such as `variations/2/digest/subject.txt`."""
 
 VARIATION_FILE = "variation.json"
-"""What a variation says beside its templates: how groups are ranked."""
+"""The file in which a variation says how groups are ranked."""
 
 
 def environment(templates: Path, variation: int = 1) -> Environment:
-    """The templates in a folder; files of the variation go before those that all share."""
+    """The templates in a folder. The variation's own files take precedence over shared ones."""
     made = Environment(
         loader=ChoiceLoader(
             [
@@ -45,13 +45,13 @@ def environment(templates: Path, variation: int = 1) -> Environment:
     )
     made.globals["say"] = pass_context(_say)
     made.policies["ext.i18n.trimmed"] = True
-    # So that `trans` calls what the context has, with values: see Language.values.
+    # `trans` then calls the functions of the context, with values: see Language.values.
     made.newstyle_gettext = True  # type: ignore[attr-defined] # the extension adds it
     return made
 
 
 def _say(context: Context, sentence: str) -> str:
-    """`parts/<sentence>.txt` on one line, as text: a template escapes it like any other value."""
+    """`parts/<sentence>.txt` on one line, as plain text: templates escape it like any value."""
     template = context.environment.get_template(f"parts/{sentence}.txt")
     return " ".join(template.render(context.get_all()).split())
 
@@ -61,7 +61,7 @@ class VariationError(ValueError):
 
 
 def read_rankings(templates: Path) -> dict[int, Ranking]:
-    """The rankings by variation, of those that choose one. Raises VariationError."""
+    """The ranking of each variation that chooses one. Raises VariationError."""
     rankings: dict[int, Ranking] = {}
     for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
         if folder.name not in map(str, experiment.VARIATIONS):

@@ -1,4 +1,4 @@
-"""One group of an email: its sentence, HTML and text, made once for all who see the same."""
+"""Renders one group of an email, and caches it for all readers who see the same group."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from gazette.adapters.rendering.view_models import Shown
 from gazette.domain.ports.rendering import CacheCount
 
 CACHED_BYTES = 12_000_000
-"""Of memory, by their texts: some 6,000 groups as they usually are, 180 of the longest."""
+"""The size of the cache, counted by its texts: some 6,000 usual groups, or 180 of the longest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """What one group adds to an email. `line` says what happened: `3 new comments from Bo`."""
+    """A rendered group. `line` says what happened: `3 new comments from Bo`."""
 
     shown: Shown
     line: str
@@ -29,10 +29,10 @@ _Key = tuple[str, Shown, Environment, Language]
 
 
 class Fragments:
-    """Makes them, and remembers those that were asked for last.
+    """Renders fragments, and caches the most recently used ones.
 
-    What they look like depends on the email, the language, the variation's templates and what is
-    shown, and on nothing else: no reader's name, no link of theirs.
+    A fragment depends only on the kind of email, the language, the variation's templates and what
+    is shown. It contains no reader's name and no reader's links.
     """
 
     def __init__(self, brand: Brand) -> None:
@@ -60,7 +60,7 @@ class Fragments:
         return fragment
 
     def take_count(self) -> CacheCount:
-        """How often one was there already, and how often not, since this was asked last."""
+        """How many came from the cache, and how many were rendered, since the last call."""
         count = CacheCount(found=self._found, made=self._new)
         self._found = self._new = 0
         return count
@@ -84,7 +84,7 @@ def _bytes_of(fragment: Fragment) -> int:
 
 
 OTHER = "other"
-"""The folder for categories that have none of their own."""
+"""The folder of categories without a folder of their own."""
 
 
 def line_of(shown: Shown, environment: Environment, language: Language) -> str:
@@ -97,7 +97,7 @@ def line_of(shown: Shown, environment: Environment, language: Language) -> str:
 
 
 def template_of(category: str, name: str, environment: Environment) -> Template:
-    """The file `name` of a category; of `other` where it has none of its own."""
+    """The file `name` of a category, or of `other` if the category has none."""
     try:
         return environment.get_template(f"categories/{category}/{name}")
     except TemplateNotFound:

@@ -1,4 +1,4 @@
-"""A reader's language: sentences from a catalogue, dates, numbers and lists from CLDR."""
+"""A reader's language: sentences from a catalogue; dates, numbers and lists from CLDR."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, tzinfo
@@ -24,17 +24,17 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 SOURCE = "en"
-"""The language that the templates are written in: it needs no catalogue."""
+"""The language of the templates, which needs no catalogue."""
 
 CATALOGUE = "messages"
 
 _REMEMBERED = 200
-"""How many locales are: their names come from outside."""
+"""How many locales are cached; a bound, because their names come from outside."""
 
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
-"""English that says no country has the day before the month and 24 hours, as most of the world."""
+"""English without a country writes the day before the month and 24 hours, as in `en-GB`."""
 
 FIRST_STRONG_ISOLATE = "\u2068"
 POP_ISOLATE = "\u2069"
@@ -43,7 +43,7 @@ _RIGHT_TO_LEFT = {"R", "AL"}
 
 
 class Language:
-    """One language, with the customs of one country where the reader's locale names it.
+    """One language, with the formats of a country if the reader's locale names one.
 
     `tag` is the BCP 47 tag of the sentences, `direction` is `ltr` or `rtl`.
     """
@@ -55,7 +55,7 @@ class Language:
         self._translations = translations
 
     def values(self) -> dict[str, Any]:
-        """What Jinja's `trans` and `_` call, and `language` itself, for a template's context."""
+        """Values for a template's context: `language`, and what Jinja's `trans` and `_` call."""
         return {
             "language": self,
             "gettext": self._gettext,
@@ -65,12 +65,12 @@ class Language:
 
     @property
     def start(self) -> str:
-        """The side on which a line begins: `left` or `right`."""
+        """The side on which lines begin: `left` or `right`."""
         return "right" if self.direction == "rtl" else "left"
 
     @property
     def name(self) -> str:
-        """Tells apart what two readers of one language see: `en_GB`, `en_US`."""
+        """The CLDR name, which distinguishes countries: `en_GB`, `en_US`."""
         return str(self._locale)
 
     def number(self, number: int) -> str:
@@ -84,7 +84,7 @@ class Language:
         return self._joined(date, self.hour(local))
 
     def day_and_hour(self, instant: datetime, zone: tzinfo) -> str:
-        """The same with the day of the week: `Thursday, 26 November 2026, 08:00`."""
+        """Date with the day of the week, and time: `Thursday, 26 November 2026, 08:00`."""
         local = instant.astimezone(zone)
         return self._joined(format_date(local, "full", locale=self._locale), self.hour(local))
 
@@ -93,7 +93,7 @@ class Language:
         return str(format_date(day, "long", locale=self._locale))
 
     def weekday(self, number: int) -> str:
-        """Monday is 1: `Monday`."""
+        """The name of a day of the week, `Monday` for 1."""
         names = get_day_names("wide", "stand-alone", locale=self._locale)
         return str(names[number - 1])
 
@@ -102,10 +102,10 @@ class Language:
         return str(format_time(local, "short", locale=self._locale))
 
     def city(self, zone: tzinfo) -> str:
-        """What a time zone is called by those who live there: `Berlin`."""
+        """The city of a time zone: `Berlin`."""
         try:
             return str(get_timezone_location(zone, locale=self._locale, return_city=True))
-        except KeyError:  # few languages have a name for a region that is not known
+        except KeyError:  # few languages have a name for an unknown region
             return str(get_timezone_location(zone, locale=SOURCE, return_city=True))
 
     def listed(self, parts: Sequence[str]) -> str:
@@ -113,10 +113,10 @@ class Language:
         return str(format_list(parts, locale=self._locale))
 
     def isolated(self, text: str) -> str:
-        """`text` so that it does not turn round what stands beside it.
+        """`text`, isolated so that it does not change the direction of the text beside it.
 
-        Only what does not run the way of the language alone is put between Unicode's isolates;
-        HTML that has it in an element of its own says `dir="auto"` instead.
+        Only text that runs against the direction of the language is put between Unicode isolates.
+        HTML that puts it into its own element uses `dir="auto"` instead.
         """
         ways = set(map(bidirectional, text))
         right_to_left = not ways.isdisjoint(_RIGHT_TO_LEFT)
@@ -144,7 +144,7 @@ class Language:
 
 
 class Languages:
-    """The languages that a folder of built templates speaks."""
+    """The languages of a folder of built templates."""
 
     def __init__(self, templates: Path) -> None:
         self._folders = {
@@ -160,13 +160,13 @@ class Languages:
         return frozenset({SOURCE, *self._folders})
 
     def of(self, tag: str) -> Language:
-        """The nearest to a BCP 47 tag: `de-AT` is German as in Austria. English where none is."""
+        """The best match for a BCP 47 tag: `de-AT` is German as in Austria. English if none."""
         return self._of(tag.lower())
 
     def accepted(self, header: str) -> Language:
-        """The first that is spoken of those in an Accept-Language header, else English.
+        """The best available language of an Accept-Language header, or English.
 
-        By their weights (RFC 9110, 12.5.4); what cannot be read in it is passed over.
+        By weight (RFC 9110, section 12.5.4). Malformed parts are ignored.
         """
         wanted = sorted(_weighted(header), key=lambda each: -each[0])
         spoken = (tag for weight, tag in wanted if weight and self._is_spoken(tag))
@@ -176,9 +176,9 @@ class Languages:
         return self.of(tag).tag != SOURCE or tag.partition("-")[0] == SOURCE
 
     def _negotiate(self, tag: str) -> Language:
-        """RFC 4647, 3.4 (lookup): the tag is shortened from its end until it is spoken.
+        """Lookup (RFC 4647, section 3.4): the tag is shortened from its end until one is available.
 
-        A language that has another code by now is looked for by that too: `iw` is Hebrew in the
+        A language whose code has changed is also found by its old code: `iw` is Hebrew in the
         tags of older Java. https://www.rfc-editor.org/rfc/rfc5646#section-4.5
         """
         for wanted in _shortened(tag):
@@ -215,7 +215,7 @@ def _shortened(tag: str) -> Iterator[str]:
 
 
 def _locale(tag: str, spoken: str) -> Locale:
-    """With the country of `tag` if CLDR knows it, else without; extensions say nothing here."""
+    """The locale with the country of `tag`, if CLDR has it; extensions are ignored."""
     for name in _shortened(tag):
         if len(name) < len(spoken):
             break
@@ -227,6 +227,6 @@ def _locale(tag: str, spoken: str) -> Locale:
 
 
 def _filled(context: Context, said: str, values: dict[str, object]) -> str:
-    """Escaped as the template around it is: the words are the template's own, the values not."""
+    """Fill `values` into a sentence. In HTML, values are escaped; the sentence itself is not."""
     words = Markup(said) if context.eval_ctx.autoescape else said  # noqa: S704 -- see above
     return words % values

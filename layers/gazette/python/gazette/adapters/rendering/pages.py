@@ -1,4 +1,4 @@
-"""The pages behind the readers' links, but for the preference page."""
+"""The pages behind the links in emails, except the preference page."""
 
 from gazette.adapters.rendering.fragments import line_of
 from gazette.adapters.rendering.sheets import Sheets
@@ -15,31 +15,31 @@ class JinjaPages:
         self._sheets = sheets
 
     def confirm_unsubscribe(self, accepted: str) -> str:
-        """Asks before anything happens."""
+        """Asks the reader to confirm."""
         return self._for_a_browser("confirm.html", accepted)
 
     def unsubscribed(self, accepted: str) -> str:
-        """Says that it is done."""
+        """Says that the reader is unsubscribed."""
         return self._for_a_browser("done.html", accepted)
 
     def invalid_link(self, accepted: str) -> str:
-        """Says that a link does not work, the same whatever the cause."""
+        """Says that a link does not work; the same page for every cause."""
         return self._for_a_browser("invalid.html", accepted)
 
     def went_wrong(self, accepted: str) -> str:
-        """Says that it is not the reader's fault."""
+        """Says that an error occurred, which is not the reader's fault."""
         return self._for_a_browser("went_wrong.html", accepted)
 
     def not_sent(self, reader: Subscriber) -> str:
-        """Says that there is nothing to see before an email is sent."""
+        """Says that the email has not been sent yet."""
         return self._for_a_reader("not_sent.html", reader)
 
     def nothing_left(self, reader: Subscriber) -> str:
-        """Says that nothing of what an email showed is still there."""
+        """Says that none of the email's events are stored any more."""
         return self._for_a_reader("nothing_left.html", reader)
 
     def updates(self, digest: Digest, reader: Subscriber) -> str:
-        """Each group of the digest, with the times of the reader's zone."""
+        """All groups of the digest, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
         shown = [(group, show(group, language, zone)) for group in digest.groups]

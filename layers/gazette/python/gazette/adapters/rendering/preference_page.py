@@ -1,4 +1,4 @@
-"""The preference page: one form that works with a keyboard, a screen reader and no script."""
+"""Renders the preference page: one form, usable by keyboard and screen reader, without scripts."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -23,21 +23,21 @@ _REGIONS = {
     *("Indian", "Pacific"),
 }
 _FREQUENCIES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
-"""What may be chosen for everything: who wants none of it leaves."""
+"""The choices for all categories together. To get none at all, a reader unsubscribes."""
 
 _TITLE = 120
 
 
 @cache
 def zones() -> tuple[str, ...]:
-    """The names of places, such as `Europe/Berlin`, without `Etc/…` and abbreviations."""
+    """Time zones named by place, such as `Europe/Berlin`, without `Etc/…` and abbreviations."""
     return tuple(
         sorted(name for name in available_timezones() if name.partition("/")[0] in _REGIONS)
     )
 
 
 class PreferencePages:
-    """Makes the page from templates, and from the categories that have a folder there."""
+    """Renders the page from templates. It offers each category that has a folder there."""
 
     def __init__(self, sheets: Sheets, templates: Path) -> None:
         self._sheets = sheets
@@ -46,7 +46,7 @@ class PreferencePages:
         ) - {OTHER, "__pycache__"}
 
     def categories(self, overview: Overview) -> frozenset[str]:
-        """Those with a sentence of their own, with a default, and that were chosen."""
+        """The categories that have templates, a default frequency, or a choice of the reader."""
         known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
         return self._categories | (known - {EVERYTHING})
 
@@ -58,7 +58,10 @@ class PreferencePages:
         problems: Mapping[str, Problem] | None = None,
         sent: Fields | None = None,
     ) -> str:
-        """What counts now, with what became of a request; or what was `sent`, with its problems."""
+        """The page with the choices that count now, or with the fields as `sent`.
+
+        `told`: the result of a request. `problems`: what is wrong with `sent`, by field.
+        """
         language = self._sheets.languages.of(overview.subscriber.locale)
         reader = overview.subscriber
         pause = reader.times.paused_until if overview.is_paused else None
@@ -82,9 +85,9 @@ class PreferencePages:
         return self._sheets.render("settings.html", language, **values)
 
     def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
-        """The value of each field: as it was sent, else as it counts.
+        """The value of each field: as it was sent, or else as it counts now.
 
-        Of those that there may be many of: name, label and value.
+        Categories and follows are lists of name, label and value.
         """
         reader, own = overview.subscriber, dict(overview.subscriber.chosen)
         times = reader.times
@@ -134,7 +137,7 @@ class PreferencePages:
 
 
 def _grouped(names: tuple[str, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """By region: name, and what is shown of it."""
+    """Time zones by region; each with its name and its label."""
     return [
         (region, [(name, name.partition("/")[2].replace("_", " ")) for name in members])
         for region, members in groupby(names, key=lambda name: name.partition("/")[0])
@@ -142,12 +145,12 @@ def _grouped(names: tuple[str, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _title(follow: Follow) -> str:
-    """What is followed; its type and id where nobody said what it is called."""
+    """The title of the followed entity, or its type and id."""
     kind, _, entity_id = follow.entity.partition("#")
     return one_line(follow.title, _TITLE) or one_line(f"{kind} {entity_id}", _TITLE)
 
 
 def _masked(address: str) -> str:
-    """Enough for the reader to know it again, and for nobody else to write to it."""
+    """Enough for the reader to recognise it, but not for others to write to it."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}•••@{domain}"

@@ -1,4 +1,4 @@
-"""Jinja2 templates, already inlined at build time, become an edition."""
+"""Renders an email from Jinja2 templates, whose CSS was inlined at build time."""
 
 import re
 from collections.abc import Callable
@@ -26,10 +26,10 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
 Measure = Callable[[], AbstractContextManager[None]]
-"""What an email is rendered inside of, so that it can be measured."""
+"""Returns a context manager around each rendering, to measure it."""
 
 LONGEST_HTML = 90_000
-"""Bytes. Gmail cuts off what is longer than 102 KB, and with it the link to unsubscribe."""
+"""Bytes. Gmail cuts emails off at 102 KB, and with them the link to unsubscribe."""
 
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
@@ -49,10 +49,10 @@ class JinjaRenderer:
         self._measured: Measure = nullcontext
 
     def for_sending(self, *, tracks_clicks: bool, measured: Measure) -> Self:
-        """The same, with the same cache of groups, for emails that are sent.
+        """A renderer for emails that are sent, with the same cache.
 
-        `tracks_clicks`: the provider leads links through its own server, but not the reader's own.
-        Each rendering takes place inside `measured`.
+        `tracks_clicks`: the provider routes links through its own server, except the reader's
+        own links. `measured`: the context of each rendering.
         """
         other = copy(self)
         other._tracks_clicks = tracks_clicks
@@ -60,11 +60,11 @@ class JinjaRenderer:
         return other
 
     def take_count(self) -> CacheCount:
-        """How many groups of emails were there already, and how many not, since asked last."""
+        """How many groups came from the cache, and how many were rendered, since the last call."""
         return self._fragments.take_count()
 
     def ranking(self, variation: int) -> Ranking:
-        """What the variation's file says; else the most active group comes first."""
+        """The ranking of the variation. By default the most active group comes first."""
         return self._rankings.get(variation, Ranking.MOST_ACTIVE)
 
     def render(
@@ -76,9 +76,9 @@ class JinjaRenderer:
         *,
         variation: int = 1,
     ) -> Edition:
-        """Subject on one line, HTML and text of the same content, the HTML never too long.
+        """A subject of one line, and the same content as HTML and text.
 
-        Groups are dropped from the end until it fits, and counted with what is not shown.
+        If the HTML is too long, groups are dropped from the end and counted as not shown.
         """
         email = (
             Frequency.IMMEDIATE.value if kind_of(schedule) is ScheduleKind.IMMEDIATE else "digest"
@@ -88,7 +88,7 @@ class JinjaRenderer:
                 return self._fitting(email, digest, subscriber, links, schedule, variation)
         except RenderingFailed:
             raise
-        except Exception as err:  # templates run whatever expressions they hold
+        except Exception as err:  # templates can raise anything
             raise RenderingFailed(f"{type(err).__name__}: {err}") from err
 
     def _fitting(
@@ -146,7 +146,7 @@ def _edition(
         for name in ("subject.txt", "body.html", "body.txt")
     )
     for part in (subject, html, text):
-        part.encode()  # half a surrogate would fail only when it is sent
+        part.encode()  # a lone surrogate would otherwise fail only when the email is sent
     return Edition(
         subject=subject_line(subject, _LONGEST_SUBJECT),
         html=html,
@@ -162,12 +162,12 @@ def _joined(fragments: list[Fragment], is_html: bool) -> str:
 
 
 def _without(excess: int, fragments: list[Fragment]) -> list[Fragment]:
-    """As many fewer as make up for `excess` bytes. Raises RenderingFailed where none is left."""
+    """Drop fragments worth `excess` bytes from the end. Raises RenderingFailed if none is left."""
     kept = list(fragments)
     while excess > 0:
         excess -= len(kept.pop().html.encode())
         if not kept:
-            raise RenderingFailed(f"one group alone makes more than {LONGEST_HTML} bytes of HTML")
+            raise RenderingFailed(f"one group alone has more than {LONGEST_HTML} bytes of HTML")
     return kept
 
 
@@ -176,13 +176,13 @@ _MARKED = r"\g<0> ses:no-track"
 
 
 def without_tracking(html: str, links: Links) -> str:
-    """`html`, with the attribute `ses:no-track` on each link that leads to one of `links`.
+    """`html` with the attribute `ses:no-track` on each of the reader's own links.
 
-    SES neither counts nor changes a link that has it, and takes the attribute out before it sends
-    the email. https://docs.aws.amazon.com/ses/latest/dg/faqs-metrics.html, "Click Tracking"
+    SES neither counts nor changes such links, and removes the attribute before it sends the
+    email. https://docs.aws.amazon.com/ses/latest/dg/faqs-metrics.html, "Click Tracking"
 
-    Marked here and not in the templates, so that no template of an adopter's can forget it: what
-    unsubscribes must not depend on a server that counts, nor what is signed be read by it.
+    Added here and not in the templates, so that no custom template can forget it: unsubscribing
+    must not depend on a tracking server, and no tracking server may see the signed links.
     """
     own = (links.unsubscribe, links.preferences, links.email, links.updates)
     addresses = "|".join(re.escape(str(escape(link))) for link in own)

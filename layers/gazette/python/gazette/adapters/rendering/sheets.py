@@ -1,4 +1,4 @@
-"""What all pages that readers see have in common: brand, style, languages."""
+"""What all pages share: brand, style sheet and languages."""
 
 import base64
 import hashlib
@@ -14,10 +14,10 @@ from gazette.adapters.rendering.language import Language, Languages
 
 
 class Sheets:
-    """Renders pages of a folder of built templates.
+    """Renders pages from a folder of built templates.
 
-    `styles` and `images` are what a Content-Security-Policy has to let in for them: their one
-    style sheet, by its hash, and the host of the logo, or nothing.
+    `styles` and `images` are the sources that a Content-Security-Policy must allow: the style
+    sheet by its hash, and the origin of the logo, if there is one.
     https://www.w3.org/TR/CSP3/#grammardef-hash-source
     """
 
@@ -26,7 +26,7 @@ class Sheets:
         self.languages = Languages(templates)
         self.environment = environment(templates)
         style = self.environment.get_template("preferences/page.css").render(brand=self.brand)
-        self._style = Markup(style)  # noqa: S704 -- our own, and the brand's colours are checked
+        self._style = Markup(style)  # noqa: S704 -- our own CSS, with checked colours
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         self.styles = f"'sha256-{digest}'"
         logo = urlsplit(self.brand.logo)

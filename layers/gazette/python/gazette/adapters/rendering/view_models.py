@@ -1,7 +1,7 @@
-"""What a template is given of a group: cleaned, cut to length, in the reader's language.
+"""The values of a group that templates get: cleaned, cut to length, in the reader's language.
 
-Whatever a service put is text. None of it may turn round the sentences beside it, run over the
-page, or lead anywhere but to the web.
+Text of services must not change the direction of the text beside it, overflow the page, or link
+to anything but the web.
 """
 
 import re
@@ -15,32 +15,32 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
-"""Characters. A title may be as long as the contract has it."""
+"""Characters. A title is as long as the contract allows."""
 
 _NAMED = 2
-"""How many people are named where there are more than one beside them."""
+"""How many people are named if more than one other is not."""
 
 _NEVER = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
     r"\ufff9-\uffff\U000e0000-\U000e007f]"
 )
-"""Controls, what turns text round (UAX #9, 2.1 to 2.4), and what cannot be seen at all."""
+"""Control characters, bidirectional controls (UAX #9, 2.1 to 2.4) and invisible characters."""
 
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols by Unicode's tables, and yet nothing is to be seen of them."""
+"""Letters and symbols in Unicode's tables, but invisible."""
 
 _NEVER_IN_A_SUBJECT = re.compile(
     _NEVER.pattern.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
 )
-"""The same but for the isolates that a template put round what is in it."""
+"""As `_NEVER`, but without the isolates that templates add."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A group as one reader sees it, and so all readers of whom all of it is the same.
+    """A group as it is shown. It is the same for all readers with the same fields.
 
-    `people` are the names to show, `others` how many more there are. `moment` is when it moved
-    last, on the reader's clock; `language` names the customs that it is written by.
+    `people`: the names to show; `others`: how many more there are. `moment`: the time of its latest
+    event, in the reader's time zone. `language`: the CLDR name of the formats.
     """
 
     category: str
@@ -55,10 +55,10 @@ class Shown:
 
 
 def show(group: Group, language: Language, zone: tzinfo) -> Shown:
-    """Raises RenderingFailed where its link leads elsewhere than to the web."""
+    """What is shown of a group. Raises RenderingFailed if its link is not a web link."""
     latest = group.latest
     if not is_web_link(latest.entity.url):
-        raise RenderingFailed(f"the link of {latest.entity.key[:200]!r} is no http or https URL")
+        raise RenderingFailed(f"the link of {latest.entity.key[:200]!r} is not an http(s) URL")
     named = len(group.actors) if len(group.actors) <= _NAMED + 1 else _NAMED
     return Shown(
         category=latest.category,
@@ -74,15 +74,15 @@ def show(group: Group, language: Language, zone: tzinfo) -> Shown:
 
 
 def one_line(text: str, longest: int) -> str:
-    """`text` without line breaks and what cannot be seen, cut to `longest` characters.
+    """`text` without line breaks and invisible characters, cut to `longest` characters.
 
-    Empty where nothing would be seen of it at all.
+    Empty if nothing of it is visible.
     """
     return _cut(" ".join(_seen(text, longest).split()), longest)
 
 
 def subject_line(text: str, longest: int) -> str:
-    """What a template made, on one line, cut to `longest` characters: no isolate stays open."""
+    """A rendered subject on one line, cut to `longest` characters, with all isolates closed."""
     line = _cut(" ".join(_NEVER_IN_A_SUBJECT.sub("", text).split()), longest - 1)
     return line + POP_ISOLATE * (line.count(FIRST_STRONG_ISOLATE) - line.count(POP_ISOLATE))
 
@@ -93,13 +93,13 @@ def _several_lines(text: str) -> str:
 
 
 def _seen(text: str, longest: int) -> str:
-    """Only as much of it is looked at as can be shown, whatever its length."""
+    """The visible part of `text`. Only as much is read as can be shown."""
     seen = _NEVER.sub("", text[: 8 * longest])
     return seen if any(map(_is_visible, seen)) else ""
 
 
 def _is_visible(character: str) -> bool:
-    """By itself: no space, mark on another, or control."""
+    """Whether a character is visible by itself: no space, combining mark or control."""
     kind = category(character)
     return kind[0] not in "MZ" and kind not in {"Cc", "Cf"} and character not in _BLANK
 

@@ -1,1 +1,1 @@
-"""What became of emails, counted and judged. Pure."""
+"""Delivery events, statistics, experiments and the reputation of categories. Pure."""

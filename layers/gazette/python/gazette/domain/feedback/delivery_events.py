@@ -1,4 +1,4 @@
-"""Delivery events: what the provider reports of an email, and what is remembered of it. Pure."""
+"""Delivery events from the provider, and the engagement that is stored for an email. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from gazette.domain.model import RunKey
 class DeliveryEventType(StrEnum):
     """What became of a message. Events come in any order, any number of times, or not at all.
 
-    All of them prove that the provider took the message, and all but `REJECTED` and
-    `RENDERING_FAILED` that it handed it on or still tries to: `REJECTED` found a virus in it,
-    `RENDERING_FAILED` could not fill in a template of the provider's, which Gazette never uses.
+    All types prove that the provider accepted the message. All but two prove that it delivered the
+    message or still tries to: `REJECTED` means that it found a virus, `RENDERING_FAILED` that it
+    could not fill in one of its own templates, which Gazette never uses.
     """
 
     SENT = "sent"
@@ -34,11 +34,11 @@ AGAINST_RECIPIENT = frozenset({DeliveryEventType.BOUNCED, DeliveryEventType.COMP
 
 
 class Fault(StrEnum):
-    """What a bounce or a complaint says against the address.
+    """What a bounce or a complaint means for the address.
 
-    `HARD`: it takes no email, now or later. `SOFT`: it took none this time. `UNDETERMINED`: it took
-    none, and nobody knows why. `OF_MESSAGE`: it would have taken another message. `COMPLAINT`:
-    whoever reads there does not want it.
+    `HARD`: it will never accept email. `SOFT`: it did not accept this email. `UNDETERMINED`: it did
+    not accept it, for an unknown reason. `OF_MESSAGE`: it would have accepted another message.
+    `COMPLAINT`: the reader marked the email as spam.
     """
 
     HARD = "hard"
@@ -49,21 +49,20 @@ class Fault(StrEnum):
 
 
 _TOO_SOON = timedelta(minutes=1)
-"""After it was sent, within which a link is rather followed by a scanner than by a reader."""
+"""Clicks within this time after sending count as those of a link scanner, not of the reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryEvent:
-    """One report about one message of Gazette.
+    """One delivery event of one message of Gazette.
 
-    `run` and `attempt` are what its tags say; None where they name no run, as with the canary,
-    or no number. `sent_at` is when the provider took the message, `at` when the event happened;
-    None where it does not say. `fault` is what it says against the address with the hash
-    `address`; None, and empty, where it says nothing against any. `cause` is the provider's own
-    name for it, fit for a log. `unsent`: the provider did not try, because the address is on the
-    account's own list. `is_by_policy`: a mailbox provider refused it for what it thinks of the
-    sender, such as DMARC, spam or a block list. `flaw`: why nobody can tell whom it speaks
-    against, though it does.
+    `run` and `attempt` come from the message's tags; None if the tags name no run, as with the
+    canary, or no number. `sent_at`: when the provider accepted the message. `at`: when the event
+    happened; None if the event does not say. `fault`: what it means for the address with the hash
+    `address`; None, with an empty `address`, if it means nothing. `cause`: the provider's name for
+    the fault, safe for logs. `unsent`: the provider did not try, because the address is on the
+    account's suppression list. `is_by_policy`: a mailbox provider refused the sender, because of
+    DMARC, spam or a block list. `flaw`: why the address at fault cannot be determined.
     """
 
     type: DeliveryEventType
@@ -81,15 +80,15 @@ class DeliveryEvent:
 
     @property
     def happened_at(self) -> datetime:
-        """When the event happened; when the provider took the message, where it does not say."""
+        """When the event happened, or else when the provider accepted the message."""
         return self.at or self.sent_at
 
     @property
     def is_of_a_scanner(self) -> bool:
-        """Whether it is a click so soon that it says nothing of the reader.
+        """Whether it is a click so soon after sending that a link scanner made it.
 
-        Held against the instant of sending, which every delivery event has, and not of delivery: so
-        the answer is the same in whatever order delivery events come.
+        Measured from the sending time, which every delivery event has, and not from delivery, so
+        that the order of delivery events does not matter.
         """
         return (
             self.type is DeliveryEventType.CLICKED and self.happened_at < self.sent_at + _TOO_SOON
@@ -97,10 +96,10 @@ class DeliveryEvent:
 
 
 class EngagementEvent(StrEnum):
-    """What can become of an email; the first instant of each is kept.
+    """What can become of an email. The first instant of each is stored.
 
-    All but one are events that the provider reports, by the same names (DeliveryEventType).
-    `UNSUBSCRIBED`: the reader left by a link of this email.
+    All but one are delivery events of the same name (DeliveryEventType). `UNSUBSCRIBED`: the
+    reader unsubscribed by a link in this email.
     """
 
     SENT = "sent"
@@ -118,10 +117,10 @@ _UNTOLD = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
 
 
 def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
-    """What the delivery event tells of its email; None where it tells nothing that is remembered.
+    """The engagement event of a delivery event; None if nothing is stored for it.
 
-    So a bounce that is an automatic reply, and a complaint that takes one back: such a delivery
-    event has no fault.
+    None also for a bounce that is an out-of-office reply, and a complaint that takes another back:
+    these have no fault.
     """
     if event.type in _UNTOLD or event.is_of_a_scanner:
         return None
@@ -132,10 +131,10 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
 
 @dataclass(frozen=True, slots=True)
 class Engagement:
-    """What became of the email of one run, with what reports tell emails apart by.
+    """What became of the email of one run, with the dimensions of statistics.
 
-    `first`: when each event happened first, as far as it was reported. `locale`, `variant` and
-    `categories` are those of the run: what was sent.
+    `first`: when each reported event first happened. `locale`, `variant` and `categories` are those
+    of the email that was sent.
     """
 
     key: RunKey

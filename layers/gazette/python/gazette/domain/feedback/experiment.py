@@ -9,18 +9,18 @@ from datetime import datetime
 NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 
 VARIATIONS = range(1, 10)
-"""The numbers that a variation may have. 1 is what everybody gets while there is no experiment."""
+"""The numbers of variations. Without an experiment everybody gets variation 1."""
 
 _HEAVIEST = 10_000
 
 
 class InvalidExperiment(ValueError):
-    """An experiment that cannot be run. The text says what is wrong and what to do."""
+    """An invalid experiment. The message says what is wrong and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """`weights` by variation: of readers, each gets its share of the sum. `since` is UTC."""
+    """`weights`: each variation gets its share of the readers. `since` is in UTC."""
 
     name: str
     weights: tuple[tuple[int, int], ...]
@@ -29,9 +29,9 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """From when to when an experiment ran, in UTC; `until` is None while it does.
+    """From when to when an experiment ran, in UTC; `until` is None while it runs.
 
-    One that was stopped and started again under its name has one course, with the pause in it.
+    An experiment that was stopped and started again has one course, which includes the pause.
     """
 
     since: datetime
@@ -40,18 +40,18 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What one reader gets, and in which experiment; empty where there is none."""
+    """The variation that a reader gets, and its experiment; empty if there is none."""
 
     variation: int = 1
     experiment: str = ""
 
 
 EVERYBODYS = Variant()
-"""What everybody gets while there is no experiment."""
+"""The variant of everybody while there is no experiment."""
 
 
 def experiment(name: str, weights: Mapping[int, int], since: datetime) -> Experiment:
-    """Raises InvalidExperiment."""
+    """An experiment, checked. Raises InvalidExperiment."""
     if not NAME.fullmatch(name):
         raise InvalidExperiment(
             f"the name {name!r} must be 1 to 32 of a-z, 0-9 and -, and begin with a letter"
@@ -67,10 +67,10 @@ def experiment(name: str, weights: Mapping[int, int], since: datetime) -> Experi
 
 
 def variant_of(user_id: str, running: Experiment | None) -> Variant:
-    """Always the same for a reader, as long as name and weights are; another in the next one.
+    """The variant of a reader, which depends only on the experiment's name and weights.
 
-    The readers stand in a row, in the order of a hash, and each variation has its stretch of it:
-    so a weight that changes moves only those between the old end of a stretch and the new one.
+    Readers are ordered by a hash, and each variation has a range of it. So a changed weight moves
+    only the readers between the old and the new end of a range.
     """
     if running is None:
         return EVERYBODYS

@@ -1,7 +1,7 @@
 """The readers of an experiment, each counted once. Pure.
 
-Readers are dealt to variations, and all emails of a reader are alike in who reads them: so what is
-compared is readers, and not emails (docs/decisions/0029).
+Readers, not emails, are assigned to variations, and the emails of one reader are not independent.
+So readers are compared, not emails (docs/decisions/0029).
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from gazette.domain.feedback.statistics import ACTS, Measure, measures_of
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """The readers of one variation: how many, and how many of them did what at least once."""
+    """The readers of one variation: their number, and how many did each act at least once."""
 
     variation: int
     readers: int
@@ -23,10 +23,10 @@ class Arm:
 
 @dataclass(slots=True)
 class Readers:
-    """Who was sent at least one email of an experiment, as far as emails were added.
+    """The readers of an experiment's emails, as far as emails were added.
 
-    `began`: when a reader was sent the first one, and its variation. `did`: who did what with
-    any of them. `moved`: who was sent more than one variation. Some 300 bytes a reader.
+    `began`: when a reader's first email was sent, and its variation. `did`: the readers who did
+    each act. `moved`: the readers who got more than one variation. Some 300 bytes per reader.
     """
 
     began: dict[str, tuple[datetime, int]] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Readers:
         self.moved |= others.moved
 
     def arms(self) -> list[Arm]:
-        """By variation. A reader counts where they began, whatever came later."""
+        """One arm per variation. A reader counts in the variation of their first email."""
         of: dict[int, set[str]] = {}
         for reader, (_, variation) in self.began.items():
             of.setdefault(variation, set()).add(reader)

@@ -1,6 +1,6 @@
-"""How readers and mailbox providers take the emails of a category, and when that is too bad. Pure.
+"""Bounce and complaint rates of a category, and when to hold it. Pure.
 
-From these rates on SES reviews an account, and may pause it at 10 % and 0.5 %:
+At these rates SES reviews an account; it may pause it at 10 % and 0.5 %:
 https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
 """
 
@@ -15,16 +15,16 @@ MOST_COMPLAINTS = 0.001
 
 LEAST_BOUNCES = 20
 LEAST_COMPLAINTS = 10
-"""Fewer may be chance: at half the rate so many come together in one of thirty weeks at most."""
+"""Fewer may be chance: at half the rate, this many occur in at most one of thirty weeks."""
 
 SPAN = timedelta(days=7)
-"""For which a category is judged: long enough for complaints, which come after days."""
+"""The period of the rates: long enough for complaints, which come days later."""
 
 _LONGEST_WHY = 200
 
 
 class Mark(StrEnum):
-    """What is counted of an email. `BOUNCED`: for good."""
+    """What is counted of an email. `BOUNCED`: hard bounces only."""
 
     SENT = "sent"
     BOUNCED = "bounced"
@@ -42,9 +42,9 @@ class CategoryCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryHold:
-    """Nothing of the category is sent, since when and why, until somebody releases it.
+    """A held category: none of its events are sent until somebody releases it.
 
-    `by_hand`: a person pulled it, and no rate.
+    `by_hand`: a person set the hold, not a rate.
     """
 
     category: str
@@ -56,19 +56,19 @@ class CategoryHold:
 def category_hold(
     category: str, why: str, since: datetime, *, by_hand: bool = False
 ) -> CategoryHold:
-    """`why` is cut where it is too long to be read at a glance."""
+    """A hold, with `why` cut to 200 characters."""
     return CategoryHold(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
 
 
 def mark_of(event: DeliveryEvent) -> Mark | None:
-    """What a delivery event is counted as; None where it says nothing of this.
+    """What a delivery event counts as; None if it does not count.
 
-    A bounce or complaint because of the account's own suppression list is none: SES did not try,
-    and does not count it either.
+    A bounce or complaint because of the account's suppression list does not count: SES did not
+    try to send, and does not count it either.
     https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
 
-    Nor is what was refused by policy: that is about the sender's domain, which all categories
-    share. To hold one of them would mend nothing, and hide it; it has an alarm of its own.
+    Nor does a refusal by policy: it concerns the sender's domain, which all categories share.
+    Holding a category would not help, and would hide the problem; it has its own alarm.
     """
     if event.type is DeliveryEventType.SENT:
         return Mark.SENT
@@ -84,7 +84,7 @@ def mark_of(event: DeliveryEvent) -> Mark | None:
 
 
 def hold_reason(counts: CategoryCounts) -> str:
-    """Why the category is to be on hold, in words; nothing where it is not."""
+    """Why to hold the category, in words; empty if its rates are fine."""
     days = f"within {SPAN.days} days"
     if _reaches(counts.complained, counts.sent, LEAST_COMPLAINTS, MOST_COMPLAINTS):
         rate = counts.complained / counts.sent

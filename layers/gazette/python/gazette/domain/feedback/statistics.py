@@ -1,4 +1,4 @@
-"""What became of many emails, counted: in total, and by what tells them apart. Pure."""
+"""Counts of what became of emails: in total, and by dimension. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ NO_EXPERIMENT = "no experiment"
 class Measure(StrEnum):
     """What is counted of emails.
 
-    `SENT`: anything was reported, which proves that the provider took it. `DELIVERED`: it was
-    reported as such, or somebody did something with it. `DELAYED`: so far, and nothing else.
-    `NO_WORD`: neither delivered nor bounced, rejected or delayed.
+    `SENT`: there is a delivery event, which proves that the provider accepted it. `DELIVERED`: it
+    was reported as delivered, or the reader acted on it. `DELAYED`: delayed, and nothing else so
+    far. `NO_WORD`: neither delivered nor bounced, rejected or delayed.
     """
 
     SENT = "sent"
@@ -34,10 +34,10 @@ class Measure(StrEnum):
 
 
 class Dimension(StrEnum):
-    """What emails are told apart by.
+    """By what emails are grouped.
 
     `FREQUENCY` is the name of the schedule, or `AT_ONCE`. An email counts in each `CATEGORY` that
-    it showed, so those may add up to more than all.
+    it showed, so categories may add up to more than the total.
     """
 
     TOTAL = "total"
@@ -48,25 +48,25 @@ class Dimension(StrEnum):
 
 
 ACTS = (Measure.COMPLAINED, Measure.OPENED, Measure.CLICKED, Measure.UNSUBSCRIBED)
-"""What readers, or their programs, do with an email that has come."""
+"""What readers, or their mail programs, do with a delivered email."""
 
 TRACKED = (Measure.OPENED, Measure.CLICKED)
-"""What is reported only while the stage asks for it."""
+"""What the provider reports only while the stage tracks it."""
 
 _TELLS = {act: EngagementEvent(act.value) for act in ACTS}
 
 Counts = Counter[tuple[Dimension, str, Measure]]
-"""Emails by dimension, its value, and measure. Those of several parts are added."""
+"""Numbers of emails by dimension, its value, and measure. Counts of parts can be added."""
 
 
 def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
-    """Everything that one email counts as."""
+    """All counts to which one email adds."""
     found = measures_of(email)
     return ((*place, measure) for place in _places(email) for measure in found)
 
 
 def measures_of(email: Engagement) -> list[Measure]:
-    """As what one email counts."""
+    """The measures of one email."""
     told = email.first
     acts = [act for act, event in _TELLS.items() if event in told]
     fate: list[Measure] = []
@@ -82,7 +82,7 @@ def measures_of(email: Engagement) -> list[Measure]:
 
 
 def values(counts: Counts, dimension: Dimension) -> list[str]:
-    """The values that there are, those of the most emails first."""
+    """The values of a dimension, those with the most emails first."""
     sent = {
         value: number
         for (of, value, measure), number in counts.items()
@@ -92,16 +92,16 @@ def values(counts: Counts, dimension: Dimension) -> list[str]:
 
 
 def is_tracked(counts: Counts, measure: Measure) -> bool:
-    """Whether a count of zero says anything: False where it may not have been asked for.
+    """Whether a count of zero is meaningful: False if the measure may not have been tracked.
 
-    The stage says what is tracked now, and not since when. So what was never reported of any of
-    the emails is held to be not tracked.
+    The stage says what is tracked now, but not since when. So a measure that was never reported
+    for any of the emails counts as not tracked.
     """
     return measure not in TRACKED or counts[Dimension.TOTAL, "", measure] > 0
 
 
 def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> float | None:
-    """What readers did: of the emails delivered; else of those sent. None where there are none."""
+    """Acts of readers as a share of delivered emails, other measures of sent ones; None if none."""
     of = counts[dimension, value, Measure.DELIVERED if measure in ACTS else Measure.SENT]
     return counts[dimension, value, measure] / of if of else None
 

@@ -1,4 +1,4 @@
-"""Batches in DynamoDB, and how far each shard of fan-out has come."""
+"""Batches in DynamoDB, and the progress of each shard of fan-out."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -92,9 +92,9 @@ class DynamoBatches:
 
     @staticmethod
     def _numbered(kind: str) -> Sequence[ControlRow]:
-        """One strongly consistent Query, without the rows of which nobody can read the number.
+        """One strongly consistent Query. Rows whose number cannot be read are left out.
 
-        A shard of which nothing is known is gone through from the beginning.
+        Fan-out reads a shard without a known checkpoint from the beginning.
         """
         with translated():
             rows = list(ControlRow.query(kind, consistent_read=True))

@@ -1,4 +1,4 @@
-"""Which categories are on hold: one row each."""
+"""The categories that are held: one row each."""
 
 from collections.abc import Collection, Sequence
 
@@ -20,7 +20,7 @@ class DynamoCategoryHolds:
         bind(ControlRow, table_name)
 
     def active(self) -> Sequence[CategoryHold]:
-        """One strongly consistent Query. Whatever else a row says, its category is on hold."""
+        """One strongly consistent Query. A row holds its category even if the rest is malformed."""
         with translated():
             return [_hold(row) for row in ControlRow.query(_KIND, consistent_read=True)]
 
@@ -51,7 +51,7 @@ def _hold(row: ControlRow) -> CategoryHold:
 
 
 def held_categories(table_name: str, *, clock: Clock) -> HeldCategories:
-    """The categories on hold, as a worker goes by them; none where the table never answered."""
+    """The held categories, cached for a worker; none if the table has never answered."""
     holds = DynamoCategoryHolds(table_name)
     held: Cached[frozenset[str]] = Cached(
         lambda: frozenset(hold.category for hold in holds.active()),

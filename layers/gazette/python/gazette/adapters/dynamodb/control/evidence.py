@@ -1,4 +1,4 @@
-"""Up to when the provider's delivery events have come in: one row, which feedback advances."""
+"""The sending time of the latest email with a delivery event: one row, which feedback advances."""
 
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ _COARSE = timedelta(seconds=30)
 class DynamoEvidenceLog:
     """The port `EvidenceLog`: one row of the table `control`.
 
-    A process writes only what is half a minute newer than what it wrote last.
+    A process writes only if the time is at least half a minute newer than its last write.
     """
 
     def __init__(self, table_name: str) -> None:

@@ -1,4 +1,4 @@
-"""The experiment that runs, in one row; and a row for each that ever ran."""
+"""The running experiment in one row, and one row for each experiment that ever ran."""
 
 import json
 from collections.abc import Mapping
@@ -32,10 +32,13 @@ class DynamoExperiments:
         try:
             return decoded(row, _experiment, needs=("since",))
         except UnreadableRow as err:
-            raise Unavailable(f"The experiment in the table `control` is not valid: {err}") from err
+            raise Unavailable(f"The experiment in the table `control` is invalid: {err}") from err
 
     def start(self, wanted: Experiment) -> None:
-        """One Query and two PutItem, one more where another ran: none runs without a course."""
+        """One Query and two PutItem, and one more if another experiment was running.
+
+        The course is written first, so that no experiment runs without one.
+        """
         known = self.courses()
         before = known.get(wanted.name, Course(wanted.since, None))
         self._end(known, wanted.since, but=wanted.name)
@@ -49,7 +52,7 @@ class DynamoExperiments:
             ).save()
 
     def stop(self, at: datetime) -> None:
-        """One Query, one PutItem where one ran, and one DeleteItem, which comes first."""
+        """One DeleteItem first; then one Query, and one PutItem if an experiment was running."""
         with translated():
             ControlRow(*_KEY).delete()
         self._end(self.courses(), at)
@@ -79,7 +82,7 @@ def _course(row: ControlRow) -> Course:
 
 
 def running_experiment(table_name: str, *, clock: Clock) -> RunningExperiment:
-    """The experiment that runs, as a worker goes by it; none where the table never answered."""
+    """The running experiment, cached for a worker; none if the table has never answered."""
     running: Cached[Experiment | None] = Cached(
         DynamoExperiments(table_name).running, clock=clock, default=None
     )

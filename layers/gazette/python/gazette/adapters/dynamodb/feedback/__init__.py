@@ -1,1 +1,1 @@
-"""What became of emails, and which addresses get none: one module per table."""
+"""Engagement, bounces, category statistics and suppressions: one module per table."""

@@ -11,10 +11,9 @@ from gazette.domain.ports.clock import Clock
 
 
 class DynamoBounces:
-    """The port `Bounces` on the table `bounces`. A row expires `retention` after its last one.
+    """The port `Bounces` on the table `bounces`. A row expires `retention` after its last bounce.
 
-    Of an address that takes email again nothing is left then; one that bounces for ever gets
-    some ninety bytes more each time, until it is suppressed.
+    Each bounce adds some ninety bytes to the row, until the address is suppressed.
     """
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
@@ -25,9 +24,9 @@ class DynamoBounces:
     def remember(
         self, address_hash: str, message_id: str, sent_at: datetime
     ) -> Collection[datetime]:
-        """One UpdateItem, which adds to a set: the same message is in it once.
+        """One UpdateItem, which adds to a set: a message is in it only once.
 
-        A row that has expired and is still there goes on to count: that it is old, its times say.
+        A row past its TTL that DynamoDB has not deleted is reused; its old times do not count.
         """
         row = BounceRow(address_hash)
         actions: list[Action] = [

@@ -1,4 +1,4 @@
-"""What became of the emails that showed a category, in DynamoDB: a row an hour."""
+"""Counts of emails, bounces and complaints by category in DynamoDB: one row per hour."""
 
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ class DynamoCategoryStats:
         bind(CategoryStatsRow, table_name)
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """One UpdateItem, conditional but for `SENT`."""
+        """One UpdateItem, conditional except for `SENT`."""
         hour = _hour(sent_at)
         row = CategoryStatsRow(category, hour)
         if mark is Mark.SENT:
@@ -30,7 +30,7 @@ class DynamoCategoryStats:
             )
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """One Query of 169 small rows at most. Eventually consistent."""
+        """One eventually consistent Query of at most 169 small rows."""
         with translated():
             rows = list(CategoryStatsRow.query(category, CategoryStatsRow.hour >= _hour(instant)))
         return CategoryCounts(

@@ -1,4 +1,4 @@
-"""What became of emails, in DynamoDB: one row a run, of which anything was reported."""
+"""Engagement in DynamoDB: one row per run with a delivery event."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -14,13 +14,13 @@ from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.scheduling.calendar import slot_of
 
 _FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEvent}
-"""The attribute that holds the first instant of each."""
+"""The attribute with the first instant of each event."""
 
 
 class DynamoEngagements:
-    """The port `Engagements` on the table `engagement`. Rows are kept as long as runs are.
+    """The port `Engagements` on the table `engagement`. Rows are stored as long as runs.
 
-    `connections`: how many threads may read at the same time, each with a connection to keep.
+    `connections`: how many threads may read at the same time.
     """
 
     def __init__(self, table_name: str, *, retention: timedelta, connections: int = 10) -> None:

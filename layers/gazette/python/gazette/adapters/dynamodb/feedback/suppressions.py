@@ -27,7 +27,7 @@ class DynamoSuppressions:
         return written(row.save, condition)
 
     def holds(self, address_hash: str) -> bool:
-        """One strongly consistent GetItem; whatever the row says."""
+        """One strongly consistent GetItem. A row counts even if it is malformed."""
         return self._row(address_hash) is not None
 
     def get(self, address_hash: str) -> Suppression | None:
@@ -48,7 +48,7 @@ class DynamoSuppressions:
         written(SuppressionRow(address_hash).delete, SuppressionRow.reason == cause.value)
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
-        """One Scan a megabyte: some 6,000 addresses."""
+        """One Scan per megabyte: some 6,000 addresses."""
         with translated():
             yield from each_decoded(SuppressionRow.scan(), _suppression)
 

@@ -12,7 +12,7 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker
 
 
 def breaker_in(row: PaceRow) -> OpenBreaker | None:
-    """None: it is closed."""
+    """The open breaker in the row; None if it is closed."""
     if row.breaker_until is None:
         return None
     return OpenBreaker(
@@ -26,7 +26,7 @@ def breaker_in(row: PaceRow) -> OpenBreaker | None:
 
 
 def changes_to(breaker: OpenBreaker | None) -> list[Action]:
-    """The writes that bring it to this state, whatever it was before."""
+    """The updates that set this state, whatever it was before."""
     values: tuple[tuple[Attribute[Any], object], ...] = (
         (PaceRow.breaker_why, breaker and breaker.why),
         (PaceRow.breaker_since, breaker and instant_number(breaker.since)),
@@ -39,7 +39,7 @@ def changes_to(breaker: OpenBreaker | None) -> list[Action]:
 
 
 def is_still(breaker: OpenBreaker | None) -> Condition:
-    """Nobody has changed it: every change moves `until`."""
+    """The breaker has not changed: every change moves `until`."""
     condition: Condition
     if breaker is None:
         condition = PaceRow.breaker_until.does_not_exist()
@@ -49,6 +49,6 @@ def is_still(breaker: OpenBreaker | None) -> Condition:
 
 
 def is_not_by_hand() -> Condition:
-    """It is closed, or was not opened by hand."""
+    """The breaker is closed, or was not opened by hand."""
     condition: Condition = PaceRow.breaker_by_hand.does_not_exist()
     return condition

@@ -1,4 +1,4 @@
-"""The pace in DynamoDB: a row for each stream, from which workers take permits conditionally."""
+"""The pace in DynamoDB: one row per stream, from which workers take permits by conditional writes."""
 
 from datetime import date, datetime
 from typing import Any, Final
@@ -43,8 +43,8 @@ ROWS: Final = Streams(digest="digest", immediate="immediate")
 """The row of each stream of this installation."""
 
 _TRIES = 8
-"""What is remembered is refreshed by each refusal; the row would have to change its kind of
-state so often between two calls."""
+"""Attempts. Each refusal returns the current row; more fail only if the row changes its kind of
+state between any two of them."""
 
 
 class DynamoQuota:
@@ -67,14 +67,13 @@ class DynamoQuota:
 
 
 class DynamoRateLimiter:
-    """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` on the row `name` of the table
-    `pace`.
+    """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` on a row of the table `pace`.
 
-    Remembers the row as it last saw it. What it remembers decides which change it asks for; the
-    conditions of the change hold only where that is right, whatever others did meanwhile, and a
-    refusal brings the row. A permit beyond one that is remembered is never nearer than that, so
-    `BUSY` and the cap of a new domain need no call. That nothing is left of the account's day, or
-    that the breaker is on, is not remembered: somebody may have said otherwise.
+    Caches the row as it last saw it, and chooses the change to request by it. The conditions of
+    the change hold only if the choice is right, whatever others did meanwhile; a refusal returns
+    the current row. A permit is never earlier than the cached row says, so `BUSY` and the cap of
+    a new domain need no call. An exhausted daily quota or an open breaker is not cached, because
+    either may end at any time.
     """
 
     def __init__(self, table_name: str, plan: PacePlan, *, name: str) -> None:
@@ -84,7 +83,7 @@ class DynamoRateLimiter:
         self._known = Pace()
 
     def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
-        """One UpdateItem, and one more where what it remembered was not so any more."""
+        """One UpdateItem, and one more if the cached row was out of date."""
         if is_used_up(self._known, now) or (self._known.breaker and self._known.breaker.holds(now)):
             self._known = Pace()
         for _ in range(_TRIES):
@@ -102,13 +101,13 @@ class DynamoRateLimiter:
         raise self._kept_changing()
 
     def trip(self, why: str, now: datetime) -> OpenBreaker:
-        """One UpdateItem, also for each of many that are refused at once: one of them pulls it.
+        """One UpdateItem. If many workers are refused at once, the write of one of them succeeds.
 
-        Another one only where it was not so any more, and this refusal says something new.
+        One more only if the cached row was out of date and this refusal changes the breaker.
         """
         known = self._known.breaker
         if known and not known.is_probed:
-            known = None  # somebody may have released it: a refused write brings what it is
+            known = None  # it may be closed by now: a refused write returns the current row
         for _ in range(_TRIES):
             wanted = tripped(known, why, now)
             if wanted == known:
@@ -121,7 +120,7 @@ class DynamoRateLimiter:
         raise self._kept_changing()
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
-        """One UpdateItem, which is refused where it is on."""
+        """One UpdateItem, which is refused if the breaker is open."""
         wanted = changes_to(tripped(None, why, now))
         _, row = update_or_current(PaceRow(self._name), wanted, is_still(None))
         self._known = _pace(row)
@@ -148,7 +147,7 @@ class DynamoRateLimiter:
         self._known = _pace(row)
 
     def _kept_changing(self) -> Unavailable:
-        return Unavailable(f"The row {self._name!r} of the pace kept changing; ask again.")
+        return Unavailable(f"The row {self._name!r} of the table `pace` kept changing; try again.")
 
     def read(self, now: datetime) -> PaceReading:
         """One strongly consistent GetItem."""
@@ -168,7 +167,7 @@ class DynamoRateLimiter:
 
 
 def _changes(known: Pace, wanted: Taking) -> list[Action]:
-    """What to write: additions where others may add at the same time."""
+    """The updates to write; additions for numbers that other workers may change meanwhile."""
     cost = wanted.cost // MICROSECOND
     is_queued = known.next_at == wanted.at
     next_at = PaceRow.next_at + cost if is_queued else instant_number(wanted.at) + cost
@@ -193,9 +192,9 @@ def _changes(known: Pace, wanted: Taking) -> list[Action]:
 
 
 def _still(known: Pace, wanted: Taking, *, now: datetime, latest: datetime) -> Condition:
-    """The row is of the kind that is remembered: waited for or idle, this stretch, day, quota.
+    """The row is in the same kind of state as the cached one.
 
-    And the breaker is what it was.
+    Workers wait or do not; the ramp's stretch, the day, the quota and the breaker are the same.
     """
     condition: Condition
     if known.next_at is None:
