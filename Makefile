@@ -12,80 +12,80 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
-help: ## What there is to run
+help: ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… chooses)
+demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… sets its port)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
 
-test: setup ## Every test that needs no browser, from nothing, on all cores
+test: setup ## Run all tests that need no browser, on all cores
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-browser: setup chromium ## Readers in Chromium, on the deployed stacks: emails, pages, keyboard, axe-core
+browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
 
-fuzz: setup ## 20,000 messages, right and wrong, through the real handler (EXAMPLES=… chooses)
+fuzz: setup ## Put 20,000 valid and invalid messages through the real handler (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
 
-model: setup ## The delivery protocol's states, searched under each policy, 4 minutes (DEEP=1: 7)
+model: setup ## Search the delivery protocol's states under each policy, 4 minutes (DEEP=1: 7)
 	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
 
-chaos: setup ## 2,000 digests on the deployed stacks, their workers killed at random (DIGESTS=… chooses)
+chaos: setup ## Send 2,000 digests on the deployed stacks and kill workers at random (DIGESTS=… sets how many)
 	@$(BIN)/python -m proofs.chaos $(if $(DIGESTS),--digests $(DIGESTS))
 
-state: setup ## 2,000 histories of workers that overlap, die and are told nothing (EXAMPLES=… chooses)
+state: setup ## Test 2,000 histories of workers that overlap, die and get no answer (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.state $(if $(EXAMPLES),--examples $(EXAMPLES))
 
 features: setup ## 2,000 histories of all features together, while workers die (EXAMPLES=… chooses)
 	@$(BIN)/python -m proofs.features $(if $(EXAMPLES),--examples $(EXAMPLES))
 
-mutations: setup ## Takes rules out of the code, one at a time: the test of each must fail
+mutations: setup ## Remove each rule from the code, one at a time; its test must fail
 	@$(BIN)/python -m proofs.mutations
 
-walk: setup ## One event through the real handlers: are the hops of docs/architecture.md what happens (FILES=1 lists)
+walk: setup ## Check the hops of docs/architecture.md against a traced event (FILES=1 lists the files)
 	@$(BIN)/python -m proofs.walk $(if $(FILES),--files)
 
-timetravel: setup ## Every zone and hour for three years, then 400 days of ticks for 2,000 readers
+timetravel: setup ## Test every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m proofs.timetravel
 
-prove: setup ## Every worker killed at every call: nothing lost, nothing twice (EVERY=… strikes fewer, WITHOUT=… a rule)
+prove: setup ## Kill every worker at every call: nothing is lost or sent twice (EVERY=n: every n-th call, WITHOUT=rule)
 	@$(BIN)/python -m proofs.prove $(if $(EVERY),--every $(EVERY)) $(if $(WITHOUT),--without $(WITHOUT))
 
-experiments: setup ## Thousands of experiments of which the truth is known, reported (NUMBER=… chooses)
+experiments: setup ## Check the verdicts on thousands of simulated experiments (NUMBER=… sets how many)
 	@$(BIN)/python -m proofs.experiments $(if $(NUMBER),--number $(NUMBER))
 
-linear: setup ## Fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time of each
+linear: setup ## Measure fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time
 	@$(BIN)/python -m benchmarks.linear
 
-slot: setup ## 5,000 readers due in one slot of the deployed stacks (READERS=… chooses)
+slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (READERS=… sets how many)
 	@$(BIN)/python -m benchmarks.slot $(if $(READERS),--readers $(READERS))
 
-check: setup lint types ## Format, lint and types
+check: setup lint types ## Check format, lint and types
 
-lint: setup ## Format and lint
+lint: setup ## Check format and lint
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 
-types: setup ## Types
+types: setup ## Check types
 	@$(BIN)/mypy
 
-format: setup ## Format and fix what can be fixed
+format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## Write docs/events, docs/lifecycle.md, docs/configuration.md and docs/cli.md anew, from the code
+docs: setup ## Generate docs/events, docs/lifecycle.md, docs/configuration.md and docs/cli.md from the code
 	@$(BIN)/gazette event schemas >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
 	@$(BIN)/python -m tests.configuration_page
 	@$(BIN)/python -m cli.reference.page
 
-messages: setup ## Bring what the templates say into their catalogues (FOLDER=… those of your own)
+messages: setup ## Update the translation catalogues from the templates (FOLDER=… for your own)
 	@$(BIN)/python -m infra.assets.messages $(FOLDER)
 
-plots: setup ## Draw the pictures of docs anew, and print their figures
+plots: setup ## Draw the plots of the docs, and print their figures
 	@$(BIN)/python -m benchmarks.stagger
 
-screenshots: setup chromium ## Draw the pictures of emails and pages in docs/images anew
+screenshots: setup chromium ## Take the screenshots of emails and pages in docs/images
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m tests.browser.screenshots
 
 synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
@@ -94,7 +94,7 @@ synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
 deploy: setup ## Deploy the stage STAGE (default prod) to the AWS account of your credentials
 	@$(BIN)/node node_modules/.bin/cdk deploy --all $(if $(STAGE),-c stage=$(STAGE))
 
-lock: setup ## Pin every dependency anew
+lock: setup ## Update and pin all dependencies
 	@for name in layers/dependencies/requirements requirements/dev requirements/engine; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \

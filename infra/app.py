@@ -15,7 +15,7 @@ from infra.stacks.service import ServiceStack
 from infra.stages import StageError, read_stage
 
 _CALLBACK_RAISED = "@jsii/kernel.RuntimeError: "
-"""How jsii hands back, as text, what was raised while it bundled a layer."""
+"""The prefix under which jsii returns an exception raised while it bundled a layer."""
 
 
 def build(app: App) -> tuple[DataStack, ServiceStack]:
@@ -35,12 +35,12 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
 
 
 def context() -> dict[str, Any]:
-    """What cdk.json says. What the command line says goes before it."""
+    """The context of cdk.json. The command line's `-c` takes precedence."""
     return dict(json.loads((ROOT / "cdk.json").read_text())["context"])
 
 
 def main() -> None:
-    """Synthesise, or say in one line why not."""
+    """Synthesise, or exit with one line that says what is wrong."""
     try:
         app = App(context=context())
         build(app)

@@ -306,17 +306,17 @@ class Stage:
 
     @property
     def streams(self) -> tuple[Stream, Stream]:
-        """Digests, and what goes out at once."""
+        """The streams: digests and immediate emails."""
         return (
             Stream("digest", self.sender, self.digest_pool),
             Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
         )
 
     def sized(self, step: Step) -> Step:
-        """The step as this stage needs it.
+        """The step with the batch size and time-out that this stage needs.
 
-        An SMTP server may take ten minutes for an email, so with one who sends gets a single
-        message at a time, and the time for it: none is given back because time ran out.
+        An SMTP server may take ten minutes for an email. So with SMTP, sending functions get one
+        message per invocation, and enough time for it: none returns to the queue for lack of time.
         """
         if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
             return step

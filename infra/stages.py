@@ -1,4 +1,4 @@
-"""Reading a stage of cdk.json, and what is wrong with it."""
+"""Reads and checks a stage of cdk.json."""
 
 import re
 from collections.abc import Mapping

@@ -1,20 +1,20 @@
-"""Steps, queues and tables as plain data: what exists, and who may do what with what."""
+"""Steps, queues and tables as plain data: what exists, and which step may do what."""
 
 from dataclasses import dataclass
 
 MAX_RECEIVES = 5
-"""Receives after which a message goes to the dead-letter queue."""
+"""How often SQS delivers a message before it moves to the dead-letter queue."""
 
 VISIBILITY_FACTOR = 6
-"""Visibility over function time-out, as AWS asks of queues that feed a function.
+"""Visibility time-out divided by function time-out, as AWS recommends for queues of functions.
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Index:
-    """An index; one without a partition key of its own is local.
+    """An index. Without a partition key it is a local one.
 
-    `holds`: what it holds beside the keys; None: everything.
+    `holds`: the attributes that it projects beside the keys; None: all.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Index:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table, and its indexes."""
+    """A table and its indexes."""
 
     name: str
     partition_key: str
@@ -36,13 +36,13 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A function. `queue` feeds it; `tables` are DynamoDB actions by table.
+    """A function. `queue`: the queue that feeds it. `tables`: its DynamoDB actions by table.
 
-    `max_receives`: after so many a message goes to the dead-letter queue.
-    `may_recurse`: it may put messages on its own queue more than 16 times in a row, where
-    Lambda would otherwise end it as a loop.
+    `max_receives`: how often SQS delivers a message before it moves to the dead-letter queue.
+    `may_recurse`: the function may put messages on its own queue more than 16 times in a row;
+    Lambda would otherwise stop it as a loop.
     https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
-    Times in seconds, memory in MB.
+    Times are in seconds, memory is in MB.
     """
 
     name: str
@@ -141,7 +141,7 @@ FOLLOWERS = Step(
     memory=512,
     queue="followers",
     batch_size=2,  # two pages of a hundred, each perhaps with a run and a message of its own
-    may_recurse=True,  # a walk hands over to the next one, and each begins behind the last
+    may_recurse=True,  # a walk queues the next one, which continues behind the last page
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem")),
         ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
@@ -158,7 +158,7 @@ FANOUT = Step(
     memory=512,
     queue="shard",
     batch_size=1,
-    may_recurse=True,  # a shard that takes longer than an invocation hands the rest on to itself
+    may_recurse=True,  # a shard that takes longer than an invocation queues a message for the rest
     tables=(
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("Query", "PutItem", "UpdateItem")),
@@ -180,7 +180,7 @@ GENERATE = Step(
     timeout=120,  # ten runs in a row, each at its send time-out, and the last commit
     memory=1024,
     queue="generate",
-    may_recurse=True,  # a run for which there is no permit is requeued by a message of its own
+    may_recurse=True,  # a run without a permit is requeued with a new message
     tables=(
         *_SENDING,
         ("subscribers", ("GetItem", "UpdateItem")),
@@ -192,12 +192,12 @@ RESEND = Step(
     timeout=GENERATE.timeout,
     memory=GENERATE.memory,
     queue="resend",
-    max_receives=20,  # each attempt is one, and so is each time that a worker dies meanwhile
+    max_receives=20,  # each attempt takes one, and each worker that dies takes one more
     may_recurse=True,
     tables=(
         *((table, (*may, "UpdateItem") if table == "control" else may) for table, may in _SENDING),
         ("subscribers", ("GetItem",)),
-        ("schedules", ("GetItem", "PutItem")),  # a redrive of what failed takes a number
+        ("schedules", ("GetItem", "PutItem")),  # a redrive of a failed run takes a sequence
     ),
 )
 FEEDBACK = Step(
@@ -205,7 +205,7 @@ FEEDBACK = Step(
     timeout=30,
     memory=512,
     queue="feedback",
-    max_receives=3,  # so that what fails is seen to have failed before its grace is over
+    max_receives=3,  # a message that fails is in the dead-letter queue before the grace is over
     tables=(
         ("runs", ("GetItem", "Query", "PutItem")),
         ("control", ("UpdateItem",)),

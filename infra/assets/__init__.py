@@ -1,1 +1,1 @@
-"""What is deployed beside the template: layers, function code and built templates."""
+"""The assets of a deployment: layers, function code and built templates."""

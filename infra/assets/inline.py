@@ -1,9 +1,9 @@
-"""CSS inlined into the templates themselves, once, at build time.
+"""Inlines CSS into the templates at build time.
 
-Premailer costs 50 to 65 times what rendering costs, so it works on the template and never on
-an email: each Jinja tag is masked, the page is inlined, the tags are put back. Between elements
-a tag becomes an HTML comment, which no parser moves out of a table; inside an element's own
-tag it becomes a word.
+Premailer takes 50 to 65 times as long as rendering, so it runs on the template, not on each email:
+each Jinja tag is masked, the CSS is inlined, and the tags are restored. Between elements a tag
+becomes an HTML comment, which no parser moves out of a table; inside an element's tag it becomes
+a word.
 """
 
 import re
@@ -26,21 +26,24 @@ class TemplateError(Exception):
 
 
 def inline_part(part: str, css: str, *, name: str) -> str:
-    """A template that is a part of a page, with the CSS of the page inlined. As `inline`."""
+    """Inline CSS into a template that is a part of a page. As `inline`."""
     page = inline(
         f"<!DOCTYPE html>\n<html><head><style>{css}</style></head><body>{part}</body></html>",
         name=name,
     )
     found = _BODY.search(page)
     if found is None:
-        raise TemplateError(f"{name}: it must hold what stands inside a page, without <body>.")
+        raise TemplateError(
+            f"{name}: must contain only what goes inside <body>, not <body> itself."
+        )
     return found[1].strip() + "\n"
 
 
 def inline(template: str, *, name: str) -> str:
-    """The template of a whole page with its CSS inlined. Raises TemplateError where the
-    result could differ from inlining each rendered email: CSS that counts siblings, or an
-    attribute that Jinja makes.
+    """Inline CSS into the template of a whole page.
+
+    Raises TemplateError if the result could differ from inlining each rendered email: because of
+    CSS that counts siblings, or an attribute that Jinja computes.
     """
     for style in _STYLE.findall(template):
         _refuse_positional(_JINJA.sub("", style), name)
@@ -104,7 +107,7 @@ def _mask(page: str, name: str) -> tuple[str, list[str]]:
 
 
 def _is_in_quotes(element: str) -> bool:
-    """True where `element`, cut off in the middle of its tag, ends inside a quoted value."""
+    """Whether `element`, cut off in the middle of its tag, ends inside a quoted value."""
     open_quote = ""
     for character in element:
         if open_quote:

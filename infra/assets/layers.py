@@ -1,4 +1,4 @@
-"""The two layers, built on this machine without Docker."""
+"""Builds the two layers on this machine, without Docker."""
 
 import hashlib
 import os
@@ -27,17 +27,17 @@ _TEMPLATES = ROOT / "templates"
 
 
 AWS_SERVICES = {"cloudwatch", "dynamodb", "events", "secretsmanager", "sesv2", "sqs"}
-"""What the functions call, as botocore names it. The models of all others, half of its files,
-stay out of the layer."""
+"""The services that the functions call, by botocore's names. The layer leaves out the models of all
+others, which are half of botocore's files."""
 
 
 class BuildError(Exception):
-    """A layer that could not be built. The text says why and what to do."""
+    """A layer could not be built. The message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where the layers run. `platform` is uv's name for it, None for this machine."""
+    """The platform on which the layers run, by uv's name; None for this machine."""
 
     python: str
     platform: str | None
@@ -48,8 +48,9 @@ HOST = Target(python=f"{sys.version_info.major}.{sys.version_info.minor}", platf
 
 
 def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
-    """The pinned third-party wheels, for `target`; of botocore only the services in use, of
-    Babel only the languages that the templates speak.
+    """The pinned third-party wheels for `target`.
+
+    Of botocore it has only the services in use, of Babel only the languages of the templates.
     """
     spoken = languages(overlay)
 
@@ -67,7 +68,7 @@ def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
 
 
 def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
-    """The package `gazette` and the built templates, those of `overlay` among them."""
+    """The package `gazette` and the built templates, with those of `overlay`."""
     sources = [
         *sorted(_PACKAGE.rglob("*.py")),
         *sorted(_files(_TEMPLATES)),
@@ -91,7 +92,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
 
 
 def interpreter_for(target: Target) -> str | None:
-    """A Python of the target's version on this machine, which can write its .pyc files."""
+    """A Python of the target's version on this machine, to write .pyc files; None if missing."""
     if target.python == HOST.python:
         return sys.executable
     found = subprocess.run(
@@ -107,8 +108,9 @@ def interpreter_for(target: Target) -> str | None:
 
 
 def languages(overlay: Path | None) -> set[str]:
-    """What CLDR calls them, without countries, `pt` for `pt-BR`; and what they are written on top
-    of: the file of `nb` holds only how it differs from `no`.
+    """The templates' languages by CLDR's names, without countries (`pt` for `pt-BR`).
+
+    With the parents of these languages: the file of `nb` has only the differences from `no`.
     https://www.unicode.org/reports/tr35/#Parent_Locales
     """
     folders = [_TEMPLATES] + ([overlay] if overlay else [])
@@ -149,7 +151,7 @@ def _install(folder: Path, target: Target, spoken: set[str]) -> None:
 
 
 def _compile(folder: Path, target: Target) -> None:
-    """Write .pyc files that are valid without looking at the time stamps that zipping loses."""
+    """Write .pyc files that are valid without time stamps, which zipping loses."""
     interpreter = interpreter_for(target)
     if interpreter is None:
         return
@@ -182,7 +184,7 @@ def _bundled(
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    """Runs a build here. A failure is raised: CDK would fall back to Docker and hide it."""
+    """Runs a build on this machine. Failures are raised; the CDK would otherwise try Docker."""
 
     def __init__(self, build: "Any") -> None:
         self._build = build

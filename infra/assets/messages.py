@@ -1,6 +1,6 @@
-"""`make messages`: the sentences of the templates, brought into each language's catalogue.
+"""`make messages`: updates each language's catalogue from the sentences of the templates.
 
-New ones come in untranslated, changed ones as fuzzy, and those that no template has any more go.
+New sentences are untranslated, changed ones fuzzy; sentences that no template has are removed.
 """
 
 import re
@@ -22,7 +22,7 @@ _NOISE = re.compile(
     r"|Generated-By):.*\n",
     re.MULTILINE,
 )
-"""Of the header, what says nothing of the translation."""
+"""Header fields that are not about the translation."""
 
 _JINJA = [("**.html", "jinja2"), ("**.txt", "jinja2")]
 _OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip_blocks": "true"}
@@ -41,14 +41,14 @@ def extract(*folders: Path) -> Catalog:
 
 
 def catalogues(templates: Path) -> list[Path]:
-    """The files to translate."""
+    """The catalogue files."""
     return sorted(templates.glob(f"locales/*/LC_MESSAGES/{CATALOGUE}.po"))
 
 
 def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[int, int]:
-    """Bring one catalogue up to date; how many sentences it has, and how many are to do.
+    """Update one catalogue. Return how many sentences it has, and how many need translation.
 
-    What `ours`, a folder of templates, translates already need not be in it.
+    Sentences that `ours`, a folder of templates, translates are left out.
     """
     tag = file.parents[1].name
     catalogue = read_catalogue(file, tag)
@@ -64,14 +64,14 @@ def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[
 
 
 def write(catalogue: Catalog, file: Path) -> None:
-    """The same sentences make the same bytes: no dates, no line numbers."""
+    """Write the catalogue without dates and line numbers, so that equal content is equal bytes."""
     written = BytesIO()
     write_po(written, catalogue, width=100, ignore_obsolete=True, include_lineno=False)
     file.write_text(_NOISE.sub("", written.getvalue().decode()))
 
 
 def main() -> None:
-    """Update those of a folder of one's own, or ours, and say what is left to do."""
+    """Update the catalogues of your folder, or ours, and print what needs translation."""
     own = [Path(folder) for folder in sys.argv[1:]]
     template = extract(TEMPLATES, *own)
     for folder in own or [TEMPLATES]:

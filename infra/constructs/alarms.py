@@ -1,4 +1,4 @@
-"""Where alarms go, and those that watch no queue."""
+"""The alarm topic, and the alarms on metrics. Alarms on queues are in queues.py."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ from constructs import Construct
 from infra.stage import Stage
 
 _BREAKER_WATCHED = 60
-"""Minutes: a probe is due after up to thirty, and its message comes up to fifteen later."""
+"""Minutes. A probe is due after at most thirty, and its message arrives at most fifteen later."""
 
 
 class AlarmTopic(sns.Topic):
-    """A topic that CloudWatch may publish to and, if the stage says so, a person reads.
+    """The topic of all alarms. The stage's `alarm_email`, if any, is subscribed to it.
 
-    A policy of its own takes the place of the default one, which let the account's alarms in.
+    Its policy replaces the default one, which allows the account's alarms, so it allows them again.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
     """
 
@@ -44,10 +44,9 @@ class AlarmTopic(sns.Topic):
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """What a function counts and nobody should have to see: `metric`, more than 0.
+    """An alarm on a count: `metric` is above 0 in `bad` of `minutes` one-minute periods.
 
-    In `bad` of `minutes`; those in which nothing was counted are good ones. `{stage}` in
-    `meaning` is the stage's name.
+    Periods without data are good ones. `{stage}` in `meaning` becomes the stage's name.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
     """
 
@@ -174,7 +173,7 @@ COUNTED = (
 
 
 class CountedAlarm(cloudwatch.Alarm):
-    """Fires on what a function counts."""
+    """An alarm on a count."""
 
     def __init__(
         self, scope: Construct, counted: Counted, *, stage: Stage, topic: sns.ITopic
@@ -202,7 +201,7 @@ class CountedAlarm(cloudwatch.Alarm):
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """A rate of the whole account, which SES itself watches: from `threshold` on it reviews it."""
+    """A reputation rate of the whole account. From `threshold` on, SES may review the account."""
 
     name: str
     metric: str
@@ -238,13 +237,13 @@ RATES = (
 
 
 class RateAlarm(cloudwatch.Alarm):
-    """Fires where SES would begin to look.
+    """Fires at the rate at which SES may review the account.
 
-    Metrics without dimensions, from 0 to 1, of all stages of an account and region together:
+    The metrics have no dimensions: they cover all stages of the account and region, from 0 to 1:
     https://docs.aws.amazon.com/ses/latest/dg/reputationdashboard-cloudwatch-alarm.html
     Best below 5 % and 0.1 %; accounts above 10 % and 0.5 % may be paused:
     https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
-    They come when SES reckons anew, not each minute: a silence is neither good nor bad.
+    SES updates them irregularly, so missing data does not change the alarm's state.
     """
 
     def __init__(
@@ -271,9 +270,9 @@ class RateAlarm(cloudwatch.Alarm):
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What a function counts, as a share of what else it counts: `part` of `whole` in an hour.
+    """An alarm on a share: metric `part` divided by metric `whole`, in an hour.
 
-    `most`: from which share on it is too much. `least`: how many of `part` it takes at least,
+    `most`: the share from which the alarm fires. `least`: the lowest `part` for which it fires,
     because fewer may be chance.
     """
 
@@ -307,9 +306,9 @@ SHARES = (
 
 
 class ShareAlarm(cloudwatch.Alarm):
-    """Fires where the share is too great, by metric math.
+    """An alarm on a share, computed by metric math.
 
-    An hour in which nothing was counted of one of the two has no share, and is a good one.
+    An hour in which one of the two metrics has no data is a good one.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
     """
 
@@ -342,7 +341,7 @@ class ShareAlarm(cloudwatch.Alarm):
 
 
 def service_name(stage: Stage) -> str:
-    """What a stage calls itself in logs and metrics: the dimension `service` of each metric.
+    """The name of a stage in logs and metrics: the value of each metric's dimension `service`.
 
     The functions read it as POWERTOOLS_SERVICE_NAME.
     https://docs.aws.amazon.com/powertools/python/latest/core/metrics/

@@ -20,8 +20,8 @@ _REPORTED = (
     ses.EmailSendingEvent.COMPLAINT,
     ses.EmailSendingEvent.REJECT,
 )
-"""Neither opens nor clicks, unless the stage wants them: who asks for those lets SES put a picture
-into each email and lead each link by a server of its own.
+"""Opens and clicks are reported only if the stage tracks them: for that, SES adds an image to each
+email and routes each link through its own server.
 https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
 https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
 
@@ -29,10 +29,10 @@ https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfiguration
 def publish_delivery_events(
     scope: Construct, stage: Stage, *, queue: sqs.IQueue, undelivered: sqs.IQueue
 ) -> None:
-    """A configuration set for each stream; where SES sends, what it reports of both on `queue`.
+    """Create a configuration set for each stream; with SES, put their delivery events on `queue`.
 
-    By way of the default bus and, with `feedback_by_sns`, of a topic as well. Whoever of them
-    cannot deliver puts it on `undelivered`.
+    They come through the default bus and, with `feedback_by_sns`, through a topic too. Events that
+    cannot be delivered go to `undelivered`.
     """
     sets = {
         name_of_set(stage, stream): _configuration_set(scope, stage, stream)
@@ -53,7 +53,7 @@ def _publish_by_bus(
     queue: sqs.IQueue,
     undelivered: sqs.IQueue,
 ) -> None:
-    """The default bus is the only one that SES takes.
+    """SES can publish only to the default bus.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-ses-configurationseteventdestination-eventbridgedestination.html
     """
@@ -85,18 +85,18 @@ def _publish_by_sns(
     queue: sqs.IQueue,
     undelivered: sqs.IQueue,
 ) -> None:
-    """A topic on which SES publishes, for these sets of this account and nobody else.
+    """Create a topic to which only SES may publish, for these sets of this account.
 
-    The CDK writes that policy, and makes the destination wait for it: SES tries the topic at once.
+    The CDK writes that policy, and creates the destination after it: SES tries the topic at once.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html
     Messages are raw: the record of SES, without SNS's envelope.
     https://docs.aws.amazon.com/sns/latest/dg/sns-large-payload-raw-message-delivery.html
-    What SNS cannot deliver it would drop, but for the dead-letter queue of the subscription.
+    Messages that SNS cannot deliver go to the subscription's dead-letter queue.
     https://docs.aws.amazon.com/sns/latest/dg/sns-dead-letter-queues.html
 
-    It has TLS, and no KMS key: SES cannot publish to a topic with the key that AWS manages, and one
-    of one's own is paid for, by the month and the request, for what SNS holds for seconds. The
-    queue, where delivery events wait, is encrypted by SQS.
+    The topic requires TLS, and has no KMS key: SES cannot publish to a topic with the AWS managed
+    key, and a customer managed key costs money per month and request, for messages that SNS
+    stores for seconds. The queue, where delivery events wait, is encrypted by SQS.
     https://docs.aws.amazon.com/ses/latest/dg/receiving-email-action-sns.html
     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-server-side-encryption.html
@@ -116,7 +116,7 @@ def _publish_by_sns(
 
 
 def name_of_set(stage: Stage, stream: Stream) -> str:
-    """The configuration set of a stream: SES counts by it what becomes of emails."""
+    """The configuration set of a stream, by which SES counts what becomes of emails."""
     return f"gazette-{stage.name}-{stream.name}"
 
 

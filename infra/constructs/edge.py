@@ -1,4 +1,4 @@
-"""Where readers come in: an HTTP API before the one function that answers them."""
+"""The HTTP API for readers, in front of the function `preferences`."""
 
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_lambda as lambda_
@@ -9,11 +9,11 @@ from infra.stage import Stage
 
 
 class Edge(Construct):
-    """`url` is where it answers, without a slash at the end.
+    """`url`: the endpoint, without a trailing slash.
 
-    What is too much is turned away here, before a function runs. There is no access log: paths
-    hold tokens that let whoever reads the log act as the reader, and the caller's address is
-    nobody's business. docs/decisions/0023-an-http-api-at-the-edge.md
+    The API throttles requests before a function runs. There is no access log: paths contain tokens
+    with which anybody could act as the reader, and callers' IP addresses are not needed.
+    docs/decisions/0023-an-http-api-at-the-edge.md
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, stage: Stage) -> None:
@@ -38,7 +38,7 @@ class Edge(Construct):
         self.url = self._api.api_endpoint
 
     def lead_to(self, function: lambda_.IFunction) -> None:
-        """Hand every request to `function`: it has a page also for what it does not know."""
+        """Route every request to `function`, which also answers unknown paths with a page."""
         apigateway.HttpRoute(
             self,
             "Everything",

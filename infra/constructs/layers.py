@@ -9,7 +9,7 @@ from infra.stage import Stage
 
 
 def build_layers(scope: Construct, stage: Stage) -> list[lambda_.ILayerVersion]:
-    """Dependencies and core, for Lambda or, where the stage says so, for this machine."""
+    """The layers of dependencies and core, for Lambda or, with `host_layers`, for this machine."""
     target = HOST if stage.host_layers else LAMBDA
     overlay = ROOT / stage.templates if stage.templates else None
     if interpreter_for(target) is None:

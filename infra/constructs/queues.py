@@ -1,4 +1,4 @@
-"""Queues that people watch: each with its alarm."""
+"""The queues: those that feed functions, and those that must stay empty, with an alarm."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -10,15 +10,15 @@ from constructs import Construct
 _KEPT = Duration.days(14)
 
 _MOST_RECEIVES = 1000
-"""The most that SQS counts to, and each look at a queue is one.
+"""The maximum of SQS. Looking at a message in the console also counts as a receive.
 https://repost.aws/knowledge-center/sqs-dead-letter-queue"""
 
 
 class WatchedQueue(sqs.Queue):
-    """A queue that should be empty: an alarm fires while anything is in it.
+    """A queue that should be empty. An alarm fires while it has a message.
 
-    `behind`: a queue that SQS is to take for a dead-letter queue, because of others it moves
-    nothing: this one's, which in effect never uses it.
+    `behind`: the dead-letter queue of this queue, in effect never used. SQS redrives only from
+    dead-letter queues, so `behind` must be one.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
     """
 

@@ -20,9 +20,9 @@ from infra.topology import VISIBILITY_FACTOR, Step
 
 
 class StepConstruct(Construct):
-    """`queue`, and `dead` with its dead letters, are None where no message feeds the step.
+    """`queue`, and `dead` with its dead letters, are None if no queue feeds the step.
 
-    `failed`: where the function itself puts what it has given up, to be redriven from.
+    `failed`: the queue on which the function puts failed runs, so that they can be redriven.
     """
 
     def __init__(
@@ -92,10 +92,11 @@ class StepConstruct(Construct):
             name=f"gazette-{stage.name}-{self.step.queue}-dead",
             topic=topic,
             meaning=(
-                f"Messages that {self.step.name} could not work off. "
+                f"The function {self.step.name} could not process some messages. What to do: "
                 f"`gazette dlq show {self.step.queue}-dead --stage {stage.name}` says what a "
-                "redrive does to each and why; it is safe at any time, and `gazette dlq redrive` "
-                "does it. The function's log says why they failed."
+                "redrive would do to each; the function's log says why they failed. Fix the cause; "
+                f"then run `gazette dlq redrive {self.step.queue}-dead --stage {stage.name}`, "
+                "which is safe at any time. See docs/runbook.md#dead-letters."
             ),
             behind=failed,
         )

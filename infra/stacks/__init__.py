@@ -1,1 +1,1 @@
-"""The stacks: data that is kept, and the service that can be replaced."""
+"""The two stacks: data, which is retained, and the service, which can be replaced."""

@@ -1,4 +1,4 @@
-"""What must outlive the service, in a stack of its own: the tables, and the keys of the links."""
+"""The data stack, which outlives the service: the tables and the link keys."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from infra.topology import TABLES, Table
 
 
 class DataStack(Stack):
-    """`tables` by name; `links_secret` signs the links in emails.
+    """`tables` by name; `links_secret` has the keys that sign the links in emails.
 
-    `installation` names these tables and no others, also of a stage that is deleted and made anew
-    under the same names: the last part of the stack's ARN, which CloudFormation draws.
+    `installation` identifies these tables, even if a stage is deleted and deployed again under the
+    same names. It is the last part of the stack's ARN, which CloudFormation generates.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
     """
 
@@ -28,13 +28,13 @@ class DataStack(Stack):
             "LinksKey",
             description=(
                 "The keys that sign the links in emails, by id; the highest number signs. "
-                "Replacing or removing a key breaks the links signed with it, adding one breaks "
-                f"none: gazette links rotate --stage {stage.name}."
+                "Replacing or removing a key breaks the links signed with it; adding one breaks "
+                f"none. To add one: gazette links rotate --stage {stage.name}."
             ),
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=64,
                 exclude_punctuation=True,
-                secret_string_template="{}",  # noqa: S106 -- what the key is written into
+                secret_string_template="{}",  # noqa: S106 -- the JSON to which the key is added
                 generate_string_key="k1",
             ),
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,

@@ -1,4 +1,4 @@
-"""Bus, queues, functions, clock and alarms."""
+"""The service stack: bus, queues, functions, clock and alarms."""
 
 import json
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class ServiceStack(Stack):
-    """What can be deployed anew from nothing, once its queues are empty."""
+    """Everything but data. It can be deleted and deployed again once its queues are empty."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ServiceStack(Stack):
         for rate in RATES if stage.mail_provider == "ses" else ():
             name = rate.name.title().replace("-", "")
             RateAlarm(self, name, rate=rate, stage=stage, topic=self._topic)
-        # what stands in for CloudFormation on this machine takes no alarm with metric math
+        # the embedded engine does not support alarms with metric math
         for share in SHARES if stage.mail_provider == "ses" and not stage.host_layers else ():
             ShareAlarm(self, share, stage=stage, topic=self._topic)
         self._layers = build_layers(self, stage)
@@ -156,7 +156,7 @@ class ServiceStack(Stack):
         )
 
     def _receive_events(self, ingest_queue: sqs.Queue) -> events.EventBus:
-        """Every event on the bus goes to ingest: an unknown type must reach quarantine."""
+        """Send every event on the bus to ingest, so that unknown types reach the quarantine."""
         bus = events.EventBus(self, "Bus", event_bus_name=self._stage.bus)
         undelivered = self._watched(
             "undelivered", "Events that EventBridge could not put on the ingest queue."
@@ -213,7 +213,7 @@ class ServiceStack(Stack):
         feedback.configure(self._settings(FeedbackSettings))
 
     def _configure_sweep(self, sweep: StepConstruct) -> None:
-        """It sends its canary as a digest: reports of both streams come in the same way."""
+        """The sweep sends its canary as a digest: delivery events of both streams take one way."""
         for queue in ("sweep", "shard", "generate", "resend"):
             self._queues[queue].grant_send_messages(sweep.function)
         for queue in ("feedback", "feedback_dead", "feedback_undelivered"):
@@ -233,7 +233,7 @@ class ServiceStack(Stack):
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
-        """The settings of a function: tables, queues and what the stage says, each by its name."""
+        """The settings of a function, by name, from the tables, the queues and the stage."""
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {
             **vars(self._stage),
@@ -251,11 +251,11 @@ class ServiceStack(Stack):
         return kind(**{field.name: known[field.name] for field in fields(kind)})
 
     def _start_clocks(self, fanout: StepConstruct, sweep: StepConstruct) -> None:
-        """Fan-out every ten minutes, on the slot, the sweep every five; each tick carries the time
-        that it stands for.
+        """Start fan-out every ten minutes, on the slot, and the sweep every five minutes.
 
-        Scheduler hands a tick over and looks no further, so what fails in the function goes to
-        the same queue as what never reached it.
+        Each tick carries its scheduled time. EventBridge Scheduler invokes the function
+        asynchronously, so a tick that fails in the function goes to the same queue as a tick that
+        never reached it.
         https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
         """
         undelivered = self._watched(
@@ -305,7 +305,7 @@ def _may_ask_for_metrics() -> iam.PolicyStatement:
 
 
 def _may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
-    """Send as the sender of a stream and nobody else, and by its configuration set alone.
+    """Allow sending only as the sender of this stream, and only by its configuration set.
 
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """

@@ -69,7 +69,10 @@ def test_what_is_written_is_read_again() -> None:
         (json.dumps({"k0": "x" * 32}), "one of its key ids is not k1, k2, … up to k999999"),
         (json.dumps({"k1": "x" * 31}), "k1 is not a string of at least 32 characters"),
         (json.dumps({"k1": "x" * 32, "k2": None}), "k2 is not a string of at least 32 characters"),
-        ('{"k1": "' + r"\ud800" * 32 + '"}', "a key contains a lone surrogate, which is not valid text"),
+        (
+            '{"k1": "' + r"\ud800" * 32 + '"}',
+            "a key contains a lone surrogate, which is not valid text",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_and_the_content_is_not(content: str, words: str) -> None:

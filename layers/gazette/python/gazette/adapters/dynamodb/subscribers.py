@@ -71,7 +71,7 @@ class DynamoSubscribers:
         )
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
-        """One conditional UpdateItem, which leaves signs of life alone: they have another writer."""
+        """One conditional UpdateItem. It leaves signs of life alone: they have another writer."""
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
         reader = write_reader_choices(subscriber.reader_choices)

@@ -1,4 +1,4 @@
-"""The pace in DynamoDB: one row per stream, from which workers take permits by conditional writes."""
+"""The pace in DynamoDB: one row per stream; workers take permits by conditional writes."""
 
 from datetime import date, datetime
 from typing import Any, Final
