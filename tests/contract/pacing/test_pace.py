@@ -321,7 +321,7 @@ def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_permit_is_lo
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(**examples)
 def test_whatever_each_worker_remembers_no_second_and_no_day_has_too_many_and_no_permit_is_lost(
