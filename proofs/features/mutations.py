@@ -11,11 +11,15 @@ from proofs.mutations.copy import PACKAGE, ROOT, without
 from proofs.mutations.rules import RULES
 from proofs.mutations.traces import PREVENTED
 
+_BROKEN = "AssertionError: "
 _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 
 
 def search_without(rule: str, examples: int) -> str:
-    """What the search prints without the rule; it ends where a promise is broken."""
+    """What the search prints without the rule; it ends where a promise is broken, and says which.
+
+    Without the rule and with it, as many `examples` are the same histories.
+    """
     mutation = _ALL[rule]
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / PACKAGE / "gazette", Path(folder) / "gazette")
@@ -29,4 +33,7 @@ def search_without(rule: str, examples: int) -> str:
             text=True,
             check=False,
         )
-    return done.stdout
+    broken = [line for line in done.stderr.splitlines() if line.startswith(_BROKEN)]
+    if done.returncode and not broken:
+        raise RuntimeError(done.stderr)
+    return "\n".join([*broken[-1:], done.stdout.strip()])
