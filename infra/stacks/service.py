@@ -90,15 +90,14 @@ class ServiceStack(Stack):
 
         failed = self._watched(
             "failed",
-            "Runs that the provider refused to the end. "
-            f"`gazette dlq show failed --stage {stage.name}` says why, and what a redrive would "
-            "do. Once the provider takes email again, "
-            f"`gazette dlq redrive failed --stage {stage.name}` starts the next run of each now, "
-            "with everything that waits; what a later digest carried is not sent again. In the SQS "
-            "console: Start DLQ redrive, Redrive to a custom destination, "
-            f"gazette-{stage.name}-resend; not to the source, which SQS cannot tell. Otherwise the "
-            "events of a digest go with the next one; those of an email at once with the next "
-            "about the same thing, if any. More: docs/runbook.md.",
+            "The provider refused some emails six times. Nothing is lost: their events wait. What "
+            f"to do: `gazette dlq show failed --stage {stage.name}` says why, and what a redrive "
+            "would do. Once the provider accepts email again, run "
+            f"`gazette dlq redrive failed --stage {stage.name}`: the next run of each schedule "
+            "starts now, and sends nothing that a later digest has sent. In the SQS console, "
+            "redrive to the custom destination "
+            f"gazette-{stage.name}-resend, not to the source. "
+            "See docs/runbook.md#failed-not-empty.",
         )
         ingest = self._step(INGEST)
         followers = self._step(FOLLOWERS)
@@ -114,11 +113,15 @@ class ServiceStack(Stack):
         self._queues["failed"] = failed
         self._queues["quarantine"] = self._watched(
             "quarantine",
-            "Events that do not fit the contract, and reports of SES for an email that these "
-            f"tables do not know; `gazette quarantine list --stage {stage.name}` has the reasons.",
+            "Some events do not fit their schema, or SES sent delivery events of emails that these "
+            "tables do not know. Nothing is dropped. What to do: "
+            f"`gazette quarantine list --stage {stage.name}` has the reasons. Fix the cause; then "
+            f"run `gazette quarantine redrive --stage {stage.name}`. "
+            "See docs/runbook.md#quarantine-not-empty.",
         )
-        self._queues["feedback_undelivered"] = self._watched(
-            "feedback-undelivered", "Reports of SES that did not reach the feedback queue."
+        self._queues["feedback_undelivered"] = self._undelivered(
+            "feedback-undelivered",
+            "EventBridge could not put delivery events of SES on the feedback queue.",
         )
         edge = Edge(self, "Edge", stage=stage)
         edge.lead_to(preferences.function)
@@ -158,8 +161,8 @@ class ServiceStack(Stack):
     def _receive_events(self, ingest_queue: sqs.Queue) -> events.EventBus:
         """Send every event on the bus to ingest, so that unknown types reach the quarantine."""
         bus = events.EventBus(self, "Bus", event_bus_name=self._stage.bus)
-        undelivered = self._watched(
-            "undelivered", "Events that EventBridge could not put on the ingest queue."
+        undelivered = self._undelivered(
+            "undelivered", "EventBridge could not put events on the ingest queue."
         )
         events.Rule(
             self,
@@ -258,8 +261,9 @@ class ServiceStack(Stack):
         never reached it.
         https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
         """
-        undelivered = self._watched(
-            "ticks-undelivered", "Ticks of the clock that fanout or sweep could not work off."
+        undelivered = self._undelivered(
+            "ticks-undelivered",
+            "The functions fanout or sweep could not process some ticks of the clock.",
         )
         for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):
             step.function.configure_async_invoke(on_failure=SqsDestination(undelivered))
@@ -277,6 +281,14 @@ class ServiceStack(Stack):
                     dead_letter_queue=undelivered,
                 ),
             )
+
+    def _undelivered(self, name: str, what_happened: str) -> WatchedQueue:
+        return self._watched(
+            name,
+            f"{what_happened} What to do: check the queue's policy and the function's log; then "
+            f"run `gazette dlq redrive {name} --stage {self._stage.name}`. See docs/runbook.md"
+            "#undelivered-not-empty-feedback-undelivered-not-empty-ticks-undelivered-not-empty.",
+        )
 
     def _watched(self, name: str, meaning: str) -> WatchedQueue:
         return WatchedQueue(

@@ -45,6 +45,19 @@ def test_sqs_takes_the_queue_of_failed_runs_for_a_dead_letter_queue(prod: Synthe
     assert behind == {"gazette-prod-resend-dead": 1000}
 
 
+def test_the_alarm_of_a_queue_says_what_to_do_and_where_to_read_on(prod: Synthesis) -> None:
+    told = {
+        alarm["AlarmName"]: alarm["AlarmDescription"]
+        for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
+        if str(alarm.get("AlarmName")).endswith("-not-empty")
+    }
+    assert len(told) == 12
+    for name, text in told.items():
+        assert " What to do: " in text, name
+        assert " See docs/runbook.md#" in text, name
+        assert len(text) <= 1024, name
+
+
 def test_the_alarm_of_failed_runs_names_the_command_and_the_queue_of_a_custom_destination(
     prod: Synthesis,
 ) -> None:
@@ -54,7 +67,7 @@ def test_the_alarm_of_failed_runs_names_the_command_and_the_queue_of_a_custom_de
         if alarm.get("AlarmName") == "gazette-prod-failed-not-empty"
     )
     assert "gazette dlq redrive failed --stage prod" in told
-    assert "Redrive to a custom destination, gazette-prod-resend;" in told
+    assert "the custom destination gazette-prod-resend, not to the source" in told
     prod.queue("resend")
 
 

@@ -89,6 +89,6 @@ def test_a_row_that_somebody_broke_by_hand_stops_nobody(
     experiments: Experiments, clock: SettableClock, weights: str
 ) -> None:
     ControlRow("experiment", "email", since=NOW, name="subject", weights=weights).save()
-    with pytest.raises(Unavailable, match="not valid"):
+    with pytest.raises(Unavailable, match="is invalid"):
         experiments.running()
     assert Cached(experiments.running, default=None, clock=clock).get() is None
