@@ -194,7 +194,7 @@ def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the
     assert not deployed.inbox("kim")
     shown = deployed.gazette("batch", "show", slot_id(slot_of(due)))
     assert "runs\tcancelled\tbatch_cancelled\t" in shown
-    assert "pace\tat most 400 emails a second" in shown
+    assert "rate\tat most 400 emails a second" in shown
     told = deployed.gazette("explain", "kim")
     assert "somebody cancelled the batch of its slot" in told
 
