@@ -31,6 +31,7 @@ DAY = timedelta(days=1)
 AT_ONCE = immediate_schedule("post#post1")
 ENDED = {Status.FAILED, Status.SKIPPED, Status.CANCELLED}
 READS = {
+    "category_holds.active",
     "runs.chain",
     "runs.get",
     "schedules.get",

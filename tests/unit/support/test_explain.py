@@ -19,10 +19,9 @@ from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
 from gazette.steps.support.explain import LAST
 
 from cli.explain.summary import verdict
-from tests import world as worlds
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
 from tests.explained import explained
-from tests.world import FANOUT, SETTLE_LAG, World
+from tests.world import SETTLE_LAG, World
 
 SECOND = timedelta(seconds=1)
 AT_ONCE = immediate_schedule("post#post1")
@@ -83,8 +82,8 @@ def test_a_quiet_day_is_a_run_that_was_skipped(world: World) -> None:
     assert outlook(world).schedule.quiet_until == world.clock() - SETTLE_LAG
 
 
-def test_what_came_too_late_still_waits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "FANOUT", replace(FANOUT, max_lateness=timedelta(hours=6)))
+def test_what_came_too_late_still_waits(world: World) -> None:
+    world.max_lateness = timedelta(hours=6)
     world.create(an_event())
     due = world.schedules.rows["ann", DAILY].next_due_at
     world.clock.now = due + timedelta(hours=7)
@@ -406,6 +405,7 @@ def test_looking_writes_nothing(world: World) -> None:
         explained(world)
         explained(world, date(2026, 11, 23))
     assert set(called) == {
+        "category_holds.active",
         "subscribers.get",
         "suppressions.get",
         "schedules.of_user",
