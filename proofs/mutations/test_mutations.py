@@ -11,9 +11,9 @@ from proofs.mutations.traces import PREVENTED, TRACES, table
 
 _NAMED = re.compile(r"^def test_trace_([a-z]{1,2})_", re.MULTILINE)
 _QUICK = (
-    "time and deadline are looked at right before the call",
-    "who finds another's claim does not send",
-    "closing the predecessor and claiming are one write",
+    "time left and deadline are checked right before the call",
+    "a worker that finds another's claim does not send",
+    "closing the predecessor and claiming are one transaction",
 )
 
 
