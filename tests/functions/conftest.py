@@ -32,6 +32,7 @@ from gazette.bootstrap import (
     sweep,
 )
 from gazette.bootstrap.parts import sending
+from gazette.bootstrap.support import dead_letters
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.observability import logger
@@ -302,13 +303,13 @@ def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, float]]:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fan-out and generate read their clocks an hour after the others wrote."""
+    """What reads events reads its clock an hour after the others wrote: the lag is over."""
     an_hour_later(monkeypatch)
 
 
 def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the functions that wait for what others wrote read their clocks an hour later."""
-    for joined in (fanout, generate, resend, sending, sweep):
+    """Let whatever waits for what others wrote read its clock an hour later."""
+    for joined in (dead_letters, fanout, generate, resend, sending, sweep):
         monkeypatch.setattr(joined, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 
@@ -340,7 +341,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "check_after": 3600,
         "sunset_days": 45,
         "collapse": 20,
-        "settle_lag": 2,
+        "settle_lag": 300,
         "send_timeout": 10,
         "smtp_command_timeout": 20,
         "smtp_reply_timeout": 600,
