@@ -397,7 +397,7 @@ class World:
 
     def deliver(self, key: RunKey) -> Delivery | None:
         """The one step by which anything is sent."""
-        return deliver(key, by=self.delivery_context(), time_left=lambda: self.time_left())
+        return deliver(key, context=self.delivery_context(), time_left=lambda: self.time_left())
 
     def generate(self, key: RunKey) -> Run | None:
         """One message on the generate queue."""
@@ -447,7 +447,7 @@ class World:
         """What a redrive does for a run that failed."""
         return redrive(
             failed,
-            by=RedriveContext(
+            context=RedriveContext(
                 runs=self.runs,
                 schedules=self.schedules,
                 subscribers=self.subscribers,
@@ -468,7 +468,7 @@ class World:
 
     def sweep_partition(self, partition: int) -> Counter[Swept]:
         """One message on the sweep queue."""
-        swept = sweep(partition, by=self.sweeping(), time_left=lambda: self.time_left())
+        swept = sweep(partition, context=self.sweeping(), time_left=lambda: self.time_left())
         return Counter(what for _, what in swept)
 
     def begin_sweep(self, at: datetime) -> None:

@@ -58,7 +58,8 @@ RULES: Final = (
     Mutation(
         "time left and deadline are checked right before the call",
         "steps/delivery/deliver.py",
-        "    if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:\n",
+        "    if time_left() < needed"
+        " or context.clock() + context.limits.send_timeout > deadline:\n",
         "    if not claimed:\n",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_i_a_worker_without_time_after_its_claim_does_not_send",
@@ -98,11 +99,11 @@ RULES: Final = (
     Mutation(
         "a message is acknowledged only after its commit",
         "steps/delivery/deliver.py",
-        "    finally:\n        record_outcome(outcome, claimed, permit, pacing=by.pacing)\n",
+        "    finally:\n        record_outcome(outcome, claimed, permit, pacing=context.pacing)\n",
         "    except Exception:\n"
         "        run = claimed\n"
         "    finally:\n"
-        "        record_outcome(outcome, claimed, permit, pacing=by.pacing)\n",
+        "        record_outcome(outcome, claimed, permit, pacing=context.pacing)\n",
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(

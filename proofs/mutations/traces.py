@@ -111,7 +111,7 @@ PREVENTED: Final = (
     Mutation(
         "the sweep queues pending runs again",
         "steps/sweep/sweep.py",
-        "            return [_queue_again(run, by.generate_queue, by)]\n",
+        "            return [_queue_again(run, context.generate_queue, context)]\n",
         "            return [Swept.LEFT_ALONE]\n",
         "tests/unit/sweep/test_sweep.py"
         "::test_trace_f_a_pending_run_whose_message_is_gone_is_queued_again",
@@ -129,7 +129,9 @@ PREVENTED: Final = (
         "a window ends before its events are read",
         "steps/delivery/deliver.py",
         "            prepared.window,\n",
-        "            replace(prepared.window, until=by.clock() - by.limits.settle_lag),\n",
+        "            replace(\n"
+        "                prepared.window, until=context.clock() - context.limits.settle_lag\n"
+        "            ),\n",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest",
         "h",
@@ -137,7 +139,7 @@ PREVENTED: Final = (
     Mutation(
         "the deadline is checked right before the call",
         "steps/delivery/deliver.py",
-        " or by.clock() + by.limits.send_timeout > deadline:\n",
+        " or context.clock() + context.limits.send_timeout > deadline:\n",
         ":\n",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send",
@@ -193,8 +195,8 @@ PREVENTED: Final = (
     Mutation(
         "a window ends a settle lag before now",
         "steps/delivery/prepare.py",
-        f"{_WINDOW} until=by.clock() - by.limits.settle_lag)\n",
-        f"{_WINDOW} until=by.clock())\n",
+        f"{_WINDOW} until=context.clock() - context.limits.settle_lag)\n",
+        f"{_WINDOW} until=context.clock())\n",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest",
         "l",
@@ -570,8 +572,8 @@ PREVENTED: Final = (
     Mutation(
         "suppression of the address is checked after the claim",
         "steps/delivery/deliver.py",
-        "    if _is_suppressed(claimed, prepared, by):\n",
-        "    if by.suppressions is None:\n",
+        "    if _is_suppressed(claimed, prepared, context):\n",
+        "    if context.suppressions is None:\n",
         "tests/unit/subscribers/test_suppress.py"
         "::test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too",
         "y",
@@ -705,16 +707,16 @@ PREVENTED: Final = (
     Mutation(
         "a redrive spends a sequence of the schedule",
         "steps/occurrences/redrive.py",
-        "    by.queue.send([QueuedRun(run.key, delay)])\n    _spend(run, by)\n",
-        "    by.queue.send([QueuedRun(run.key, delay)])\n",
+        "    context.queue.send([QueuedRun(run.key, delay)])\n    _spend(run, context)\n",
+        "    context.queue.send([QueuedRun(run.key, delay)])\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_the_next_digest_comes_at_its_hour_and_repeats_nothing",
         "aa",
     ),
     Mutation(
         "a redrive starts nothing if a later digest had the events",
         "steps/occurrences/redrive.py",
-        "        if carrier := _carrier(failed, chain, by):\n",
-        "        if (carrier := _carrier(failed, chain, by)) and not carrier:\n",
+        "        if carrier := _carrier(failed, chain, context):\n",
+        "        if (carrier := _carrier(failed, chain, context)) and not carrier:\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited",
         "aa",
     ),
@@ -730,14 +732,14 @@ PREVENTED: Final = (
         "the schedule is read before its runs",
         "steps/occurrences/redrive.py",
         "            at_least=schedule.sequence if schedule else 0,\n",
-        "            at_least=now.sequence if (now := _schedule(failed.key, by)) else 0,\n",
+        "            at_least=now.sequence if (now := _schedule(failed.key, context)) else 0,\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
         "aa",
     ),
     Mutation(
         "a repetition after a crash spends the sequence",
         "steps/occurrences/redrive.py",
-        "            _spend(chain[0], by)\n            return",
+        "            _spend(chain[0], context)\n            return",
         "            return",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence",
         "aa",
@@ -761,8 +763,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run gives way to a later run that was sent",
         "steps/delivery/prepare.py",
-        "    if run.is_unclaimed and gives_way(chain.newer, runs=by.runs):\n",
-        "    if run.is_unclaimed and gives_way((), runs=by.runs):\n",
+        "    if run.is_unclaimed and gives_way(chain.newer, runs=context.runs):\n",
+        "    if run.is_unclaimed and gives_way((), runs=context.runs):\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
         "ab",

@@ -134,7 +134,7 @@ def test_where_another_worker_claims_first_nothing_is_deferred() -> None:
     other = replace(world.delivery_context(), held_categories=FakeCategoryHolds().names)
 
     def unknowing() -> None:
-        deliver(KEY, by=other, time_left=lambda: timedelta(seconds=60))
+        deliver(KEY, context=other, time_left=lambda: timedelta(seconds=60))
 
     with world.meanwhile("deferred_events.defer", unknowing, before=True):
         world.generate(KEY)
@@ -336,7 +336,7 @@ def test_who_has_read_an_event_before_it_was_deferred_does_not_send_it(later: ti
 
     def defer_and_die(world: World) -> None:
         known, world.held_categories = world.held_categories, world.category_holds.names
-        prepared = prepare(KEY, by=world.delivery_context())
+        prepared = prepare(KEY, context=world.delivery_context())
         if isinstance(prepared, Prepared):
             world.deferred_events.defer(prepared.held, prepared.run)
         world.clock.now += later

@@ -85,7 +85,7 @@ class World:
         done = generate(
             key,
             deliver=partial(
-                deliver, by=self.delivery_context(), time_left=time_left or (lambda: self.left)
+                deliver, context=self.delivery_context(), time_left=time_left or (lambda: self.left)
             ),
             stop_suppressed=lambda _: False,
             generate_queue=self.generate_queue,

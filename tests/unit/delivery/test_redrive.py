@@ -359,7 +359,7 @@ def test_what_a_worker_may_have_sent_before_it_failed_goes_with_the_next() -> No
 
 def foreseen(world: World) -> tuple[Redrive, RunKey | None]:
     with world.calls() as called:
-        said = foresee(KEY, given_up=True, by=world.dry_run_context())
+        said = foresee(KEY, given_up=True, context=world.dry_run_context())
     assert {"runs.create", "schedules.put", "resend_queue.send"}.isdisjoint(called)
     return said.redrive, said.run.key if said.run else None
 
@@ -372,16 +372,16 @@ def test_what_is_foreseen_of_what_failed_is_what_a_redrive_then_does(world: Worl
     assert foreseen(world) == (Redrive.SENT_SINCE, NEXT)
     other = failed()
     other.rate_limiter.open_by_hand("wrong template", other.clock())
-    said = foresee(KEY, given_up=True, by=other.dry_run_context())
+    said = foresee(KEY, given_up=True, context=other.dry_run_context())
     assert (said.redrive, said.waiting_for) == (Redrive.STARTS_NEXT, WaitingFor.SENDING_RESUMED)
     other.unsubscribe()
-    said = foresee(KEY, given_up=True, by=other.dry_run_context())
+    said = foresee(KEY, given_up=True, context=other.dry_run_context())
     assert (said.redrive, said.reason) == (Redrive.NOT_WANTED, Reason.UNSUBSCRIBED)
 
 
 def test_where_nothing_waits_any_more_that_is_foreseen(world: World) -> None:
     world.events.rows.clear()
-    said = foresee(KEY, given_up=True, by=world.dry_run_context())
+    said = foresee(KEY, given_up=True, context=world.dry_run_context())
     assert said.run
     assert (said.redrive, said.run.reason) == (Redrive.NOT_WANTED, Reason.EMPTY)
     redrive(world)

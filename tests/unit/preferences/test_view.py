@@ -57,13 +57,13 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
 def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) -> None:
     (email,) = world.emails()
     assert email.lines == ("post1: 2", "post2: 1")
-    html = view_email(KEY, by=replace(viewing, renderer=world.renderer, max_groups=20))
+    html = view_email(KEY, context=replace(viewing, renderer=world.renderer, max_groups=20))
     ((mail, _),) = world.mailer.accepted
     assert html == mail.edition.html
 
 
 def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: ViewContext) -> None:
-    email, updates = view_email(KEY, by=viewing), view_updates(KEY, by=viewing)
+    email, updates = view_email(KEY, context=viewing), view_updates(KEY, context=viewing)
     assert email is not None
     assert updates is not None
     assert "Title of post1" in email
@@ -74,7 +74,7 @@ def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: Vie
 
 
 def test_the_links_of_the_view_are_those_of_the_run(viewing: ViewContext) -> None:
-    html = view_email(KEY, by=viewing)
+    html = view_email(KEY, context=viewing)
     assert html is not None
     assert FakeLinks().links(KEY).unsubscribe in html
 
@@ -86,7 +86,7 @@ def test_a_run_shows_its_own_events_and_no_others(
     world.create(an_event("e4", entity_id="post4"))
     world.send_digest()
     world.create(an_event("e5", entity_id="post5"))
-    shown = view(replace(KEY, sequence=2), by=viewing)
+    shown = view(replace(KEY, sequence=2), context=viewing)
     assert shown is not None
     assert "Title of post4" in shown
     for other in ("post1", "post2", "post5"):
@@ -99,7 +99,7 @@ def test_what_was_taken_back_meanwhile_is_not_there(
 ) -> None:
     for event_id in ("e1", "e2"):
         world.say(RetractEvent("ann", event_id))
-    shown = view(KEY, by=viewing)
+    shown = view(KEY, context=viewing)
     assert shown is not None
     assert "Title of post2" in shown
     assert "Title of post1" not in shown
@@ -110,7 +110,7 @@ def test_where_nothing_is_left_a_page_says_so(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     world.clock.now += timedelta(days=91)
-    assert view(KEY, by=viewing) == pages.nothing_left(a_subscriber())
+    assert view(KEY, context=viewing) == pages.nothing_left(a_subscriber())
 
 
 @both
@@ -119,8 +119,8 @@ def test_what_was_amended_meanwhile_is_shown_as_it_is_now(
 ) -> None:
     amended = an_event("e3", entity_id="post2", actor="Cy", amended_at=world.clock.now)
     world.create(amended)
-    by = replace(viewing, max_groups=2)
-    assert "1 new comment from Cy" in (view(KEY, by=by) or "")
+    context = replace(viewing, max_groups=2)
+    assert "1 new comment from Cy" in (view(KEY, context=context) or "")
 
 
 @both
@@ -130,7 +130,7 @@ def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
 ) -> None:
     run = replace(a_run(2), status=status)
     world.runs.create(run)
-    assert view(run.key, by=viewing) == pages.not_sent(a_subscriber())
+    assert view(run.key, context=viewing) == pages.not_sent(a_subscriber())
 
 
 @both
@@ -140,7 +140,7 @@ def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
 ) -> None:
     """Whoever has its link has got it."""
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=status)
-    assert "Title of post1" in (view(KEY, by=viewing) or "")
+    assert "Title of post1" in (view(KEY, context=viewing) or "")
 
 
 @both
@@ -148,7 +148,7 @@ def test_who_has_left_may_look_at_what_was_sent_to_them(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     world.unsubscribe()
-    assert "Title of post1" in (view(KEY, by=viewing) or "")
+    assert "Title of post1" in (view(KEY, context=viewing) or "")
 
 
 @both
@@ -157,9 +157,9 @@ def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
 ) -> None:
     others = replace(KEY, sequence=2), replace(KEY, schedule="weekly"), RunKey("bo", DAILY, 1)
     for other in others:
-        assert view(other, by=viewing) is None
+        assert view(other, context=viewing) is None
     world.erase()
-    assert view(KEY, by=viewing) is None
+    assert view(KEY, context=viewing) is None
 
 
 @both
@@ -170,7 +170,7 @@ def test_who_comes_back_under_the_same_id_sees_nothing_of_the_one_before(
     world.clock.now += timedelta(minutes=1)
     world.choose()
     world.create(an_event("e9", occurred_at=world.clock.now))
-    assert view(KEY, by=viewing) == pages.nothing_left(a_subscriber())
+    assert view(KEY, context=viewing) == pages.nothing_left(a_subscriber())
 
 
 @both
@@ -182,12 +182,14 @@ def test_an_email_at_once_is_shown_as_any_other(
     world.clock.now += timedelta(minutes=2)
     world.deliver_queued()
     (key,) = (key for key in world.runs.rows if key.is_immediate)
-    assert "Title of post7" in (view(key, by=viewing) or "")
+    assert "Title of post7" in (view(key, context=viewing) or "")
 
 
 @both
 def test_a_look_writes_nothing(world: World, viewing: ViewContext, view: View) -> None:
     with world.calls() as made:
-        by = replace(viewing, runs=world.runs, subscribers=world.subscribers, events=world.events)
-        assert view(KEY, by=by)
+        context = replace(
+            viewing, runs=world.runs, subscribers=world.subscribers, events=world.events
+        )
+        assert view(KEY, context=context)
     assert made == ["runs.get", "subscribers.get", "events.read"]

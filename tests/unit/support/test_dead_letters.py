@@ -164,7 +164,7 @@ def seen(case: Case, *, given_up: bool = False) -> Foreseen:
     )
     before = deepcopy(rows)
     with world.calls() as called:
-        said = foresee(key, given_up=given_up, by=world.dry_run_context())
+        said = foresee(key, given_up=given_up, context=world.dry_run_context())
     assert rows == before
     assert set(called) <= READS
     assert (world.mailer.calls, world.generate_queue.sent, world.resend_queue.sent) == (0, [], [])

@@ -323,7 +323,7 @@ def test_a_sweep_that_has_no_time_left_leaves_the_rest_to_the_next(world: World)
     world.clock.pass_time(hours=2)
     left = timedelta(seconds=14)
     for partition in range(PARTITIONS):
-        assert not sweep(partition, by=world.sweeping(), time_left=lambda: left)
+        assert not sweep(partition, context=world.sweeping(), time_left=lambda: left)
 
 
 @pytest.mark.parametrize(("behind", "late"), [(0, 0), (3, 0), (4, 2), (100, 2)])

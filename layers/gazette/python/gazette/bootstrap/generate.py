@@ -21,23 +21,23 @@ from gazette.steps.subscribers.suppress import stop_if_suppressed
 def build() -> Callable[[str, TimeLeft], Delivery | None]:
     """Return a function of a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()
-    by = delivery_context(settings)
+    context = delivery_context(settings)
     sqs = boto3.client("sqs")
     generate_queue = SqsQueue(sqs, settings.generate_queue_url, encode_run)
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     stop = partial(
         stop_if_suppressed,
-        suppressions=by.suppressions,
-        subscribers=by.subscribers,
+        suppressions=context.suppressions,
+        subscribers=context.subscribers,
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-        runs=by.runs,
+        runs=context.runs,
     )
 
     def run(body: str, time_left: TimeLeft) -> Delivery | None:
         return generate(
             decode_run_key(body),
-            deliver=partial(deliver, by=by, time_left=time_left),
-            stop_suppressed=lambda user_id: stop(by.subscribers.get(user_id)),
+            deliver=partial(deliver, context=context, time_left=time_left),
+            stop_suppressed=lambda user_id: stop(context.subscribers.get(user_id)),
             generate_queue=generate_queue,
             resend_queue=resend_queue,
             clock=now,

@@ -96,8 +96,8 @@ def build() -> Preferences:
         leaver=partial(links.run, purpose=Purpose.UNSUBSCRIBE),
         chooser=partial(links.run, purpose=Purpose.PREFERENCES),
         run=partial(links.run, purpose=Purpose.RUN),
-        email=partial(view_email, by=view),
-        updates=partial(view_updates, by=view),
+        email=partial(view_email, context=view),
+        updates=partial(view_updates, context=view),
         unsubscribe=partial(leave, context=context),
         show=partial(show, context=context),
         submit=lambda email, form, time_left: submit(

@@ -35,7 +35,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     Built once per process.
     """
     settings = ResendSettings.from_env()
-    by = delivery_context(settings)
+    context = delivery_context(settings)
     sqs = boto3.client("sqs")
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
@@ -48,23 +48,23 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
             settings.shards
         )
         return RedriveContext(
-            runs=by.runs,
+            runs=context.runs,
             schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-            subscribers=by.subscribers,
-            suppressions=by.suppressions,
+            subscribers=context.subscribers,
+            suppressions=context.suppressions,
             queue=resend_queue,
             clock=now,
             check_after=timedelta(seconds=settings.check_after),
         )
 
     def start_next(failed: Run) -> Redriven:
-        return redrive(failed, by=redrive_context())
+        return redrive(failed, context=redrive_context())
 
     def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | Redriven | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)
         return resend(
             ResendMessage(decode_run_key(body), was_given_up(body), received.hide),
-            deliver=partial(deliver, by=by, time_left=time_left),
+            deliver=partial(deliver, context=context, time_left=time_left),
             redrive=start_next,
             resend_queue=resend_queue,
             failed_runs=failed_runs,

@@ -63,7 +63,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
     """Return a function of a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = boto3.client("sqs")
-    by = SweepContext(
+    context = SweepContext(
         runs=_runs(settings),
         generate_queue=SqsQueue(sqs, settings.generate_queue_url, encode_run),
         resend_queue=SqsQueue(sqs, settings.resend_queue_url, encode_run),
@@ -90,7 +90,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
     )
 
     def run(body: str, time_left: TimeLeft) -> list[tuple[RunKey | UnreadableRow, Swept]]:
-        return sweep(decode_partition(body), by=by, time_left=time_left)
+        return sweep(decode_partition(body), context=context, time_left=time_left)
 
     return run
 

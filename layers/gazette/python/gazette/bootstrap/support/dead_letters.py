@@ -24,7 +24,7 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
     From the settings of generate.
     """
     retention = timedelta(days=settings.run_retention_days)
-    by = DryRunContext(
+    context = DryRunContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         subscribers=DynamoSubscribers(settings.subscribers_table),
@@ -36,7 +36,7 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
         clock=now,
         limits=delivery_limits(settings),
     )
-    return lambda key, given_up: foresee(key, given_up=given_up, by=by)
+    return lambda key, given_up: foresee(key, given_up=given_up, context=context)
 
 
 def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:

@@ -31,7 +31,7 @@ class Due:
     may_have_gone: frozenset[str] = frozenset()
 
 
-def events_due(run: Run, older: Preceding, window: Window, *, by: DeliveryContext) -> Due:
+def events_due(run: Run, older: Preceding, window: Window, *, context: DeliveryContext) -> Due:
     """Read the window of a run (rule 19).
 
     An event that may have gone out is not held back: it would be sent again if evidence arrives
@@ -40,7 +40,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: DeliveryContex
     it anew (rule 14). If this attempt showed it, a delivery event could not tell which of the two
     attempts had it.
     """
-    on_hold, now = by.held_categories(), by.clock()
+    on_hold, now = context.held_categories(), context.clock()
     unknown = [
         each for each in (run, *(carried for carried, _ in older.carried)) if each.may_have_gone
     ]
@@ -49,7 +49,7 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: DeliveryContex
     held: list[Event] = []
     expired: list[Placed] = []
     left_out: list[str] = []
-    for placed in by.events.read(run.key.user_id, run.key.schedule, window):
+    for placed in context.events.read(run.key.user_id, run.key.schedule, window):
         if placed.has_expired(now):
             expired.append(placed)
         elif any(each.has_passed_over(placed.event.id, placed.stored_at) for each in unknown):
@@ -68,12 +68,12 @@ def events_due(run: Run, older: Preceding, window: Window, *, by: DeliveryContex
     )
 
 
-def count_expired(expired: Sequence[Placed], *, by: DeliveryContext) -> int:
+def count_expired(expired: Sequence[Placed], *, context: DeliveryContext) -> int:
     """Remove expired events from their schedule; return how many this call removed (rule 21)."""
-    return sum(map(by.desk.deferred_events.expire, expired))
+    return sum(map(context.desk.deferred_events.expire, expired))
 
 
-def without_held(run: Run, due: Due, *, excluded: int, by: DeliveryContext) -> Delivery | None:
+def without_held(run: Run, due: Due, *, excluded: int, context: DeliveryContext) -> Delivery | None:
     """Return what becomes of a run with held events; None if its other events are sent.
 
     An immediate run waits as a whole, because no later run would include the held events. A
@@ -83,8 +83,8 @@ def without_held(run: Run, due: Due, *, excluded: int, by: DeliveryContext) -> D
         return None
     if run.key.is_immediate:
         soonest, latest = _BETWEEN
-        pause = soonest + (latest - soonest) * by.random()
-        return Delivery(run, by.clock() + pause, WaitingFor.SENDING_RESUMED, excluded=excluded)
+        pause = soonest + (latest - soonest) * context.random()
+        return Delivery(run, context.clock() + pause, WaitingFor.SENDING_RESUMED, excluded=excluded)
     if due.sent:
         return None
-    return Delivery(apply(run, Skip(Reason.CATEGORY_HELD), runs=by.runs), excluded=excluded)
+    return Delivery(apply(run, Skip(Reason.CATEGORY_HELD), runs=context.runs), excluded=excluded)

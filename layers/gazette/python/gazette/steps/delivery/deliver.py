@@ -44,7 +44,7 @@ _BY_NO_PERMIT = {
 }
 
 
-def deliver(key: RunKey, *, by: DeliveryContext, time_left: TimeLeft) -> Delivery | None:
+def deliver(key: RunKey, *, context: DeliveryContext, time_left: TimeLeft) -> Delivery | None:
     """End the run, or say when to try again. Returns None if there is no such run.
 
     Reading, grouping, ranking and rendering come first; then claim, send and commit, so that the
@@ -54,18 +54,18 @@ def deliver(key: RunKey, *, by: DeliveryContext, time_left: TimeLeft) -> Deliver
     (rule 11). `time_left` is the rest of this invocation. Raises NotYet if the message must be
     kept, because too little time is left or the run kept changing.
     """
-    needed = by.limits.send_timeout + by.limits.commit_margin
+    needed = context.limits.send_timeout + context.limits.commit_margin
     permit: Permit | None = None
     deferred = expired = 0
     for _ in range(_OVERTAKEN):
         try:
-            prepared = prepare(key, by=by)
+            prepared = prepare(key, context=context)
         except Overtaken:
             continue
         if not isinstance(prepared, Prepared):
             return replace(prepared, expired=prepared.expired + expired) if prepared else None
         run = prepared.run
-        counted = count_expired(prepared.expired, by=by)
+        counted = count_expired(prepared.expired, context=context)
         expired += counted
         if counted < len(prepared.expired):
             continue
@@ -73,62 +73,64 @@ def deliver(key: RunKey, *, by: DeliveryContext, time_left: TimeLeft) -> Deliver
         if spare < timedelta(0):
             raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
         if permit is None:
-            found = wait_for_permit(run, pacing=by.pacing, spare=spare)
+            found = wait_for_permit(run, pacing=context.pacing, spare=spare)
             if isinstance(found, NoPermit):
-                instead = without_permit(run, found, pacing=by.pacing)
+                instead = without_permit(run, found, pacing=context.pacing)
                 if isinstance(instead, Skip):
-                    return Delivery(apply(run, instead, runs=by.runs), expired=expired)
-                return Delivery(run, by.clock() + instead, _BY_NO_PERMIT[found], expired=expired)
+                    return Delivery(apply(run, instead, runs=context.runs), expired=expired)
+                return Delivery(
+                    run, context.clock() + instead, _BY_NO_PERMIT[found], expired=expired
+                )
             permit = found
-        if _is_cancelled(run, by.batches):
-            cancelled = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=by.runs)
+        if _is_cancelled(run, context.batches):
+            cancelled = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs)
             return Delivery(cancelled, expired=expired)
         if prepared.held:
-            run_since = by.desk.deferred_events.defer(prepared.held, run)
+            run_since = context.desk.deferred_events.defer(prepared.held, run)
             if run_since is None:
                 continue
             run = run_since
             deferred += len(prepared.held)
-        deadline = by.clock() + time_left() + by.limits.clock_skew
+        deadline = context.clock() + time_left() + context.limits.clock_skew
         claim = Claim(
             prepared.window,
             deadline,
-            by.draw_nonce(),
+            context.draw_nonce(),
             variant=prepared.variant,
             locale=prepared.subscriber.locale,
             categories=prepared.edition.categories,
             newest=prepared.newest,
             left_out=prepared.left_out,
         )
-        claimed = make_claim(run, claim, prepared.older, runs=by.runs)
+        claimed = make_claim(run, claim, prepared.older, runs=context.runs)
         if claimed:
             break
     else:
         raise kept_changing(f"Run {run_id(key)}")
-    if _is_suppressed(claimed, prepared, by):
-        unsent = apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
-        skipped = apply(unsent, Skip(Reason.SUPPRESSED), runs=by.runs)
+    if _is_suppressed(claimed, prepared, context):
+        unsent = apply(claimed, NotAttempted(claimed.attempt), runs=context.runs)
+        skipped = apply(unsent, Skip(Reason.SUPPRESSED), runs=context.runs)
         return Delivery(skipped, excluded=prepared.excluded, deferred=deferred, expired=expired)
-    if time_left() < needed or by.clock() + by.limits.send_timeout > deadline:
-        apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
+    if time_left() < needed or context.clock() + context.limits.send_timeout > deadline:
+        apply(claimed, NotAttempted(claimed.attempt), runs=context.runs)
         raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
     mail = address(
         claimed,
         prepared.edition,
         prepared.subscriber,
         prepared.links,
-        list_id=by.list_id,
-        installation=by.installation,
+        list_id=context.list_id,
+        installation=context.installation,
     )
-    outcome = by.mailer.send(mail, claimed.attempt)
-    accepted_at = by.clock() if isinstance(outcome, Accepted) else None
+    outcome = context.mailer.send(mail, claimed.attempt)
+    accepted_at = context.clock() if isinstance(outcome, Accepted) else None
     try:
-        run = apply(claimed, _dated(outcome, claimed, by), runs=by.runs)
+        run = apply(claimed, _dated(outcome, claimed, context), runs=context.runs)
     finally:
-        record_outcome(outcome, claimed, permit, pacing=by.pacing)
+        record_outcome(outcome, claimed, permit, pacing=context.pacing)
     return Delivery(
         run,
-        *_again(run, by.clock()),
+        *_again(run, context.clock()),
         outcome,
         excluded=prepared.excluded,
         deferred=deferred,
@@ -137,12 +139,12 @@ def deliver(key: RunKey, *, by: DeliveryContext, time_left: TimeLeft) -> Deliver
     )
 
 
-def _is_suppressed(claimed: Run, prepared: Prepared, by: DeliveryContext) -> bool:
+def _is_suppressed(claimed: Run, prepared: Prepared, context: DeliveryContext) -> bool:
     """Whether the reader's address is suppressed. If it cannot tell, it gives the claim back."""
     try:
-        return by.suppressions.holds(address_hash(prepared.subscriber.email))
+        return context.suppressions.holds(address_hash(prepared.subscriber.email))
     except Unavailable:
-        apply(claimed, NotAttempted(claimed.attempt), runs=by.runs)
+        apply(claimed, NotAttempted(claimed.attempt), runs=context.runs)
         raise
 
 
@@ -152,14 +154,14 @@ def _is_cancelled(run: Run, batches: Batches) -> bool:
     return slot is not None and batches.get(slot).cancelled_at is not None
 
 
-def _dated(outcome: SendOutcome, run: Run, by: DeliveryContext) -> Signal:
+def _dated(outcome: SendOutcome, run: Run, context: DeliveryContext) -> Signal:
     """Return the outcome with the time of the next attempt, or of the sweep's next look."""
     match outcome:
         case RefusedForNow():
-            pause = pause_after(run.refusals + 1, random=by.random())
-            return replace(outcome, retry_at=by.clock() + pause)
+            pause = pause_after(run.refusals + 1, random=context.random())
+            return replace(outcome, retry_at=context.clock() + pause)
         case Uncertain() if run.deadline:
-            return replace(outcome, check_at=run.deadline + by.limits.evidence_grace)
+            return replace(outcome, check_at=run.deadline + context.limits.evidence_grace)
         case _:
             return outcome
 

@@ -51,56 +51,59 @@ class Prepared:
     excluded: int = 0
 
 
-def prepare(key: RunKey, *, by: DeliveryContext) -> Prepared | Delivery | None:
+def prepare(key: RunKey, *, context: DeliveryContext) -> Prepared | Delivery | None:
     """Read the run, the older ones, its events and its reader, in this order, and render.
 
     Returns a Delivery if nothing is sent, not now, or by another run; None if there is no such
     run. Raises Overtaken if an event or the run changed before the event was excluded. The run is
     read before the stops are, so that a stop that comes in between makes the claim fail (rule 11).
     """
-    chain = chain_of(key, runs=by.runs)
+    chain = chain_of(key, runs=context.runs)
     if chain is None:
         return None
     run = settle_if_overdue(
-        chain.run, runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+        chain.run,
+        runs=context.runs,
+        clock=context.clock,
+        evidence_grace=context.limits.evidence_grace,
     )
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Delivery(run)
-    if (not_before := _not_before(run, chain.older, by.limits)) > by.clock():
+    if (not_before := _not_before(run, chain.older, context.limits)) > context.clock():
         waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
         return Delivery(run, not_before, waiting_for)
-    if run.is_unclaimed and gives_way(chain.newer, runs=by.runs):
-        return _left_to_a_later_number(run, chain.newer[0], by)
-    if _is_too_late(run, by):
-        return _skipped(run, Reason.TOO_LATE, by)
+    if run.is_unclaimed and gives_way(chain.newer, runs=context.runs):
+        return _left_to_a_later_number(run, chain.newer[0], context)
+    if _is_too_late(run, context):
+        return _skipped(run, Reason.TOO_LATE, context)
     older = settle_older(
         run,
         chain.others,
-        runs=by.runs,
-        clock=by.clock,
-        evidence_grace=by.limits.evidence_grace,
+        runs=context.runs,
+        clock=context.clock,
+        evidence_grace=context.limits.evidence_grace,
     )
     if older.unsettled:
-        again_at = _when_settled(older.unsettled, by.clock())
+        again_at = _when_settled(older.unsettled, context.clock())
         return Delivery(run, again_at, WaitingFor.OLDER_RUN)
 
-    window = window_of(run, older.since, until=by.clock() - by.limits.settle_lag)
+    window = window_of(run, older.since, until=context.clock() - context.limits.settle_lag)
     excluded = 0
-    while (due := events_due(run, older, window, by=by)).sent or due.held:
-        subscriber = by.subscribers.get(key.user_id)
+    while (due := events_due(run, older, window, context=context)).sent or due.held:
+        subscriber = context.subscribers.get(key.user_id)
         if not isinstance(subscriber, Subscriber) or not subscriber.is_written_to:
-            return _skipped(run, why_not_sent(subscriber), by)
-        if instead := without_held(run, due, excluded=excluded, by=by):
-            return replace(instead, expired=count_expired(due.expired, by=by))
-        links = by.link_maker.links(key)
-        variant = variant_of(key.user_id, by.desk.experiment())
+            return _skipped(run, why_not_sent(subscriber), context)
+        if instead := without_held(run, due, excluded=excluded, context=context):
+            return replace(instead, expired=count_expired(due.expired, context=context))
+        links = context.link_maker.links(key)
+        variant = variant_of(key.user_id, context.desk.experiment())
         edition = edit(
             run,
             due.sent,
             subscriber,
             links,
             variant=variant,
-            desk=by.desk,
+            desk=context.desk,
             may_have_gone=due.may_have_gone,
         )
         if isinstance(edition, Edition):
@@ -119,12 +122,12 @@ def prepare(key: RunKey, *, by: DeliveryContext) -> Prepared | Delivery | None:
                 excluded=excluded,
             )
         run, excluded = edition.run, excluded + edition.events
-    give_up_carried(older, runs=by.runs)
-    done = _skipped(run, Reason.EXPIRED if due.expired else Reason.EMPTY, by, excluded)
-    return replace(done, expired=count_expired(due.expired, by=by))
+    give_up_carried(older, runs=context.runs)
+    done = _skipped(run, Reason.EXPIRED if due.expired else Reason.EMPTY, context, excluded)
+    return replace(done, expired=count_expired(due.expired, context=context))
 
 
-def _left_to_a_later_number(run: Run, newest: Run, by: DeliveryContext) -> Delivery:
+def _left_to_a_later_number(run: Run, newest: Run, context: DeliveryContext) -> Delivery:
     """Supersede the run; its remaining events go with the newest run, or one behind it.
 
     Sent under its own sequence, it would stand before what was sent earlier, and nobody who looks
@@ -132,13 +135,15 @@ def _left_to_a_later_number(run: Run, newest: Run, by: DeliveryContext) -> Deliv
     """
     if not newest.is_unclaimed:
         check_after = run.check_at - run.due_at
-        newest = start_behind(newest, runs=by.runs, clock=by.clock, check_after=check_after)
-    apply(run, Cancel(Reason.SUPERSEDED), runs=by.runs)
-    return Delivery(newest, by.clock(), WaitingFor.COLLECTED)
+        newest = start_behind(
+            newest, runs=context.runs, clock=context.clock, check_after=check_after
+        )
+    apply(run, Cancel(Reason.SUPERSEDED), runs=context.runs)
+    return Delivery(newest, context.clock(), WaitingFor.COLLECTED)
 
 
-def _skipped(run: Run, reason: Reason, by: DeliveryContext, excluded: int = 0) -> Delivery:
-    return Delivery(apply(run, Skip(reason), runs=by.runs), excluded=excluded)
+def _skipped(run: Run, reason: Reason, context: DeliveryContext, excluded: int = 0) -> Delivery:
+    return Delivery(apply(run, Skip(reason), runs=context.runs), excluded=excluded)
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
@@ -167,11 +172,13 @@ def _when_settled(older: Run, now: datetime) -> datetime:
     return expected + _SOON
 
 
-def _is_too_late(run: Run, by: DeliveryContext) -> bool:
+def _is_too_late(run: Run, context: DeliveryContext) -> bool:
     """Whether a daily digest is too late: its events go with the next one.
 
     Rarer digests are sent late rather than an interval later. A digest that was tried in time and
     refused is never too late: the pauses between its attempts bound its delay.
     """
     is_daily = run.key.schedule == DAILY
-    return is_daily and not run.refusals and by.clock() - run.due_at > by.limits.max_lateness
+    return (
+        is_daily and not run.refusals and context.clock() - run.due_at > context.limits.max_lateness
+    )

@@ -38,7 +38,7 @@ def is_exhausted(run: Run) -> bool:
     return run.status is Status.FAILED and run.reason is Reason.ATTEMPTS_EXHAUSTED
 
 
-def redrive(failed: Run, *, by: RedriveContext) -> Redriven:
+def redrive(failed: Run, *, context: RedriveContext) -> Redriven:
     """Make sure that a later run sends the events of `failed` (rule 22). Safe to repeat.
 
     The window of that run begins where the last sent one ended, so nothing is sent twice. The row
@@ -49,32 +49,32 @@ def redrive(failed: Run, *, by: RedriveContext) -> Redriven:
     schedule kept changing.
     """
     for _ in ATTEMPTS:
-        schedule = _schedule(failed.key, by)
-        chain = by.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
-        if carrier := _carrier(failed, chain, by):
-            _spend(chain[0], by)
+        schedule = _schedule(failed.key, context)
+        chain = context.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
+        if carrier := _carrier(failed, chain, context):
+            _spend(chain[0], context)
             return Redriven(failed, RedriveResult.SENT_SINCE, carrier)
         if later := _not_ended(failed, chain):
-            _go_on(later, by)
+            _go_on(later, context)
             return Redriven(failed, RedriveResult.GOES_WITH, later)
-        if instead := _why_not_started(failed, by):
+        if instead := _why_not_started(failed, context):
             return instead
         if schedule is None and not failed.key.is_immediate:
             return Redriven(failed, RedriveResult.NO_SCHEDULE)
         started = start_behind(
             chain[0],
             at_least=schedule.sequence if schedule else 0,
-            runs=by.runs,
-            clock=by.clock,
-            check_after=by.check_after,
+            runs=context.runs,
+            clock=context.clock,
+            check_after=context.check_after,
         )
         if started.is_open:
-            _go_on(started, by)
+            _go_on(started, context)
             return Redriven(failed, RedriveResult.STARTED, started)
     raise kept_changing(f"The schedule of run {run_id(failed.key)}")
 
 
-def _carrier(failed: Run, chain: Sequence[Run], by: RedriveContext) -> Run | None:
+def _carrier(failed: Run, chain: Sequence[Run], context: RedriveContext) -> Run | None:
     """The first run after `failed` that was sent with a window that covers its events."""
     until = failed.window.until if failed.window else BEGINNING
     found: Run | None = None
@@ -85,7 +85,7 @@ def _carrier(failed: Run, chain: Sequence[Run], by: RedriveContext) -> Run | Non
         oldest = chain[-1]
         if oldest.key.sequence <= failed.key.sequence + 1 or not oldest.closes_a_window:
             return found
-        chain = by.runs.chain(replace(oldest.key, sequence=oldest.key.sequence - 1))
+        chain = context.runs.chain(replace(oldest.key, sequence=oldest.key.sequence - 1))
     return found
 
 
@@ -95,42 +95,42 @@ def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
     return next((run for run in behind if run.is_open), None)
 
 
-def _why_not_started(failed: Run, by: RedriveContext) -> Redriven | None:
+def _why_not_started(failed: Run, context: RedriveContext) -> Redriven | None:
     """Why the reader gets no email now; None if they do."""
-    reader = by.subscribers.get(failed.key.user_id)
+    reader = context.subscribers.get(failed.key.user_id)
     if not isinstance(reader, Subscriber) or not reader.is_written_to:
         return Redriven(failed, RedriveResult.NOT_WRITTEN_TO, reason=why_not_sent(reader))
-    if by.suppressions.holds(address_hash(reader.email)):
+    if context.suppressions.holds(address_hash(reader.email)):
         return Redriven(failed, RedriveResult.NOT_WRITTEN_TO, reason=Reason.SUPPRESSED)
-    if reader.pause and reader.pause.holds_at(by.clock()):
+    if reader.pause and reader.pause.holds_at(context.clock()):
         return Redriven(failed, RedriveResult.PAUSED)
     return None
 
 
-def _schedule(key: RunKey, by: RedriveContext) -> Schedule | None:
+def _schedule(key: RunKey, context: RedriveContext) -> Schedule | None:
     """The row of the schedule; None for immediate runs, which have none."""
-    return None if key.is_immediate else by.schedules.get(key.user_id, key.schedule)
+    return None if key.is_immediate else context.schedules.get(key.user_id, key.schedule)
 
 
-def _go_on(run: Run, by: RedriveContext) -> None:
+def _go_on(run: Run, context: RedriveContext) -> None:
     """Queue the run, then use its sequence: after a crash in between, a repetition does both."""
     delay = _COLLECTED if run.key.is_immediate else timedelta(0)
-    by.queue.send([QueuedRun(run.key, delay)])
-    _spend(run, by)
+    context.queue.send([QueuedRun(run.key, delay)])
+    _spend(run, context)
 
 
-def _spend(run: Run, by: RedriveContext) -> None:
+def _spend(run: Run, context: RedriveContext) -> None:
     """Advance the schedule's sequence past a run that a redrive has started.
 
     A run that fan-out has started is of the next occurrence: fan-out advances the schedule itself.
     """
     for _ in ATTEMPTS:
-        schedule = _schedule(run.key, by)
+        schedule = _schedule(run.key, context)
         if schedule is None or schedule.sequence > run.key.sequence:
             return
         if schedule.next_due_at == run.due_at:
             return
         spent = replace(schedule, sequence=run.key.sequence + 1, revision=schedule.revision + 1)
-        if by.schedules.put(spent, replacing=schedule):
+        if context.schedules.put(spent, replacing=schedule):
             return
     raise kept_changing(f"The schedule of run {run_id(run.key)}")

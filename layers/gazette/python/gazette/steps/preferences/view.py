@@ -30,7 +30,7 @@ class ViewContext:
     max_groups: int
 
 
-def view_email(key: RunKey, *, by: ViewContext) -> str | None:
+def view_email(key: RunKey, *, context: ViewContext) -> str | None:
     """The email of a run, as HTML, of what its window holds now.
 
     None: there is no such run, or its reader was erased. One who has left may look at what was
@@ -42,37 +42,37 @@ def view_email(key: RunKey, *, by: ViewContext) -> str | None:
             key,
             events,
             reader,
-            by.link_maker.links(key),
+            context.link_maker.links(key),
             variation=run.variant.variation,
-            renderer=by.renderer,
-            max_groups=by.max_groups,
+            renderer=context.renderer,
+            max_groups=context.max_groups,
         ).html
 
-    return _view(key, show, by)
+    return _view(key, show, context)
 
 
-def view_updates(key: RunKey, *, by: ViewContext) -> str | None:
+def view_updates(key: RunKey, *, context: ViewContext) -> str | None:
     """The page of all that the window of a run holds now, no group left out. None: as above."""
 
     def show(_: Run, events: Sequence[Event], reader: Subscriber) -> str:
-        return by.pages.updates(compose(events, max_groups=len(events)), reader)
+        return context.pages.updates(compose(events, max_groups=len(events)), reader)
 
-    return _view(key, show, by)
+    return _view(key, show, context)
 
 
-def _view(key: RunKey, show: _Show, by: ViewContext) -> str | None:
-    run = by.runs.get(key)
+def _view(key: RunKey, show: _Show, context: ViewContext) -> str | None:
+    run = context.runs.get(key)
     if run is None:
         return None
-    reader = by.subscribers.get(key.user_id)
+    reader = context.subscribers.get(key.user_id)
     if not isinstance(reader, Subscriber):
         return None
     if run.window is None:
-        return by.pages.not_sent(reader)
-    now = by.clock()
+        return context.pages.not_sent(reader)
+    now = context.clock()
     events = [
         placed.event
-        for placed in by.events.read(key.user_id, key.schedule, run.window)
+        for placed in context.events.read(key.user_id, key.schedule, run.window)
         if not placed.has_expired(now)
     ]
-    return show(run, events, reader) if events else by.pages.nothing_left(reader)
+    return show(run, events, reader) if events else context.pages.nothing_left(reader)

@@ -65,7 +65,7 @@ _BY_STATUS = {
 }
 
 
-def foresee(key: RunKey, *, given_up: bool = False, by: DryRunContext) -> Foreseen:
+def foresee(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> Foreseen:
     """Return what a redrive of a message with `key` would do now. Reads only.
 
     `given_up`: the message comes from the queue `failed`. The tables decide the answer: it does not
@@ -73,9 +73,9 @@ def foresee(key: RunKey, *, given_up: bool = False, by: DryRunContext) -> Forese
     is foreseen as if it were redriven alone; of two for one run, the second would find it sent.
     """
     try:
-        foreseen = dry_run(key, by=by)
+        foreseen = dry_run(key, context=context)
         if foreseen and given_up and is_exhausted(foreseen.delivery.run):
-            return _redriven(*dry_run_redrive(foreseen.delivery.run, by=by))
+            return _redriven(*dry_run_redrive(foreseen.delivery.run, context=context))
     except UnreadableRow:
         return Foreseen(Redrive.UNREADABLE)
     if foreseen is None:

@@ -56,47 +56,47 @@ class DryRun:
     would_send: bool
 
 
-def dry_run(key: RunKey, *, by: DryRunContext) -> DryRun | None:
+def dry_run(key: RunKey, *, context: DryRunContext) -> DryRun | None:
     """Deliver the run as a message would now, without any write.
 
     Returns None if there is no such run. No email is rendered, so an event that no template can
     show is not foreseen. If it comes to the call of the provider, the provider accepts.
     """
-    return _dry_run(key, _Runs(by.runs), by)
+    return _dry_run(key, _Runs(context.runs), context)
 
 
-def dry_run_redrive(failed: Run, *, by: DryRunContext) -> tuple[Redriven, DryRun | None]:
+def dry_run_redrive(failed: Run, *, context: DryRunContext) -> tuple[Redriven, DryRun | None]:
     """Redrive a failed run and deliver the run that this starts, without any write.
 
     The second value is None if nothing is started.
     """
-    runs = _Runs(by.runs)
+    runs = _Runs(context.runs)
     redriven = redrive(
         failed,
-        by=RedriveContext(
+        context=RedriveContext(
             runs=runs,
-            schedules=_Numbers(by.schedules),
-            subscribers=by.subscribers,
-            suppressions=by.suppressions,
+            schedules=_Numbers(context.schedules),
+            subscribers=context.subscribers,
+            suppressions=context.suppressions,
             queue=_Queue(),
-            clock=by.clock,
+            clock=context.clock,
             check_after=_AMPLE,
         ),
     )
     if redriven.run is None or redriven.result is not RedriveResult.STARTED:
         return redriven, None
-    return redriven, _dry_run(redriven.run.key, runs, by)
+    return redriven, _dry_run(redriven.run.key, runs, context)
 
 
-def _dry_run(key: RunKey, runs: "_Runs", by: DryRunContext) -> DryRun | None:
+def _dry_run(key: RunKey, runs: "_Runs", context: DryRunContext) -> DryRun | None:
     mailer = _Mailer()
     pretending = DeliveryContext(
         runs=runs,
-        subscribers=by.subscribers,
-        suppressions=by.suppressions,
-        events=by.events,
-        held_categories=by.held_categories,
-        batches=by.batches,
+        subscribers=context.subscribers,
+        suppressions=context.suppressions,
+        events=context.events,
+        held_categories=context.held_categories,
+        batches=context.batches,
         desk=Desk(
             renderer=_Renderer(),
             experiment=lambda: None,
@@ -106,19 +106,21 @@ def _dry_run(key: RunKey, runs: "_Runs", by: DryRunContext) -> DryRun | None:
         link_maker=_Links(),
         mailer=mailer,
         pacing=Pacing(
-            lanes=Streams(digest=_lane(by.gauges.digest), immediate=_lane(by.gauges.immediate)),
-            clock=by.clock,
+            lanes=Streams(
+                digest=_lane(context.gauges.digest), immediate=_lane(context.gauges.immediate)
+            ),
+            clock=context.clock,
             sleep=lambda _: None,
             random=lambda: 0.0,
         ),
-        clock=by.clock,
+        clock=context.clock,
         draw_nonce=lambda: "dry run",
         random=lambda: 0.0,
         list_id="",
         installation="",
-        limits=by.limits,
+        limits=context.limits,
     )
-    done = deliver(key, by=pretending, time_left=lambda: _AMPLE)
+    done = deliver(key, context=pretending, time_left=lambda: _AMPLE)
     return DryRun(done, mailer.called) if done else None
 
 

@@ -50,7 +50,7 @@ def begin_sweep(
 
 
 def sweep(
-    partition: int, *, by: SweepContext, time_left: TimeLeft
+    partition: int, *, context: SweepContext, time_left: TimeLeft
 ) -> list[tuple[RunKey | UnreadableRow, Swept]]:
     """Process the open runs whose `check_at` has passed, the oldest first (rule 13).
 
@@ -59,15 +59,15 @@ def sweep(
     or whose status this version does not know, is left unchanged (rule 20).
     """
     done: list[tuple[RunKey | UnreadableRow, Swept]] = []
-    proven = cache(partial(proven_until, by))
-    for run in by.runs.overdue(partition, by.clock()):
+    proven = cache(partial(proven_until, context))
+    for run in context.runs.overdue(partition, context.clock()):
         if time_left() < _ENOUGH:
             break
         if isinstance(run, UnreadableRow):
             done.append((run, Swept.UNREADABLE))
             continue
         try:
-            done += [(run.key, each) for each in _look_at(run, proven, by)]
+            done += [(run.key, each) for each in _look_at(run, proven, context)]
         except UnreadableRow as unreadable:
             done.append((unreadable, Swept.UNREADABLE))
         except Unavailable:
@@ -84,35 +84,38 @@ def oldest_due_age(partition: int, *, runs: Runs, clock: Clock) -> timedelta:
     return max(clock() - due_at, timedelta(0)) if due_at else timedelta(0)
 
 
-def _look_at(run: Run, proven: ProvenUntil, by: SweepContext) -> Sequence[Swept]:
+def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
     match run.status:
         case Status.PENDING:
-            return [_queue_again(run, by.generate_queue, by)]
-        case Status.RETRYING if run.retry_at and run.retry_at > by.clock():
-            _look_again(run, run.retry_at + by.limits.check_after, by)
+            return [_queue_again(run, context.generate_queue, context)]
+        case Status.RETRYING if run.retry_at and run.retry_at > context.clock():
+            _look_again(run, run.retry_at + context.limits.check_after, context)
             return [Swept.DUE_LATER]
         case Status.RETRYING:
-            return [_queue_again(run, by.resend_queue, by)]
+            return [_queue_again(run, context.resend_queue, context)]
         case Status.SENDING:
             settled = settle_if_overdue(
-                run, runs=by.runs, clock=by.clock, evidence_grace=by.limits.evidence_grace
+                run,
+                runs=context.runs,
+                clock=context.clock,
+                evidence_grace=context.limits.evidence_grace,
             )
             return [Swept.LEFT_ALONE if settled == run else Swept.NOW_UNKNOWN]
         case _ if not is_known(run.status):
             key = (run.key.user_id, run.key.schedule, str(run.key.sequence))
             raise UnreadableRow("runs", key, "its status is not known")
         case _:
-            return decide(run, proven, by)
+            return decide(run, proven, context)
 
 
-def _queue_again(run: Run, queue: RunQueue, by: SweepContext) -> Swept:
+def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
     """Queue a run whose message may be lost. The longer it has waited, the later the next look."""
-    queue.send([QueuedRun(run.key, _SPREAD * by.random())])
-    waited = by.clock() - run.due_at
-    _look_again(run, by.clock() + max(by.limits.check_after, waited), by)
+    queue.send([QueuedRun(run.key, _SPREAD * context.random())])
+    waited = context.clock() - run.due_at
+    _look_again(run, context.clock() + max(context.limits.check_after, waited), context)
     return Swept.QUEUED
 
 
-def _look_again(run: Run, at: datetime, by: SweepContext) -> None:
+def _look_again(run: Run, at: datetime, context: SweepContext) -> None:
     """Set `check_at`. If the run has changed in between, the next sweep finds it again."""
-    by.runs.swap(run, replace(run, check_at=at))
+    context.runs.swap(run, replace(run, check_at=at))

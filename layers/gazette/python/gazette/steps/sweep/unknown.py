@@ -78,35 +78,35 @@ class SweepContext:
     limits: SweepLimits
 
 
-def decide(run: Run, proven: ProvenUntil, by: SweepContext) -> Sequence[Swept]:
+def decide(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
     """Apply the policy if no evidence arrived within the grace period (rule 9).
 
     `resend` applies only if a delivery event has arrived for an email that was sent later. Under
     every policy, an event that was in two attempts with an unknown outcome is in no third.
     """
     gone_since = run.deadline or run.check_at
-    if by.clock() < gone_since + by.limits.evidence_grace:
+    if context.clock() < gone_since + context.limits.evidence_grace:
         return [Swept.LEFT_ALONE]
-    policy = by.policy
+    policy = context.policy
     if policy is Policy.RESEND and not run.resent:
         until = proven()
         if until is None or until <= gone_since:
-            if by.clock() < gone_since + by.limits.longest_unknown:
+            if context.clock() < gone_since + context.limits.longest_unknown:
                 return [Swept.WAITS_FOR_EVIDENCE]
             policy = Policy.CARRY_OVER
-    older = by.runs.chain(run.key)[1:]
+    older = context.runs.chain(run.key)[1:]
     decided = transition(run, GraceOver(policy))
     if _is_carried(decided) and _leaves_nothing(run, older):
         decided = transition(run, GiveUp())
     if isinstance(decided, Ignored):
         return [Swept.LEFT_ALONE]
     if _is_carried(decided) and run.key.is_immediate:
-        _start_successor(run, by)
-    decided = replace(decided, check_at=by.clock() + by.limits.check_after)
-    if by.runs.swap(run, decided) != decided:
+        _start_successor(run, context)
+    decided = replace(decided, check_at=context.clock() + context.limits.check_after)
+    if context.runs.swap(run, decided) != decided:
         return [Swept.LEFT_ALONE]
     if decided.status is Status.RETRYING:
-        by.resend_queue.send([QueuedRun(run.key, timedelta(0))])
+        context.resend_queue.send([QueuedRun(run.key, timedelta(0))])
     done = _DONE.get(decided.reason)
     if decided.status is not Status.SENT and _gives_up(run, older):
         return [Swept.GIVEN_UP, *([done] if done else [])]
@@ -135,33 +135,37 @@ def _gives_up(run: Run, older: Sequence[Run]) -> bool:
     return given_up_until((run, *older)) > settled_until((before, *older))
 
 
-def _start_successor(run: Run, by: SweepContext) -> None:
+def _start_successor(run: Run, context: SweepContext) -> None:
     """Start the run that will carry an immediate run, because nothing else may start one.
 
     This happens before the run is marked as carried, because the sweep no longer sees it then.
     Until then its successor waits for it.
     """
     user_id, schedule = run.key.user_id, run.key.schedule
-    newest = by.runs.chain(latest_run(user_id, schedule))[0]
+    newest = context.runs.chain(latest_run(user_id, schedule))[0]
     if newest.key == run.key or newest.status.is_final:
         newest = start_behind(
-            newest, runs=by.runs, clock=by.clock, check_after=by.limits.check_after
+            newest, runs=context.runs, clock=context.clock, check_after=context.limits.check_after
         )
-    by.generate_queue.send([QueuedRun(newest.key, timedelta(minutes=1))])
+    context.generate_queue.send([QueuedRun(newest.key, timedelta(minutes=1))])
 
 
-def proven_until(by: SweepContext) -> datetime | None:
+def proven_until(context: SweepContext) -> datetime | None:
     """Return up to which sending time delivery events have arrived; None if that is unknown.
 
     If that is long ago, sends a canary, whose delivery event the next sweep can use.
     """
-    if by.canary is None:
+    if context.canary is None:
         return None
     try:
-        until = by.evidence_log.latest() if by.backlog.is_clear(by.limits.evidence_grace) else None
+        until = (
+            context.evidence_log.latest()
+            if context.backlog.is_clear(context.limits.evidence_grace)
+            else None
+        )
     except Unavailable:
         until = None
-    if until is None or until < by.clock() - _FRESH:
+    if until is None or until < context.clock() - _FRESH:
         with suppress(Unavailable):
-            by.canary.send()
+            context.canary.send()
     return until
