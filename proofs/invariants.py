@@ -10,7 +10,7 @@ from dataclasses import replace
 from gazette.domain.delivery.run import Reason, Run, Status, is_given_up
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Placed, Retracted, RunKey, Schedule
+from gazette.domain.model import Retracted, RunKey, Schedule, StoredEvent
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -105,18 +105,18 @@ def missing(schedules: Iterable[Schedule], runs: Iterable[Run]) -> Iterable[str]
                 yield f"G3: {schedule.name} of {schedule.user_id} has no run {number}"
 
 
-def excused(placed: Placed, runs: Iterable[Run]) -> str:
+def excused(stored: StoredEvent, runs: Iterable[Run]) -> str:
     """Why an event that is stored may be in no email: what a policy said. Empty where it said none.
 
     `given up`: it was in two attempts with an unknown outcome; `assumed`: a window with it counts
     as sent.
     """
-    schedule = placed.event.user_id, placed.schedule
+    schedule = stored.event.user_id, stored.schedule
     theirs = [run for run in runs if (run.key.user_id, run.key.schedule) == schedule]
-    if is_given_up(placed.stored_at, theirs):
+    if is_given_up(stored.stored_at, theirs):
         return "given up"
     is_assumed = any(
-        run.reason is Reason.ASSUMED and run.window and run.window.holds(placed.stored_at)
+        run.reason is Reason.ASSUMED and run.window and run.window.holds(stored.stored_at)
         for run in theirs
     )
     return "assumed" if is_assumed else ""
@@ -127,23 +127,23 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
 
     `gone`: its row is, as where it was muted or erased.
     """
-    placed = world.events.get(user_id, event_id)
+    stored = world.events.get(user_id, event_id)
     runs = [*readable(world.runs.of_user(user_id))]
-    if isinstance(placed, Retracted):
+    if isinstance(stored, Retracted):
         return "retracted"
-    if placed is None:
+    if stored is None:
         return "expired" if _was_counted_as_expired(world, user_id, event_id, runs) else "gone"
-    if placed.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
+    if stored.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
         return "excluded"
-    if why := excused(placed, runs):
+    if why := excused(stored, runs):
         return why
-    if any(_closed(run, placed) for run in runs):
+    if any(_closed(run, stored) for run in runs):
         return "LOST"
     reader = world.subscribers.get(user_id)
     if not isinstance(reader, Subscriber) or reader.has_left:
         return "waits for a reader who left"
-    chain = world.runs.chain(latest_run(user_id, placed.schedule))
-    if placed.is_immediate and chain and chain[0].status.is_final:
+    chain = world.runs.chain(latest_run(user_id, stored.schedule))
+    if stored.is_immediate and chain and chain[0].status.is_final:
         return f"waits, {chain[0].status} ({chain[0].reason})"
     return "LOST"
 
@@ -154,19 +154,19 @@ def _was_counted_as_expired(world: World, user_id: str, event_id: str, runs: Ite
     Where that was sent all the same, with what came later, its reason is another.
     """
     counted = any(
-        placed.event.id == event_id and placed.schedule == Unsent.EXPIRED
-        for placed in readable(world.events.of_user(user_id))
+        stored.event.id == event_id and stored.schedule == Unsent.EXPIRED
+        for stored in readable(world.events.of_user(user_id))
     )
     return counted and any(
         run.reason is Reason.EXPIRED or run.status is Status.SENT for run in runs
     )
 
 
-def _closed(run: Run, placed: Placed) -> bool:
+def _closed(run: Run, stored: StoredEvent) -> bool:
     """Whether it closed the window in which the event lies."""
     return (
         run.status is Status.SENT
-        and run.key.schedule == placed.schedule
+        and run.key.schedule == stored.schedule
         and run.window is not None
-        and placed.stored_at <= run.window.until
+        and stored.stored_at <= run.window.until
     )

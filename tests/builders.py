@@ -14,9 +14,9 @@ from gazette.domain.model import (
     Entity,
     Event,
     Mail,
-    Placed,
     RunKey,
     Schedule,
+    StoredEvent,
     Window,
 )
 from gazette.domain.ports.rendering import Links
@@ -123,9 +123,9 @@ def an_event(
 
 def a_placed_event(
     event: Event | None = None, schedule: str = DAILY, stored_at: datetime = NOW
-) -> Placed:
+) -> StoredEvent:
     """An event as it was stored, under a schedule that needs it no longer than any."""
-    return Placed(event or an_event(), schedule, stored_at, stored_at + RETENTION)
+    return StoredEvent(event or an_event(), schedule, stored_at, stored_at + RETENTION)
 
 
 def an_activity(

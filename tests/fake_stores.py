@@ -23,7 +23,7 @@ from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
 from gazette.domain.identity import run_id, shard_of
-from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
+from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.calendar import slot_of
@@ -577,7 +577,7 @@ class FakeRateLimiter:
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)
 
-    def foresee(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         wanted = take(self.row.pace, self.plan, now=now, latest=latest)
         return wanted if isinstance(wanted, NoPermit) else wanted.permit
 
@@ -615,7 +615,7 @@ class FakeEvents:
     clock: Clock
     runs: FakeRuns = field(default_factory=FakeRuns)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
-    rows: dict[tuple[str, str], Placed | Retracted] = field(default_factory=dict)
+    rows: dict[tuple[str, str], StoredEvent | Retracted] = field(default_factory=dict)
     expires_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     unreadable: set[tuple[str, str]] = field(default_factory=set)
@@ -623,75 +623,75 @@ class FakeEvents:
 
     def store(
         self, event: Event, schedule: str, wanted: Recurrence | None = None
-    ) -> tuple[bool, Placed | Retracted]:
+    ) -> tuple[bool, StoredEvent | Retracted]:
         now = self.clock()
-        placed = Placed(event, schedule, now, lasts_until(wanted, now, least=RETENTION))
-        written: tuple[bool, Placed | Retracted] = self.around(
-            "events.write", lambda: self._put(placed)
+        stored = StoredEvent(event, schedule, now, lasts_until(wanted, now, least=RETENTION))
+        written: tuple[bool, StoredEvent | Retracted] = self.around(
+            "events.write", lambda: self._put(stored)
         )
         return written
 
-    def _put(self, placed: Placed) -> tuple[bool, Placed | Retracted]:
-        key = (placed.event.user_id, placed.event.id)
+    def _put(self, stored: StoredEvent) -> tuple[bool, StoredEvent | Retracted]:
+        key = (stored.event.user_id, stored.event.id)
         found = self.get(*key)
         if found:
             return False, found
-        self._keep(key, placed, kept_until(placed.lasts_until, placed.schedule))
-        return True, placed
+        self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
+        return True, stored
 
-    def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
+    def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         key = (user_id, event_id)
         if key in self.unreadable & self.rows.keys():
             raise unreadable_row("events", *key)
         row = self.rows.get(key)
-        if isinstance(row, Placed) and row.has_expired(self.clock()):
+        if isinstance(row, StoredEvent) and row.has_expired(self.clock()):
             return None
         return row if self._is_kept(key) else None
 
-    def amend(self, placed: Placed, event: Event) -> bool:
+    def amend(self, stored: StoredEvent, event: Event) -> bool:
         key = (event.user_id, event.id)
         current = self.rows.get(key)
-        if not isinstance(current, Placed) or not _in_place(current, placed):
+        if not isinstance(current, StoredEvent) or not _in_place(current, stored):
             return False
-        if current.event != placed.event:
+        if current.event != stored.event:
             return False
         self.rows[key] = replace(current, event=event)
         return True
 
     def move(
-        self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
-    ) -> Placed | None:
+        self, stored: StoredEvent, schedule: str, guard: Guard, wanted: Recurrence | None = None
+    ) -> StoredEvent | None:
         now = self.clock()
-        until = max(placed.lasts_until, needed_until(wanted, now) or now)
+        until = max(stored.lasts_until, needed_until(wanted, now) or now)
         if guard.not_after and now > guard.not_after:
             return None
-        moved: Placed | None = self.around(
+        moved: StoredEvent | None = self.around(
             "events.write",
-            lambda: self._move(placed, Placed(placed.event, schedule, now, until), guard),
+            lambda: self._move(stored, StoredEvent(stored.event, schedule, now, until), guard),
         )
         return moved
 
-    def _move(self, placed: Placed, to: Placed, guard: Guard) -> Placed | None:
-        key = (placed.event.user_id, placed.event.id)
+    def _move(self, stored: StoredEvent, to: StoredEvent, guard: Guard) -> StoredEvent | None:
+        key = (stored.event.user_id, stored.event.id)
         _within_a_transaction(1 + _items_of(guard))
-        if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
+        if not _in_place(self.rows.get(key), stored) or not self._holds(guard):
             return None
         current = self.rows[key]
-        if not isinstance(current, Placed) or current.lasts_until > to.lasts_until:
+        if not isinstance(current, StoredEvent) or current.lasts_until > to.lasts_until:
             return None
         self._do(guard)
         kept = replace(to, event=current.event)
         self._keep(key, kept, kept_until(to.lasts_until, to.schedule))
         return to
 
-    def extend(self, placed: Placed, until: datetime) -> bool:
-        key = (placed.event.user_id, placed.event.id)
+    def extend(self, stored: StoredEvent, until: datetime) -> bool:
+        key = (stored.event.user_id, stored.event.id)
         current = self.rows.get(key)
-        if not isinstance(current, Placed) or not _in_place(current, placed):
+        if not isinstance(current, StoredEvent) or not _in_place(current, stored):
             return False
         if current.lasts_until > until:
             return False
-        self._keep(key, replace(current, lasts_until=until), kept_until(until, placed.schedule))
+        self._keep(key, replace(current, lasts_until=until), kept_until(until, stored.schedule))
         return True
 
     def _holds(self, guard: Guard) -> bool:
@@ -712,10 +712,10 @@ class FakeEvents:
             current = self.schedules.rows[key]
             self.schedules.rows[key] = replace(current, revision=schedule.revision + 1)
 
-    def remove(self, placed: Placed, guard: Guard) -> bool:
-        key = (placed.event.user_id, placed.event.id)
+    def remove(self, stored: StoredEvent, guard: Guard) -> bool:
+        key = (stored.event.user_id, stored.event.id)
         _within_a_transaction(1 + _items_of(guard))
-        if not _in_place(self.rows.get(key), placed) or not self._holds(guard):
+        if not _in_place(self.rows.get(key), stored) or not self._holds(guard):
             return False
         self._do(guard)
         del self.rows[key]
@@ -731,62 +731,62 @@ class FakeEvents:
         self._keep((user_id, event_id), trace, self.clock() + RETENTION)
         return trace
 
-    def placed(
+    def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
-    ) -> Iterator[Placed | UnreadableRow]:
+    ) -> Iterator[StoredEvent | UnreadableRow]:
         now = self.clock()
-        for placed in self._kept(user_id, schedule, after):
-            found = self._as_read(placed)
+        for stored in self._kept(user_id, schedule, after):
+            found = self._as_read(stored)
             if isinstance(found, UnreadableRow) or not found.has_expired(now):
                 yield found
 
     def _kept(
         self, user_id: str, schedule: str, after: datetime, after_id: str = "\U0010ffff"
-    ) -> list[Placed]:
+    ) -> list[StoredEvent]:
         """By stamp and id, so that the next page begins between two events of one instant."""
         found = [
-            placed
-            for key, placed in self._rows_of(user_id).items()
-            if isinstance(placed, Placed)
-            and placed.schedule == schedule
-            and (placed.stored_at, placed.event.id) > (after, after_id)
+            stored
+            for key, stored in self._rows_of(user_id).items()
+            if isinstance(stored, StoredEvent)
+            and stored.schedule == schedule
+            and (stored.stored_at, stored.event.id) > (after, after_id)
             and self._is_kept(key)
         ]
-        return sorted(found, key=lambda placed: (placed.stored_at, placed.event.id))
+        return sorted(found, key=lambda stored: (stored.stored_at, stored.event.id))
 
-    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], Placed | Retracted]:
+    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], StoredEvent | Retracted]:
         return {key: row for key, row in self.rows.items() if key[0] == user_id}
 
     def _is_kept(self, key: tuple[str, str]) -> bool:
         return key in self.rows and self.expires_at[key] > self.clock()
 
-    def _as_read(self, placed: Placed) -> Placed | UnreadableRow:
-        key = (placed.event.user_id, placed.event.id)
-        return unreadable_row("events", *key) if key in self.unreadable else placed
+    def _as_read(self, stored: StoredEvent) -> StoredEvent | UnreadableRow:
+        key = (stored.event.user_id, stored.event.id)
+        return unreadable_row("events", *key) if key in self.unreadable else stored
 
     def erase(self, user_id: str, until: datetime | None) -> None:
         for key, row in list(self.rows.items()):
             if key[0] == user_id and (
-                not until or (isinstance(row, Placed) and row.event.occurred_at <= until)
+                not until or (isinstance(row, StoredEvent) and row.event.occurred_at <= until)
             ):
                 del self.rows[key]
 
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
         page = 0
         kept = iter(self._kept(user_id, schedule, window.since))
-        while (placed := next(kept, None)) and placed.stored_at <= window.until:
-            require_readable([self._as_read(placed)])
-            yield placed
-            page += _bytes_of(placed.event)
+        while (stored := next(kept, None)) and stored.stored_at <= window.until:
+            require_readable([self._as_read(stored)])
+            yield stored
+            page += _bytes_of(stored.event)
             if page > _PAGE:
                 page = 0
                 self.around("events.page", lambda: None)
-                kept = iter(self._kept(user_id, schedule, placed.stored_at, placed.event.id))
+                kept = iter(self._kept(user_id, schedule, stored.stored_at, stored.event.id))
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         key = (event.user_id, event.id)
         current = self.rows.get(key)
-        if not isinstance(current, Placed) or current.schedule != run.key.schedule:
+        if not isinstance(current, StoredEvent) or current.schedule != run.key.schedule:
             return None
         guard = Guard(open_runs=(run,))
         if current.event != event or not self._holds(guard):
@@ -800,10 +800,10 @@ class FakeEvents:
         self.reasons[key] = why
         return self.runs.rows[run.key]
 
-    def expire(self, placed: Placed) -> bool:
-        key = (placed.event.user_id, placed.event.id)
+    def expire(self, stored: StoredEvent) -> bool:
+        key = (stored.event.user_id, stored.event.id)
         current = self.rows.get(key)
-        if not isinstance(current, Placed) or not _in_place(current, placed):
+        if not isinstance(current, StoredEvent) or not _in_place(current, stored):
             return False
         if not current.has_expired(self.clock()):
             return False
@@ -815,14 +815,14 @@ class FakeEvents:
             some = events[start : start + 49]
             _within_a_transaction(1 + len(some), some)
             current = [self.rows.get((event.user_id, event.id)) for event in some]
-            placed = [row for row in current if isinstance(row, Placed)]
-            if any(row.schedule != run.key.schedule for row in placed) or len(placed) < len(some):
+            stored = [row for row in current if isinstance(row, StoredEvent)]
+            if any(row.schedule != run.key.schedule for row in stored) or len(stored) < len(some):
                 return None
             guard = Guard(open_runs=(run,))
             if not self._holds(guard):
                 return None
             self._do(guard)
-            for row in placed:
+            for row in stored:
                 key = (row.event.user_id, row.event.id)
                 self.rows[key] = replace(row, stored_at=self.clock())
             run = self.runs.rows[run.key]
@@ -830,15 +830,17 @@ class FakeEvents:
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
         found = self._kept(user_id, schedule, window.since)
-        return any(placed.stored_at <= window.until for placed in found)
+        return any(stored.stored_at <= window.until for stored in found)
 
-    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
-        schedules = {row.schedule for row in self.rows.values() if isinstance(row, Placed)}
+    def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
+        schedules = {row.schedule for row in self.rows.values() if isinstance(row, StoredEvent)}
         for schedule in sorted(schedules):
             yield from map(self._as_read, self._kept(user_id, schedule, BEGINNING))
 
-    def _keep(self, key: tuple[str, str], row: Placed | Retracted, expires_at: datetime) -> None:
-        if isinstance(row, Placed) and _bytes_of(row.event) > _ROW:
+    def _keep(
+        self, key: tuple[str, str], row: StoredEvent | Retracted, expires_at: datetime
+    ) -> None:
+        if isinstance(row, StoredEvent) and _bytes_of(row.event) > _ROW:
             raise Unavailable(f"DynamoDB takes {_ROW} bytes in one row.")
         self.rows[key] = row
         self.expires_at[key] = expires_at
@@ -873,10 +875,10 @@ def _revision(reader: Reader | Early) -> object:
     return (reader.revision, reader.erased_at) if isinstance(reader, Subscriber) else reader
 
 
-def _in_place(row: Placed | Retracted | None, placed: Placed) -> bool:
-    return isinstance(row, Placed) and (row.schedule, row.stored_at) == (
-        placed.schedule,
-        placed.stored_at,
+def _in_place(row: StoredEvent | Retracted | None, stored: StoredEvent) -> bool:
+    return isinstance(row, StoredEvent) and (row.schedule, row.stored_at) == (
+        stored.schedule,
+        stored.stored_at,
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.model import Placed, Retracted, RunKey, Schedule
+from gazette.domain.model import Retracted, RunKey, Schedule, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
 
 from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
@@ -72,9 +72,11 @@ class IndexedEvents(FakeEvents):
         default_factory=lambda: defaultdict(dict)
     )
 
-    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], Placed | Retracted]:
+    def _rows_of(self, user_id: str) -> Mapping[tuple[str, str], StoredEvent | Retracted]:
         return {key: self.rows[key] for key in self.keys_of.get(user_id, ()) if key in self.rows}
 
-    def _keep(self, key: tuple[str, str], row: Placed | Retracted, expires_at: datetime) -> None:
+    def _keep(
+        self, key: tuple[str, str], row: StoredEvent | Retracted, expires_at: datetime
+    ) -> None:
         self.keys_of[key[0]][key] = None
         super()._keep(key, row, expires_at)

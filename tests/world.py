@@ -26,7 +26,7 @@ from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import shard_of
-from gazette.domain.model import DAILY, Event, Placed, RunKey
+from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.control import HeldCategories
@@ -42,7 +42,7 @@ from gazette.domain.subscribers.preference_form import Act, Asked, Fields
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.steps.context import RoutingContext
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.resend import ResendMessage, resend
@@ -345,7 +345,7 @@ class World:
             events=self.events,
             held_categories=self.held_categories,
             batches=self.batches,
-            desk=Desk(
+            editing=EditionContext(
                 renderer=self.renderer,
                 experiment=self.experiments.running,
                 deferred_events=self.deferred_events,
@@ -381,7 +381,7 @@ class World:
         )
 
     def dry_run_context(self) -> DryRunContext:
-        """What whoever foresees a redrive reads."""
+        """What the forecast of a redrive reads."""
         return DryRunContext(
             runs=self.runs,
             schedules=self.schedules,
@@ -697,9 +697,9 @@ class World:
     def waiting(self, user_id: str = "ann") -> dict[str, str]:
         """The schedule of each event that is stored for a reader."""
         return {
-            event_id: placed.schedule
-            for (owner, event_id), placed in self.events.rows.items()
-            if owner == user_id and isinstance(placed, Placed)
+            event_id: stored.schedule
+            for (owner, event_id), stored in self.events.rows.items()
+            if owner == user_id and isinstance(stored, StoredEvent)
         }
 
     @contextmanager

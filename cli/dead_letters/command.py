@@ -9,13 +9,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from gazette.bootstrap.support.dead_letters import build_due_at, build_foresee
+from gazette.bootstrap.support.dead_letters import build_due_at, build_forecast
 from gazette.settings import GenerateSettings
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.dead_letters.forecasts import Foresee, answer
+from cli.dead_letters.forecasts import ForecastOf, answer
 from cli.dead_letters.messages import DeadLetter, look, read
 from cli.dead_letters.queues import DeadQueue, chosen
 from cli.dead_letters.redrive import Choice, move
@@ -78,7 +78,7 @@ def show(
         if len(some) == limit and (waiting := queue.waiting()) > limit:
             cut.append(f"{limit} of about {waiting} in {queue.name}: --limit shows more.")
     with _tables(stage) as tables:
-        _show(_SHOWN, [_row(letter, tables.foresee) for letter in letters])
+        _show(_SHOWN, [_row(letter, tables.forecast) for letter in letters])
     for line in cut:
         note(line)
     if not letters:
@@ -143,7 +143,7 @@ def _redrivable(name: str | None, stage: str, asked: Selection) -> Sequence[Dead
 
 @dataclass(frozen=True, slots=True)
 class _Going:
-    """What goes back of a queue, and what is told of it: as it was foreseen before it went."""
+    """Selects the messages of a queue to redrive, and prints the forecast of each once it is moved."""
 
     dead: DeadQueue
     asked: Selection
@@ -155,7 +155,7 @@ class _Going:
         letter = read(self.dead, message)
         is_wanted = self.asked.includes(letter, self.tables.due_at)
         if is_wanted and self.dead.is_told:
-            word, why = answer(letter, self.tables.foresee)
+            word, why = answer(letter, self.tables.forecast)
             self.lines[message["MessageId"]] = f"{letter.about}: {word}: {why}"
         return is_wanted
 
@@ -171,7 +171,7 @@ def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "
         letters = look(dead, queue, most=_COUNTED)
         first = "of the first " if len(letters) == _COUNTED else ""
         letters = [letter for letter in letters if asked.includes(letter, tables.due_at)]
-        counted = Counter(answer(letter, tables.foresee)[0] for letter in letters)
+        counted = Counter(answer(letter, tables.forecast)[0] for letter in letters)
         said = ", ".join(f"{number} {word}" for word, number in counted.most_common())
         say(f"{dead.name}: {first}{len(letters)}: {said or 'none of them'}")
     typer.confirm("Redrive them? What was sent is not sent again.", abort=True)
@@ -185,7 +185,7 @@ def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]
 class _Tables:
     """What a redrive of a run would do, and when it was due."""
 
-    foresee: Foresee
+    forecast: ForecastOf
     due_at: DueAt
 
 
@@ -198,19 +198,19 @@ def _tables(stage: str) -> Iterator[_Tables]:
         return settings_of(stage, "generate", GenerateSettings)
 
     @cache
-    def foresees() -> Foresee:
-        return build_foresee(settings())
+    def forecasts() -> ForecastOf:
+        return build_forecast(settings())
 
     @cache
     def dues() -> DueAt:
         return build_due_at(settings())
 
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
-        yield _Tables(lambda key, given_up: foresees()(key, given_up), lambda key: dues()(key))
+        yield _Tables(lambda key, given_up: forecasts()(key, given_up), lambda key: dues()(key))
 
 
-def _row(letter: DeadLetter, foresee: Foresee) -> tuple[str, ...]:
-    word, why = answer(letter, foresee)
+def _row(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, ...]:
+    word, why = answer(letter, forecast)
     since, received = moment(letter.since), str(letter.received)
     return letter.dead.name, letter.about, since, received, word, why
 

@@ -7,7 +7,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.steps.delivery.types import WaitingFor
-from gazette.steps.support.dead_letters import Foreseen, Redrive
+from gazette.steps.support.dead_letters import Forecast, Redrive
 
 from cli.dead_letters.messages import DeadLetter
 from cli.explain.reasons import words_for
@@ -23,7 +23,7 @@ COMES_BACK = "comes_back"
 STAYS = "stays"
 """It has no queue to be brought back to."""
 
-Foresee = Callable[[RunKey, bool], Foreseen]
+ForecastOf = Callable[[RunKey, bool], Forecast]
 """What a redrive does with the run of a letter, which was given up or not."""
 
 WAITING_FOR: Mapping[WaitingFor, str] = {
@@ -69,43 +69,43 @@ _ENDINGS = {
 }
 
 
-def answer(letter: DeadLetter, foresee: Foresee) -> tuple[str, str]:
+def answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
     """What a redrive does, in a word, and why."""
     if not letter.is_ours:
         return COMES_BACK, _UNREADABLE
     if letter.key is None:
         return (AGAIN if letter.dead.source else STAYS), letter.dead.sentence
-    foreseen = foresee(letter.key, letter.given_up)
-    return foreseen.redrive.value, why(foreseen)
+    expected = forecast(letter.key, letter.given_up)
+    return expected.redrive.value, why(expected)
 
 
-def why(foreseen: Foreseen) -> str:
+def why(expected: Forecast) -> str:
     """Why it does that, without content or address."""
-    run = foreseen.run
-    if foreseen.redrive is Redrive.UNREADABLE:
+    run = expected.run
+    if expected.redrive is Redrive.UNREADABLE:
         return _OF_ANOTHER_VERSION
     if run is None:
         return _NO_RUN
-    if foreseen.redrive in _OF_ANOTHER:
-        told = _OF_ANOTHER[foreseen.redrive].format(
+    if expected.redrive in _OF_ANOTHER:
+        told = _OF_ANOTHER[expected.redrive].format(
             run=printable(run_id(run.key)), at=moment(run.due_at), was=_standing(run)
         )
-        return "; ".join(filter(None, (told, _waiting_for(foreseen))))
-    if foreseen.reason:
-        instead = words_for(replace(run, reason=foreseen.reason)).why
+        return "; ".join(filter(None, (told, _waiting_for(expected))))
+    if expected.reason:
+        instead = words_for(replace(run, reason=expected.reason)).why
         return f"{_standing(run)}; nothing is started: {instead}"
-    if waiting_for := _waiting_for(foreseen):
+    if waiting_for := _waiting_for(expected):
         return waiting_for
-    if foreseen.redrive is Redrive.SENDS:
-        return _SENT_AGAIN if run.may_have_gone else _SENT_NOW
-    return f"{_standing(run)}; {_ENDINGS[foreseen.redrive]}"
+    if expected.redrive is Redrive.SENDS:
+        return _SENT_AGAIN if run.may_have_been_sent else _SENT_NOW
+    return f"{_standing(run)}; {_ENDINGS[expected.redrive]}"
 
 
-def _waiting_for(foreseen: Foreseen) -> str:
+def _waiting_for(expected: Forecast) -> str:
     """What it waits for, and until when; empty where it waits for nothing."""
-    if foreseen.waiting_for is None or foreseen.again_at is None:
+    if expected.waiting_for is None or expected.again_at is None:
         return ""
-    return WAITING_FOR[foreseen.waiting_for].format(at=moment(foreseen.again_at))
+    return WAITING_FOR[expected.waiting_for].format(at=moment(expected.again_at))
 
 
 def _standing(run: Run) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.model import Placed, RunKey
+from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import Unsent
 
 from proofs.features.town import Ban, Town, Wanted
@@ -90,7 +90,7 @@ def _end_of(life: Life, wanted: Wanted) -> str:
     """Also of what a policy let go, and whose row has been deleted since."""
     end = why_unsent(life.onlooker, wanted.user_id, wanted.event_id)
     row = life.onlooker.events.rows.get((wanted.user_id, wanted.event_id))
-    if end != "gone" or not isinstance(row, Placed):
+    if end != "gone" or not isinstance(row, StoredEvent):
         return end
     if row.schedule == Unsent.EXPIRED:
         return "expired"

@@ -20,7 +20,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.model import Placed
+from gazette.domain.model import StoredEvent
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
 from gazette.domain.subscribers.choices import Choice
@@ -166,14 +166,14 @@ class Town:
         """A service puts an event once more, as it was."""
         if wanted := self._one(person, deed):
             found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
-            if isinstance(found, Placed) and not person.is_erased:
+            if isinstance(found, StoredEvent) and not person.is_erased:
                 self.life.say(CreateEvents((found.event,)))
 
     def amend(self, person: Person, deed: Deed) -> None:
         """It says something else now."""
         if wanted := self._one(person, deed):
             found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
-            if isinstance(found, Placed) and not person.is_erased:
+            if isinstance(found, StoredEvent) and not person.is_erased:
                 now = self._instant()
                 amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
                 self.life.say(CreateEvents((amended,)))

@@ -75,7 +75,7 @@ RULES: Final = (
     Mutation(
         "an event that may have been sent is not deferred",
         "steps/delivery/category_hold.py",
-        " and placed.stored_at > until:\n",
+        " and stored.stored_at > until:\n",
         ":\n",
         "tests/unit/delivery/test_category_hold.py"
         "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",

@@ -232,7 +232,7 @@ PREVENTED: Final = (
         "a moved event takes a new stamp",
         "adapters/dynamodb/events.py",
         "        actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]\n",
-        "        stored = stored_key(schedule, placed.stored_at)\n"
+        "        stored = stored_key(schedule, stored.stored_at)\n"
         "        actions: list[Action] = [EventRow.stored.set(stored)]\n",
         "tests/contract/dynamodb/test_windows.py::test_trace_n_a_moved_event_lies_in_the_window_of_its_move",
         "n",
@@ -248,9 +248,9 @@ PREVENTED: Final = (
     Mutation(
         "a move includes the runs of its new schedule in its transaction",
         "steps/routing/move.py",
-        "        moved = context.events.move(placed, name, leaving + arriving, "
+        "        moved = context.events.move(stored, name, leaving + arriving, "
         "target.recurrence)\n",
-        "        moved = context.events.move(placed, name, leaving, target.recurrence)\n",
+        "        moved = context.events.move(stored, name, leaving, target.recurrence)\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
         "n",
@@ -346,8 +346,8 @@ PREVENTED: Final = (
     Mutation(
         "an event that no email can show is excluded",
         "steps/delivery/edition.py",
-        "                since = desk.deferred_events.exclude(\n"
-        "                    event, done.run, str(why), for_good=event.id in may_have_gone\n"
+        "                since = context.deferred_events.exclude(\n"
+        "                    event, done.run, str(why), for_good=event.id in may_have_been_sent\n"
         "                )\n",
         "                raise RenderingFailed(str(why)) from why\n",
         "tests/unit/delivery/test_edition.py"
@@ -393,8 +393,8 @@ PREVENTED: Final = (
     Mutation(
         "an event that may have been sent is excluded for good",
         "steps/delivery/edition.py",
-        "for_good=event.id in may_have_gone",
-        "for_good=event.id in may_have_gone and not may_have_gone",
+        "for_good=event.id in may_have_been_sent",
+        "for_good=event.id in may_have_been_sent and not may_have_been_sent",
         "tests/unit/delivery/test_copies.py"
         "::test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_or_not",
         "r",
@@ -547,16 +547,16 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later extends the lifetime of events",
         "steps/routing/route.py",
-        "                extend(placed, target.recurrence, context=context)\n",
-        "                extend(placed, None, context=context)\n",
+        "                extend(stored, target.recurrence, context=context)\n",
+        "                extend(stored, None, context=context)\n",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
     ),
     Mutation(
         "an event counts as expired only if it is still in its place and has expired",
         "adapters/dynamodb/deferred_events.py",
-        "            condition=in_place(placed) & expired(now),\n",
-        "            condition=in_place(placed),\n",
+        "            condition=in_place(stored) & expired(now),\n",
+        "            condition=in_place(stored),\n",
         "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_what_lasts_is_not_counted_as_expired",
         "v",
     ),
@@ -627,7 +627,7 @@ PREVENTED: Final = (
     Mutation(
         "an event that was passed over is stamped anew",
         "steps/routing/late_writes.py",
-        "        if not _is_passed_over(placed, chain, schedule):\n",
+        "        if not _is_passed_over(stored, chain, schedule):\n",
         "        if chain or not chain:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_a_write_that_comes_late_lies_in_the_next_window",
@@ -662,7 +662,7 @@ PREVENTED: Final = (
     Mutation(
         "an event that was in the email is not stamped anew",
         "steps/routing/late_writes.py",
-        "        if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):\n",
+        "        if any(run.has_shown(stored.event.id, stored.stored_at) for run in chain):\n",
         "        if not chain and chain:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message",
@@ -671,7 +671,7 @@ PREVENTED: Final = (
     Mutation(
         "an attempt shows no event that an earlier one with an unknown outcome did not",
         "steps/delivery/category_hold.py",
-        "        elif any(each.has_passed_over(placed.event.id, placed.stored_at) "
+        "        elif any(each.has_passed_over(stored.event.id, stored.stored_at) "
         "for each in unknown):\n",
         "        elif not unknown and unknown:\n",
         "tests/unit/routing/test_late_writes.py"
@@ -681,7 +681,7 @@ PREVENTED: Final = (
     Mutation(
         "a run names the events that it left out",
         "steps/delivery/category_hold.py",
-        "            left_out.append(name_of(placed.event.id))\n",
+        "            left_out.append(name_of(stored.event.id))\n",
         "            continue\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_not_shown",
@@ -790,7 +790,7 @@ PREVENTED: Final = (
     Mutation(
         "a run that is due at once is not reused for later events of its second",
         "steps/routing/immediate.py",
-        "        if run.due_at < placed.stored_at or run.reason",
+        "        if run.due_at < stored.stored_at or run.reason",
         "        if run.reason",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second",

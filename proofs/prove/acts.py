@@ -15,7 +15,7 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored
@@ -84,7 +84,7 @@ def put_again(event_id: str, user_id: str = "ann") -> Act:
 
     def act(life: Life) -> None:
         found = life.onlooker.events.get(user_id, event_id)
-        if isinstance(found, Placed):
+        if isinstance(found, StoredEvent):
             life.say(CreateEvents((found.event,)))
 
     return act
@@ -302,7 +302,7 @@ def roll_back(user_id: str) -> Act:
         for name, status in ((DAILY, Status.RETRYING), ("weekly", as_stored(Status, "parked"))):
             key = RunKey(user_id, name, 1)
             run = Run(key, due_at=now, check_at=now, status=status)
-            life.world.runs.create(replace(run, reason=as_stored(Reason, "foreseen")))
+            life.world.runs.create(replace(run, reason=as_stored(Reason, "postponed")))
 
     return act
 

@@ -13,7 +13,7 @@ from gazette.domain.delivery.run import Run, Status, settled_until
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Placed, RunKey, Schedule
+from gazette.domain.model import RunKey, Schedule, StoredEvent
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import readable
 
@@ -136,7 +136,7 @@ class Life:
         self.queues["ingest"].put(Said(command, done))
 
     def persist(self, name: str, act: Callable[[], object], done: tuple[str, str]) -> None:
-        """Somebody at a desk, or a mailbox provider, does it again until it was answered."""
+        """An operator or a mailbox provider repeats it until it is answered."""
         if self._invoke(name, act, _AT_A_DESK):
             self.acknowledged.setdefault(done, self.calls.count)
         else:
@@ -216,14 +216,14 @@ class Life:
             if self._is_owed(self.onlooker.events.get(user_id, event_id))
         }
 
-    def _is_owed(self, placed: object) -> bool:
-        if not isinstance(placed, Placed):
+    def _is_owed(self, stored: object) -> bool:
+        if not isinstance(stored, StoredEvent):
             return False
-        schedule = self.onlooker.schedules.get(placed.event.user_id, placed.schedule)
+        schedule = self.onlooker.schedules.get(stored.event.user_id, stored.schedule)
         if schedule is None or not schedule.listed:
             return False
         chain = self.onlooker.runs.chain(latest_run(schedule.user_id, schedule.name))
-        return placed.stored_at > settled_until(chain)
+        return stored.stored_at > settled_until(chain)
 
     # Ticks of the clock.
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy
-from gazette.domain.model import Placed, RunKey
+from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
 
 from proofs.invariants import accepted_too_often, excused, in_too_many_emails, missing
@@ -93,11 +93,11 @@ def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
     got.
     """
     shown = frozenset[str]().union(*(email.shown for email in taken))
-    for (user_id, event_id), placed in world.events.rows.items():
-        if not isinstance(placed, Placed) or {user_id, event_id} & stops.begun:
+    for (user_id, event_id), stored in world.events.rows.items():
+        if not isinstance(stored, StoredEvent) or {user_id, event_id} & stops.begun:
             continue
-        if event_id not in shown and not excused(placed, world.runs.rows.values()):
-            yield f"lost: {event_id} of {placed.stored_at}"
+        if event_id not in shown and not excused(stored, world.runs.rows.values()):
+            yield f"lost: {event_id} of {stored.stored_at}"
 
 
 def silent(world: World, stops: Stops) -> Iterable[str]:

@@ -105,7 +105,7 @@ def run_of(deployed: Deployed, user: str, sequence: int = 1) -> tuple[str | None
     return found.get("status"), found.get("reason")
 
 
-def may_have_gone(deployed: Deployed, user: str) -> Accepted:
+def may_have_been_sent(deployed: Deployed, user: str) -> Accepted:
     """An email that SES took, and the worker that sent it never learned so."""
     deployed.ses.script.append(Answer(200, "", taken=True, loss=Loss.CLOSE))
     mail, _ = a_digest(deployed, user)
@@ -114,7 +114,7 @@ def may_have_gone(deployed: Deployed, user: str) -> Accepted:
 
 
 def test_a_delivery_event_settles_a_run_that_nobody_was_sure_of(deployed: Deployed) -> None:
-    mail = may_have_gone(deployed, "ann")
+    mail = may_have_been_sent(deployed, "ann")
     put(deployed, "Email Delivered", delivery(mail))
     assert run_of(deployed, "ann") == ("sent", "evidence")
     assert len(deployed.inbox("ann")) == 1
@@ -122,7 +122,7 @@ def test_a_delivery_event_settles_a_run_that_nobody_was_sure_of(deployed: Deploy
 
 def test_a_delivery_event_by_sns_does_the_same(deployed: Deployed) -> None:
     """On the topic of the stack, as SES publishes there."""
-    mail = may_have_gone(deployed, "sue")
+    mail = may_have_been_sent(deployed, "sue")
     with_keys = boto3.Session("test", "test", region_name=deployed.engine.environment["AWS_REGION"])
     topics = with_keys.client("sns", endpoint_url=deployed.engine.url)
     (topic,) = (

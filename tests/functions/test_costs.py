@@ -143,7 +143,7 @@ def test_a_retraction_that_comes_before_the_event_costs_one_write_unit(ann: Clou
 
 
 def test_a_profile_that_is_new_costs_four_write_units(cloud: Cloud) -> None:
-    """The row, for which choices it was placed, and a schedule with its index entry."""
+    """The row, for which choices it was routed, and a schedule with its index entry."""
     cloud.warm_up("ingest")
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(GetItem=4, Query=1, UpdateItem=2, PutItem=1)

@@ -8,7 +8,7 @@ import pytest
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.explanation import EventHistory
-from gazette.domain.model import DAILY, Event, Placed, RunKey
+from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import DeferredEvents, EventReader, Events, Guard
 from gazette.domain.scheduling.kinds import Unsent
@@ -74,9 +74,9 @@ def test_what_was_mended_meanwhile_stays(
     events: Events, reader: EventReader, deferred_events: DeferredEvents, run: Run
 ) -> None:
     """Its producer amended it: it may be shown now."""
-    _, placed = events.store(an_event(), DAILY)
-    assert isinstance(placed, Placed)
-    assert events.amend(placed, replace(an_event(), excerpt="Mended", amended_at=NOW))
+    _, stored_event = events.store(an_event(), DAILY)
+    assert isinstance(stored_event, StoredEvent)
+    assert events.amend(stored_event, replace(an_event(), excerpt="Mended", amended_at=NOW))
     assert deferred_events.exclude(an_event(), run, "cannot be shown") is None
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
@@ -105,7 +105,7 @@ def test_what_was_excluded_can_be_moved_to_where_it_belongs(
     events.store(an_event(), DAILY)
     deferred_events.exclude(an_event(), run, "cannot be shown " * 100)
     _, found = events.store(an_event(), DAILY)
-    assert isinstance(found, Placed)
+    assert isinstance(found, StoredEvent)
     assert events.move(found, DAILY, Guard())
     assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
 
@@ -119,12 +119,12 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
 ) -> None:
     events.store(an_event(), DAILY)
     clock.now += RETENTION
-    (placed,) = reader.read("ann", DAILY, a_window())
-    assert [deferred_events.expire(placed) for _ in range(2)] == [True, False]
+    (stored_event,) = reader.read("ann", DAILY, a_window())
+    assert [deferred_events.expire(stored_event) for _ in range(2)] == [True, False]
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert not reader.holds("ann", DAILY, a_window())
     assert list(history.of_user("ann")) == [
-        replace(placed, schedule=Unsent.EXPIRED, stored_at=clock.now)
+        replace(stored_event, schedule=Unsent.EXPIRED, stored_at=clock.now)
     ]
     assert events.get("ann", "e1") is None
     assert events.store(an_event(), DAILY)[0], "put again by its producer"
@@ -173,7 +173,9 @@ def stored(events: Events, number: int) -> list[Event]:
 def where(events: Events, some: Sequence[Event]) -> set[tuple[str, timedelta]]:
     """The schedule of each, and how long after now it was stored."""
     found = [events.get("ann", event.id) for event in some]
-    return {(each.schedule, each.stored_at - NOW) for each in found if isinstance(each, Placed)}
+    return {
+        (each.schedule, each.stored_at - NOW) for each in found if isinstance(each, StoredEvent)
+    }
 
 
 @pytest.mark.parametrize("number", [1, 49, 50, 120])
@@ -226,7 +228,7 @@ def test_what_was_retracted_or_moved_meanwhile_is_not_deferred_and_nothing_with_
     run = runs.create(a_run())
     events.retract("ann", "e1", early=False)
     found = events.get("ann", "e2")
-    assert isinstance(found, Placed)
+    assert isinstance(found, StoredEvent)
     events.move(found, "weekly", Guard())
     clock.pass_time(minutes=1)
     for gone in some[1:]:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from gazette.domain.explanation import EventHistory
-from gazette.domain.model import DAILY, Placed
+from gazette.domain.model import DAILY, StoredEvent
 from gazette.domain.ports.stores import Events, Guard
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.stored import readable
@@ -15,11 +15,11 @@ from tests.contract.conftest import SECOND
 def test_every_event_is_found_by_schedule_oldest_first(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
-    found: dict[str, list[Placed]] = {Unsent.WAITING: [], DAILY: []}
+    found: dict[str, list[StoredEvent]] = {Unsent.WAITING: [], DAILY: []}
     for number in (3, 1, 2):
-        for schedule, placed in found.items():
+        for schedule, stored in found.items():
             event = an_event(f"{schedule}{number}")
-            placed.append(a_placed_event(event, schedule, clock.now))
+            stored.append(a_placed_event(event, schedule, clock.now))
             events.store(event, schedule)
             clock.now += SECOND
     events.store(an_event("theirs", user_id="bo"), DAILY)
@@ -30,10 +30,10 @@ def test_every_event_is_found_by_schedule_oldest_first(
 def test_a_moved_event_is_found_where_it_is_now(
     events: Events, history: EventHistory, clock: SettableClock
 ) -> None:
-    _, placed = events.store(an_event(), Unsent.WAITING)
-    assert isinstance(placed, Placed)
+    _, stored = events.store(an_event(), Unsent.WAITING)
+    assert isinstance(stored, StoredEvent)
     clock.now += SECOND
-    moved = events.move(placed, DAILY, Guard())
+    moved = events.move(stored, DAILY, Guard())
     assert list(history.of_user("ann")) == [moved]
 
 
@@ -44,9 +44,9 @@ def test_what_was_retracted_is_not_found_and_what_has_expired_is_until_its_row_i
     events.store(an_event("e2"), DAILY)
     events.retract("ann", "e1", early=False)
     events.retract("ann", "early", early=True)
-    assert [placed.event.id for placed in readable(history.of_user("ann"))] == ["e2"]
+    assert [stored.event.id for stored in readable(history.of_user("ann"))] == ["e2"]
     clock.now += RETENTION + timedelta(days=4) - SECOND
-    assert [placed.event.id for placed in readable(history.of_user("ann"))] == ["e2"]
+    assert [stored.event.id for stored in readable(history.of_user("ann"))] == ["e2"]
     clock.now += SECOND
     assert list(history.of_user("ann")) == []
 
@@ -56,4 +56,4 @@ def test_more_than_a_page_is_found_whole(events: Events, history: EventHistory) 
     ids = [f"e{number:03}" for number in range(400)]
     for each in ids:
         events.store(an_event(each, excerpt="x" * 3000), DAILY)
-    assert sorted(placed.event.id for placed in readable(history.of_user("ann"))) == ids
+    assert sorted(stored.event.id for stored in readable(history.of_user("ann"))) == ids

@@ -9,7 +9,7 @@ import pytest
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import DAILY, Placed, Retracted
+from gazette.domain.model import DAILY, Retracted, StoredEvent
 from gazette.domain.ports.stores import Events, Guard
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import MARGIN
@@ -73,7 +73,7 @@ def test_an_amended_event_stays_where_it_is(events: Events, clock: SettableClock
         replace(HERE, event=an_event("e2")),
     ],
 )
-def test_an_event_is_amended_only_as_it_was_read(events: Events, read: Placed) -> None:
+def test_an_event_is_amended_only_as_it_was_read(events: Events, read: StoredEvent) -> None:
     events.store(an_event(), DAILY)
     assert not events.amend(read, replace(read.event, excerpt="better", amended_at=NOW + SECOND))
     assert events.get("ann", "e1") == HERE
@@ -104,7 +104,7 @@ def test_a_removed_event_leaves_no_trace_and_may_come_again(
 @pytest.mark.parametrize(
     "read", [replace(HERE, schedule="weekly"), replace(HERE, stored_at=NOW - SECOND)]
 )
-def test_an_event_is_removed_only_from_its_place(events: Events, read: Placed) -> None:
+def test_an_event_is_removed_only_from_its_place(events: Events, read: StoredEvent) -> None:
     events.store(an_event(), DAILY)
     assert not events.remove(read, Guard())
     assert events.get("ann", "e1") == HERE
@@ -122,7 +122,7 @@ def test_a_retracted_event_leaves_a_trace_of_where_it_was(events: Events, early:
     for _ in range(2):
         assert events.retract("ann", "e1", early=early) == Retracted("e1", DAILY)
     assert events.get("ann", "e1") == Retracted("e1", DAILY)
-    assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
+    assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
 
 
 def test_a_retracted_event_never_comes_back(events: Events) -> None:
@@ -150,19 +150,19 @@ def test_where_nothing_is_only_an_early_retraction_leaves_a_trace(events: Events
 def test_what_was_placed_is_found_by_schedule_oldest_first(
     events: Events, clock: SettableClock
 ) -> None:
-    placed = []
+    stored = []
     for number in (3, 1, 2):
         event = an_event(f"e{number}")
-        placed.append(a_placed_event(event, DAILY, clock.now))
+        stored.append(a_placed_event(event, DAILY, clock.now))
         events.store(event, DAILY)
         clock.now += SECOND
     events.store(an_event("elsewhere"), "weekly")
     events.store(an_event("theirs", user_id="bo"), DAILY)
     events.retract("ann", "e0", early=True)
-    assert list(events.placed("ann", DAILY, after=BEGINNING)) == placed
-    assert list(events.placed("ann", DAILY, after=NOW)) == placed[1:]
-    assert list(events.placed("ann", DAILY, after=NOW - timedelta(microseconds=1))) == placed
-    assert list(events.placed("ann", DAILY, after=NOW + 2 * SECOND)) == []
+    assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == stored
+    assert list(events.stored_under("ann", DAILY, after=NOW)) == stored[1:]
+    assert list(events.stored_under("ann", DAILY, after=NOW - timedelta(microseconds=1))) == stored
+    assert list(events.stored_under("ann", DAILY, after=NOW + 2 * SECOND)) == []
 
 
 def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Events) -> None:
@@ -173,8 +173,8 @@ def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Eve
     events.store(an_event(user_id="bo"), DAILY)
     for _ in range(2):
         events.erase("ann", None)
-        assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
-        assert list(events.placed("ann", Unsent.WAITING, after=BEGINNING)) == []
+        assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
+        assert list(events.stored_under("ann", Unsent.WAITING, after=BEGINNING)) == []
         assert events.get("ann", "early") is None
     assert events.get("bo", "e1") == a_placed_event(an_event(user_id="bo"), DAILY, NOW)
 
@@ -187,7 +187,7 @@ def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Event
     events.erase("ann", NOW + SECOND)
     assert events.get("ann", "early") == early, "it may have been retracted since"
     assert [
-        placed.event.id for placed in readable(events.placed("ann", DAILY, after=BEGINNING))
+        stored.event.id for stored in readable(events.stored_under("ann", DAILY, after=BEGINNING))
     ] == ["e2"]
 
 
@@ -196,10 +196,10 @@ def test_an_expired_event_is_not_there(events: Events, clock: SettableClock) -> 
     events.store(an_event(), DAILY)
     clock.now += RETENTION - SECOND
     assert events.get("ann", "e1") == HERE
-    assert list(events.placed("ann", DAILY, after=BEGINNING)) == [HERE]
+    assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == [HERE]
     clock.now += SECOND
     assert events.get("ann", "e1") is None
-    assert list(events.placed("ann", DAILY, after=BEGINNING)) == []
+    assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
     assert events.retract("ann", "e1", early=False) is None
     anew = a_placed_event(an_event(excerpt="anew"), "weekly", clock.now)
     assert events.store(anew.event, "weekly") == (True, anew)
@@ -247,7 +247,7 @@ LONG = datetime(2027, 1, 21, 7, 0, tzinfo=UTC) + MARGIN
 
 
 def test_what_comes_rarely_lasts_longer(events: Events, clock: SettableClock) -> None:
-    there = Placed(an_event(), "custom", NOW, LONG)
+    there = StoredEvent(an_event(), "custom", NOW, LONG)
     assert events.store(an_event(), "custom", MONTHLY) == (True, there)
     clock.now = LONG - SECOND
     assert events.get("ann", "e1") == there
@@ -263,12 +263,12 @@ def test_a_moved_event_lasts_as_it_must_where_it_is_now_and_no_shorter(
     events.store(an_event(), Unsent.WAITING)
     clock.now += SECOND
     moved = events.move(replace(HERE, schedule=Unsent.WAITING), "custom", Guard(), MONTHLY)
-    assert moved == Placed(an_event(), "custom", clock.now, LONG)
+    assert moved == StoredEvent(an_event(), "custom", clock.now, LONG)
     assert moved
     assert events.get("ann", "e1") == moved
     clock.now += SECOND
     back = events.move(moved, DAILY, Guard())
-    assert back == Placed(an_event(), DAILY, clock.now, LONG)
+    assert back == StoredEvent(an_event(), DAILY, clock.now, LONG)
     assert events.get("ann", "e1") == back
 
 
@@ -282,7 +282,7 @@ def test_a_life_is_made_longer_and_never_shorter(events: Events, clock: Settable
     assert events.get("ann", "e1") == longer
     assert events.extend(HERE, LONG), "by whoever gets no answer the first time"
     clock.now = LONG - SECOND
-    assert list(events.placed("ann", DAILY, after=BEGINNING)) == [longer]
+    assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == [longer]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_life_is_made_longer_and_never_shorter(events: Events, clock: Settable
         replace(HERE, event=an_event("e2")),
     ],
 )
-def test_a_life_is_made_longer_only_in_its_place(events: Events, read: Placed) -> None:
+def test_a_life_is_made_longer_only_in_its_place(events: Events, read: StoredEvent) -> None:
     events.store(an_event(), DAILY)
     assert not events.extend(read, LONG)
     assert events.get("ann", "e1") == HERE
@@ -320,7 +320,7 @@ def test_a_row_of_an_earlier_version_lasts_until_it_is_deleted(clock: SettableCl
     row.update([EventRow.lasts_until.remove()])
     found = events.get("ann", "e1")
     assert found == replace(HERE, lasts_until=end)
-    assert isinstance(found, Placed)
+    assert isinstance(found, StoredEvent)
     assert not events.store(an_event(), DAILY)[0]
     clock.now = end
     assert events.get("ann", "e1") is None

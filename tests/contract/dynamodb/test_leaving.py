@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Guard
 from gazette.domain.scheduling.kinds import immediate_schedule
@@ -68,17 +68,17 @@ def stores(events: Events, runs: Runs, schedules: Schedules, clock: SettableCloc
     return Stores(events, runs, schedules)
 
 
-Leave = Callable[[Stores, Placed, Guard], bool]
+Leave = Callable[[Stores, StoredEvent, Guard], bool]
 
 
 @pytest.fixture(params=["moved", "removed"])
 def leave(request: pytest.FixtureRequest) -> Leave:
     """Take the event away under the guard; whether that was done."""
 
-    def leave(stores: Stores, placed: Placed, guard: Guard) -> bool:
+    def leave(stores: Stores, stored: StoredEvent, guard: Guard) -> bool:
         if request.param == "removed":
-            return stores.events.remove(placed, guard)
-        return stores.events.move(placed, "custom", guard) is not None
+            return stores.events.remove(stored, guard)
+        return stores.events.move(stored, "custom", guard) is not None
 
     return leave
 
@@ -90,15 +90,15 @@ def test_a_moved_event_is_in_its_new_place_since_now(
     moved = replace(HERE, schedule="weekly", stored_at=clock.now)
     assert stores.events.move(HERE, "weekly", guard) == moved
     assert stores.events.get("ann", "e1") == moved
-    assert list(stores.events.placed("ann", DAILY, after=NOW - SECOND)) == []
-    assert list(stores.events.placed("ann", "weekly", after=NOW)) == [moved]
+    assert list(stores.events.stored_under("ann", DAILY, after=NOW - SECOND)) == []
+    assert list(stores.events.stored_under("ann", "weekly", after=NOW)) == [moved]
 
 
 @pytest.mark.parametrize("guard", [Guard(), GUARD])
 def test_a_removed_event_is_nowhere(stores: Stores, guard: Guard) -> None:
     assert stores.events.remove(HERE, guard)
     assert stores.events.get("ann", "e1") is None
-    assert list(stores.events.placed("ann", DAILY, after=NOW - SECOND)) == []
+    assert list(stores.events.stored_under("ann", DAILY, after=NOW - SECOND)) == []
 
 
 def test_whoever_takes_it_raises_each_epoch_and_revision_by_one_and_changes_nothing_else(
@@ -203,7 +203,7 @@ def test_an_event_moves_only_while_its_new_run_collects(
     ids=["another schedule", "another time", "another event", "another reader"],
 )
 def test_an_event_leaves_only_from_its_place(
-    stores: Stores, leave: Leave, read: Placed, guard: Guard
+    stores: Stores, leave: Leave, read: StoredEvent, guard: Guard
 ) -> None:
     before = stores.kept()
     assert not leave(stores, read, guard)

@@ -193,8 +193,8 @@ def newer_run(item: Item) -> None:
     newer(item)
     item |= {
         "status": {"S": "parked"},
-        "reason": {"S": "foreseen"},
-        "state": {"S": "parked foreseen"},
+        "reason": {"S": "postponed"},
+        "state": {"S": "parked postponed"},
     }
 
 
@@ -270,21 +270,21 @@ def see_activity() -> None:
 
 
 def see_event() -> None:
-    (placed,) = readable(dynamo_events(CLOCK).placed("ann", DAILY, after=BEGINNING))
-    assert placed.event == an_event()
-    assert list(event_reader().read("ann", DAILY, EVERYTHING)) == [placed]
-    assert dynamo_events(CLOCK).amend(placed, replace(an_event(), excerpt="Else"))
+    (stored,) = readable(dynamo_events(CLOCK).stored_under("ann", DAILY, after=BEGINNING))
+    assert stored.event == an_event()
+    assert list(event_reader().read("ann", DAILY, EVERYTHING)) == [stored]
+    assert dynamo_events(CLOCK).amend(stored, replace(an_event(), excerpt="Else"))
 
 
 def see_run() -> None:
     found = runs().get(KEY)
     assert found
-    assert (found.status, found.reason) == ("parked", "foreseen")
+    assert (found.status, found.reason) == ("parked", "postponed")
     assert not found.status.is_final
     assert found.is_open
     assert list(runs().overdue(shard_of("ann", PARTITIONS), NOW)) == [found]
     (counted,) = readable(runs().of_batch(slot_of(found.due_at)))
-    assert (counted.status, counted.reason) == ("parked", "foreseen")
+    assert (counted.status, counted.reason) == ("parked", "postponed")
     told = replace(found, epoch=found.epoch + 1)
     assert runs().swap(found, told) == told
     assert runs().get(KEY) == told
@@ -423,7 +423,7 @@ def miss_activity() -> None:
 def miss_event() -> None:
     raises(lambda: list(event_reader().read("ann", DAILY, EVERYTHING)))
     raises(lambda: dynamo_events(CLOCK).get("ann", an_event().id))
-    only_unreadable(dynamo_events(CLOCK).placed("ann", DAILY, after=BEGINNING))
+    only_unreadable(dynamo_events(CLOCK).stored_under("ann", DAILY, after=BEGINNING))
     only_unreadable(event_reader().of_user("ann"))
     assert event_reader().holds("ann", DAILY, EVERYTHING)
     dynamo_events(CLOCK).erase("ann", NOW)
@@ -553,7 +553,7 @@ def test_the_fakes_tell_unreadable_rows_as_the_adapters_do() -> None:
     kept_events.store(an_event(), DAILY)
     raises(lambda: list(kept_events.read("ann", DAILY, EVERYTHING)))
     raises(lambda: kept_events.get("ann", an_event().id))
-    only_unreadable(kept_events.placed("ann", DAILY, after=BEGINNING))
+    only_unreadable(kept_events.stored_under("ann", DAILY, after=BEGINNING))
     assert kept_events.holds("ann", DAILY, EVERYTHING)
     kept_follows = FakeFollows({(POST, "ann"): a_follow()}, {(POST, "ann")})
     raises(lambda: kept_follows.get(POST, "ann"))

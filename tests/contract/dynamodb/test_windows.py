@@ -15,7 +15,7 @@ NEXT = timedelta(microseconds=1)
 
 
 def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[str]:
-    return [placed.event.id for placed in reader.read("ann", schedule, window)]
+    return [stored.event.id for stored in reader.read("ann", schedule, window)]
 
 
 def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> None:
@@ -89,9 +89,9 @@ def test_events_of_others_and_of_other_schedules_stay_apart(
 def test_trace_n_a_moved_event_lies_in_the_window_of_its_move(
     events: Events, reader: EventReader, clock: SettableClock
 ) -> None:
-    _, placed = events.store(an_event(), "waiting")
+    _, stored = events.store(an_event(), "waiting")
     clock.now += SECOND
-    assert events.move(placed, DAILY, Guard())  # type: ignore[arg-type]
+    assert events.move(stored, DAILY, Guard())  # type: ignore[arg-type]
     assert ids(reader, a_window(until=NOW)) == []
     assert ids(reader, Window(NOW, clock.now)) == ["e1"]
 
@@ -99,10 +99,10 @@ def test_trace_n_a_moved_event_lies_in_the_window_of_its_move(
 def test_what_was_amended_retracted_or_removed_is_read_as_it_is_now(
     events: Events, reader: EventReader
 ) -> None:
-    placed = {number: events.store(an_event(f"e{number}"), DAILY)[1] for number in range(3)}
+    stored = {number: events.store(an_event(f"e{number}"), DAILY)[1] for number in range(3)}
     better = an_event("e0", excerpt="better", amended_at=NOW)
-    events.amend(placed[0], better)  # type: ignore[arg-type]
-    events.remove(placed[1], Guard())  # type: ignore[arg-type]
+    events.amend(stored[0], better)  # type: ignore[arg-type]
+    events.remove(stored[1], Guard())  # type: ignore[arg-type]
     events.retract("ann", "e2", early=False)
     assert list(reader.read("ann", DAILY, a_window())) == [a_placed_event(better)]
 
@@ -115,8 +115,8 @@ def test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it
 ) -> None:
     """And three days more, for a run that is late."""
     events.store(an_event(), schedule)
-    (placed,) = reader.read("ann", schedule, a_window())
-    assert placed.lasts_until == NOW + RETENTION
+    (stored,) = reader.read("ann", schedule, a_window())
+    assert stored.lasts_until == NOW + RETENTION
     clock.now += RETENTION + timedelta(days=days + 3) - SECOND
     assert ids(reader, a_window(), schedule=schedule) == ["e1"]
     assert reader.holds("ann", schedule, a_window())

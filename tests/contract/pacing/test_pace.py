@@ -455,14 +455,14 @@ def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_permit_of_
 def test_what_is_foreseen_is_what_would_be_answered_and_takes_nothing(paced: Paced) -> None:
     worker = paced.worker(replace(TEN, warmup_from=NOW.date(), warmup_daily=2))
     for number in (0, 1):
-        foreseen = [worker.foresee(NOW, NOW + WAIT) for _ in range(2)]
+        expected = [worker.forecast(NOW, NOW + WAIT) for _ in range(2)]
         assert worker.read(NOW).taken == number
-        assert foreseen == 2 * [worker.reserve(NOW, NOW + WAIT)]
-    assert worker.foresee(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
+        assert expected == 2 * [worker.reserve(NOW, NOW + WAIT)]
+    assert worker.forecast(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
     breaker_open = paced.worker(TEN)
     breaker_open.trip("paused", NOW)
-    assert breaker_open.foresee(NOW, NOW + WAIT) is NoPermit.BREAKER_OPEN
+    assert breaker_open.forecast(NOW, NOW + WAIT) is NoPermit.BREAKER_OPEN
     later = NOW + 120 * SECOND
-    foreseen = [breaker_open.foresee(later, later + WAIT) for _ in range(2)]
-    assert foreseen == 2 * [Permit(at=later, is_probe=True)]
-    assert foreseen[0] == breaker_open.reserve(later, later + WAIT)
+    expected = [breaker_open.forecast(later, later + WAIT) for _ in range(2)]
+    assert expected == 2 * [Permit(at=later, is_probe=True)]
+    assert expected[0] == breaker_open.reserve(later, later + WAIT)

@@ -10,7 +10,7 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.model import DAILY, Placed, RunKey, Window
+from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.scheduling.calendar import next_occurrence, slot_of
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import (
@@ -284,7 +284,7 @@ def test_whatever_breaks_off_an_event_that_expired_is_the_reason_and_no_other_is
         world.deliver_queued()
         world.send_digest()
         assert Reason.EXPIRED in {run.reason for run in readable(world.runs.of_user("ann"))}, where
-        assert [placed.schedule for placed in readable(world.events.of_user("ann"))] == [
+        assert [stored.schedule for stored in readable(world.events.of_user("ann"))] == [
             Unsent.EXPIRED
         ], where
     for world, where in crashes(partial(expired_world, also=True), send):
@@ -298,7 +298,7 @@ def test_what_is_extended_between_reading_and_counting_goes_out(also: bool) -> N
     """Also where the digest has something else to show: its window would close over the event."""
     world = expired_world(also=also)
     found = world.events.rows["ann", "e1"]
-    assert isinstance(found, Placed)
+    assert isinstance(found, StoredEvent)
     key = come_due(world, DAILY)
 
     def extend() -> None:
@@ -359,10 +359,10 @@ def test_a_pause_extends_also_what_may_have_gone_out(world: World) -> None:
     run = Run(RunKey("ann", DAILY, 1), NOW, NOW, status=Status.UNKNOWN)
     world.runs.rows[run.key] = replace(run, uncertain=frozenset({1}), window=Window(NOW - DAY, NOW))
     pause(world)
-    placed = world.events.get("ann", "e1")
-    assert isinstance(placed, Placed)
-    assert placed.stored_at == NOW
-    assert placed.lasts_until > NOW + LONGEST_PAUSE
+    stored = world.events.get("ann", "e1")
+    assert isinstance(stored, StoredEvent)
+    assert stored.stored_at == NOW
+    assert stored.lasts_until > NOW + LONGEST_PAUSE
 
 
 @pytest.mark.parametrize(
@@ -379,20 +379,20 @@ def test_what_waits_lasts_longer_where_its_days_become_rarer(
     world.create(an_event())
     world.clock.pass_time(days=1)
     change(world)
-    placed = world.events.get("ann", "e1")
-    assert isinstance(placed, Placed)
+    stored = world.events.get("ann", "e1")
+    assert isinstance(stored, StoredEvent)
     wanted = world.schedules.rows["ann", "custom"].wanted
-    assert placed.lasts_until == needed_until(wanted, world.clock())
+    assert stored.lasts_until == needed_until(wanted, world.clock())
 
 
 def test_what_moves_to_a_digest_that_comes_rarely_lasts_longer(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(days=1)
     choose(world)
-    placed = world.events.get("ann", "e1")
-    assert isinstance(placed, Placed)
-    assert placed.schedule == "custom"
-    assert placed.lasts_until == datetime(2026, 12, 30, 7, 0, tzinfo=UTC) + MARGIN
+    stored = world.events.get("ann", "e1")
+    assert isinstance(stored, StoredEvent)
+    assert stored.schedule == "custom"
+    assert stored.lasts_until == datetime(2026, 12, 30, 7, 0, tzinfo=UTC) + MARGIN
 
 
 def test_nothing_is_written_where_what_waits_lasts_long_enough(world: World) -> None:

@@ -10,7 +10,7 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.deliver import deliver
@@ -81,10 +81,10 @@ def test_what_was_deferred_lies_behind_the_window_under_the_same_schedule() -> N
     assert done
     assert (done.deferred, done.run.categories) == (1, ("comment",))
     assert done.run.window
-    placed = world.events.get("ann", "l0")
-    assert isinstance(placed, Placed)
-    assert (placed.schedule, placed.stored_at) == (DAILY, world.clock())
-    assert placed.stored_at > done.run.window.until
+    stored = world.events.get("ann", "l0")
+    assert isinstance(stored, StoredEvent)
+    assert (stored.schedule, stored.stored_at) == (DAILY, world.clock())
+    assert stored.stored_at > done.run.window.until
 
 
 def test_what_was_deferred_is_counted_also_where_the_claim_has_to_be_made_anew() -> None:
@@ -154,7 +154,7 @@ def test_what_was_refused_before_the_hold_is_left_out_when_it_is_tried_again() -
     assert shown(world) == [("c0: 1",), ("l0: 1",)]
 
 
-def may_have_gone(policy: Policy) -> World:
+def may_have_been_sent(policy: Policy) -> World:
     """Nobody knows whether the email went out; the category is on hold, then the policy speaks."""
     world = a_world(policy=policy)
     world.mailer.script.append(Uncertain(1, "ReadTimeout"))
@@ -169,7 +169,7 @@ def may_have_gone(policy: Policy) -> World:
 
 def test_what_may_have_gone_out_is_sent_again_as_it_was() -> None:
     """Left out it would come once more with the next one, also where it had gone out."""
-    world = may_have_gone(Policy.RESEND)
+    world = may_have_been_sent(Policy.RESEND)
     world.resend(KEY)
     assert shown(world) == [("c0: 1", "l0: 1")]
     next_digest(world)
@@ -177,7 +177,7 @@ def test_what_may_have_gone_out_is_sent_again_as_it_was() -> None:
 
 
 def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> None:
-    world = may_have_gone(Policy.CARRY_OVER)
+    world = may_have_been_sent(Policy.CARRY_OVER)
     for number, category in ((1, "comment"), (2, "like")):
         world.events.store(an_event(f"n{number}", entity_id=f"n{number}", category=category), DAILY)
     next_digest(world)
@@ -189,7 +189,7 @@ def test_what_is_carried_comes_with_its_successor_and_what_is_new_waits() -> Non
 
 def test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice() -> None:
     """It would, had the like been moved behind the window of the run that had gone out."""
-    world = may_have_gone(Policy.CARRY_OVER)
+    world = may_have_been_sent(Policy.CARRY_OVER)
     world.events.store(an_event("n1", entity_id="n1"), DAILY)
 
     def evidence() -> None:

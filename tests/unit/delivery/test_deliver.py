@@ -17,14 +17,14 @@ from gazette.domain.delivery.signals import (
 )
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.model import DAILY, Placed, RunKey, Window
+from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.ports.queues import QueuedRun
 from gazette.domain.ports.rendering import Renderer
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
@@ -104,7 +104,7 @@ class World:
             events=self.events,
             held_categories=self.category_holds.names,
             batches=self.batches,
-            desk=Desk(
+            editing=EditionContext(
                 renderer=self.renderer,
                 experiment=self.experiments.running,
                 deferred_events=self.events,
@@ -255,7 +255,7 @@ def test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_d
     """Nobody has read it: so the window must not end behind it."""
     original = ready.events.read
 
-    def read(*given: object) -> list[Placed]:
+    def read(*given: object) -> list[StoredEvent]:
         found = list(original(*given))  # type: ignore[arg-type]
         ready.clock.pass_time(seconds=1)
         ready.events.store(an_event("between", entity_id="between"), DAILY)

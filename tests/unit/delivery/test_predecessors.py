@@ -24,7 +24,7 @@ def start(world: World, key: RunKey) -> None:
     world.runs.create(Run(key, due_at=now, check_at=now + HOUR))
 
 
-def may_have_gone(policy: Policy = Policy.CARRY_OVER) -> World:
+def may_have_been_sent(policy: Policy = Policy.CARRY_OVER) -> World:
     """The first run may have gone out with `post1`; the second has `post2` as well."""
     world = World(policy=policy)
     world.subscribers.put(a_subscriber(), replacing=None)
@@ -41,7 +41,7 @@ def may_have_gone(policy: Policy = Policy.CARRY_OVER) -> World:
 
 def carried(policy: Policy = Policy.CARRY_OVER) -> World:
     """And its policy has spoken."""
-    world = may_have_gone(policy)
+    world = may_have_been_sent(policy)
     world.clock.pass_time(minutes=20)
     world.evidence_log.note(world.clock())
     world.sweep()
@@ -53,7 +53,7 @@ def lines(world: World) -> list[tuple[str, ...]]:
 
 
 def test_trace_a_a_run_waits_while_its_predecessor_may_have_gone() -> None:
-    world = may_have_gone()
+    world = may_have_been_sent()
     run = world.generate(SECOND)
     assert run
     assert run.status is Status.PENDING
@@ -64,7 +64,7 @@ def test_trace_a_a_run_waits_while_its_predecessor_may_have_gone() -> None:
 
 
 def test_who_waits_goes_on_after_the_policy_and_takes_everything() -> None:
-    world = may_have_gone()
+    world = may_have_been_sent()
     world.generate(SECOND)
     world.clock.pass_time(minutes=20)
     world.sweep()
@@ -73,7 +73,7 @@ def test_who_waits_goes_on_after_the_policy_and_takes_everything() -> None:
 
 
 def test_who_waits_goes_on_after_evidence_and_takes_the_rest() -> None:
-    world = may_have_gone()
+    world = may_have_been_sent()
     world.generate(SECOND)
     world.feedback(EVIDENCE)
     world.deliver_queued()
@@ -198,7 +198,7 @@ def test_who_keeps_being_overtaken_keeps_its_message() -> None:
 
 
 def test_the_grace_of_a_claimant_that_died_begins_with_its_deadline() -> None:
-    world = may_have_gone()
+    world = may_have_been_sent()
     dead = replace(
         world.runs.rows[FIRST],
         status=Status.SENDING,

@@ -19,7 +19,7 @@ from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.delivery.types import WaitingFor
-from gazette.steps.support.dead_letters import Redrive, foresee
+from gazette.steps.support.dead_letters import Redrive, forecast
 
 from tests.builders import a_subscriber, an_event
 from tests.world import SETTLE_LAG, Email, World, crashes, interleavings
@@ -301,7 +301,7 @@ def test_nothing_is_started_in_a_pause_and_what_waits_goes_with_the_first_email_
     until = world.clock().date() + 3 * DAY
     world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
     assert start_next(world) == Redriven(world.runs.rows[KEY], RedriveResult.PAUSED)
-    assert foreseen(world)[0] is Redrive.PAUSED
+    assert expected(world)[0] is Redrive.PAUSED
     redrive(world)
     work_off(world)
     assert not world.emails()
@@ -357,31 +357,31 @@ def test_what_a_worker_may_have_sent_before_it_failed_goes_with_the_next() -> No
     assert len(world.runs.rows) == 2
 
 
-def foreseen(world: World) -> tuple[Redrive, RunKey | None]:
+def expected(world: World) -> tuple[Redrive, RunKey | None]:
     with world.calls() as called:
-        said = foresee(KEY, given_up=True, context=world.dry_run_context())
+        said = forecast(KEY, given_up=True, context=world.dry_run_context())
     assert {"runs.create", "schedules.put", "resend_queue.send"}.isdisjoint(called)
     return said.redrive, said.run.key if said.run else None
 
 
 def test_what_is_foreseen_of_what_failed_is_what_a_redrive_then_does(world: World) -> None:
-    assert foreseen(world) == (Redrive.STARTS_NEXT, NEXT)
+    assert expected(world) == (Redrive.STARTS_NEXT, NEXT)
     redrive(world)
-    assert foreseen(world) == (Redrive.GOES_WITH, NEXT)
+    assert expected(world) == (Redrive.GOES_WITH, NEXT)
     work_off(world)
-    assert foreseen(world) == (Redrive.SENT_SINCE, NEXT)
+    assert expected(world) == (Redrive.SENT_SINCE, NEXT)
     other = failed()
     other.rate_limiter.open_by_hand("wrong template", other.clock())
-    said = foresee(KEY, given_up=True, context=other.dry_run_context())
+    said = forecast(KEY, given_up=True, context=other.dry_run_context())
     assert (said.redrive, said.waiting_for) == (Redrive.STARTS_NEXT, WaitingFor.SENDING_RESUMED)
     other.unsubscribe()
-    said = foresee(KEY, given_up=True, context=other.dry_run_context())
+    said = forecast(KEY, given_up=True, context=other.dry_run_context())
     assert (said.redrive, said.reason) == (Redrive.NOT_WANTED, Reason.UNSUBSCRIBED)
 
 
 def test_where_nothing_waits_any_more_that_is_foreseen(world: World) -> None:
     world.events.rows.clear()
-    said = foresee(KEY, given_up=True, context=world.dry_run_context())
+    said = forecast(KEY, given_up=True, context=world.dry_run_context())
     assert said.run
     assert (said.redrive, said.run.reason) == (Redrive.NOT_WANTED, Reason.EMPTY)
     redrive(world)
@@ -406,7 +406,7 @@ def test_the_run_that_is_named_is_the_first_that_covers_the_window(world: World)
 
     world.runs.create(a_sent_one(2, until.until - DAY))
     world.schedules.rows["ann", DAILY] = replace(world.schedules.rows["ann", DAILY], sequence=5)
-    assert foreseen(world) == (Redrive.STARTS_NEXT, RunKey("ann", DAILY, 5))
+    assert expected(world) == (Redrive.STARTS_NEXT, RunKey("ann", DAILY, 5))
     for number in (3, 4):
         world.runs.create(a_sent_one(number, until.until + DAY))
-    assert foreseen(world) == (Redrive.SENT_SINCE, RunKey("ann", DAILY, 3))
+    assert expected(world) == (Redrive.SENT_SINCE, RunKey("ann", DAILY, 3))

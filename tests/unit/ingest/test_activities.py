@@ -64,8 +64,8 @@ def edited(text: str = "second", minutes: float = 1) -> Activity:
 
 def says(world: World, user_id: str = "ann") -> str | None:
     """What the event of a follower says; None where there is none."""
-    placed = world.events.get(user_id, "a1")
-    return None if placed is None or isinstance(placed, Retracted) else placed.event.excerpt
+    stored = world.events.get(user_id, "a1")
+    return None if stored is None or isinstance(stored, Retracted) else stored.event.excerpt
 
 
 # What becomes of an activity.

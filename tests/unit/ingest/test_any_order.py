@@ -20,7 +20,7 @@ from gazette.domain.commands import (
     RetractEvent,
 )
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import Placed
+from gazette.domain.model import StoredEvent
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.choices import Choice
@@ -210,9 +210,9 @@ def state(world: World) -> dict[str, object]:
             if isinstance(activity, Activity) and not activity.retracted
         },
         "events": {
-            key: (placed.event, placed.schedule)
-            for key, placed in world.events.rows.items()
-            if isinstance(placed, Placed)
+            key: (stored.event, stored.schedule)
+            for key, stored in world.events.rows.items()
+            if isinstance(stored, StoredEvent)
         },
         "kept": world.quarantine.kept,
     }
@@ -224,27 +224,27 @@ def assert_everything_is_on_its_way(world: World) -> None:
     Nobody who is paused has an immediate run or a digest before the pause ends.
     """
     queued = {message.key for message in world.generate_queue.sent}
-    for (user_id, _), placed in world.events.rows.items():
-        if not isinstance(placed, Placed):
+    for (user_id, _), stored in world.events.rows.items():
+        if not isinstance(stored, StoredEvent):
             continue
         known = isinstance(world.subscribers.get(user_id), Subscriber)
-        assert (placed.schedule == Unsent.WAITING) == (not known)
+        assert (stored.schedule == Unsent.WAITING) == (not known)
         reader = world.subscribers.get(user_id)
         pause = reader.pause if isinstance(reader, Subscriber) else None
-        if placed.is_immediate:
-            assert not pause or not pause.holds_at(placed.event.occurred_at)
+        if stored.is_immediate:
+            assert not pause or not pause.holds_at(stored.event.occurred_at)
             assert any(
-                key.schedule == placed.schedule
+                key.schedule == stored.schedule
                 and key.user_id == user_id
-                and world.runs.rows[key].due_at >= placed.stored_at
+                and world.runs.rows[key].due_at >= stored.stored_at
                 for key in queued
             )
         elif known:
-            schedule = world.schedules.get(user_id, placed.schedule)
+            schedule = world.schedules.get(user_id, stored.schedule)
             assert schedule is not None
             assert not pause or not pause.holds_at(schedule.next_due_at)
             assert isinstance(reader, Subscriber)
-            assert schedule.wanted == reader.recurrence(Frequency(placed.schedule))
+            assert schedule.wanted == reader.recurrence(Frequency(stored.schedule))
 
 
 histories = st.lists(commands, min_size=1, max_size=14)

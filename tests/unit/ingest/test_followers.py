@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.commands import CreateActivity, RetractActivity
 from gazette.domain.errors import NotYet, Unavailable
-from gazette.domain.model import Placed
+from gazette.domain.model import StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.queues import FollowerPage, Walk
 from gazette.domain.subscribers.following import Activity, Follow
@@ -46,7 +46,7 @@ def have(world: World) -> list[str]:
 
 
 def _is_there(row: object) -> bool:
-    return isinstance(row, Placed)
+    return isinstance(row, StoredEvent)
 
 
 def begin(world: World, activity: Activity = ACTIVITY) -> None:
@@ -350,7 +350,9 @@ def test_an_amendment_on_the_way_reaches_everybody() -> None:
         lambda: _begun(7), World.work_off_followers, lambda world: begin(world, edited)
     ):
         world.work_off_followers()
-        said = {row.event.excerpt for row in world.events.rows.values() if isinstance(row, Placed)}
+        said = {
+            row.event.excerpt for row in world.events.rows.values() if isinstance(row, StoredEvent)
+        }
         assert len(have(world)) == 7, where
         assert said == {"second"}, where
 

@@ -163,7 +163,7 @@ def test_where_the_choices_stay_nothing_that_waits_is_read(world: World) -> None
     change(world, a_subscriber())
     with world.calls() as calls:
         change(world, replace(a_subscriber(changed_at=NOW + A_MINUTE), name="Anna"))
-    assert "events.placed" not in calls
+    assert "events.stored_under" not in calls
 
 
 # Status.

@@ -8,7 +8,7 @@ import pytest
 from gazette.domain.commands import RetractEvent
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.run import BEGINNING, Reason, Status, name_of
-from gazette.domain.model import DAILY, Edition, Event, Placed, Retracted, Window
+from gazette.domain.model import DAILY, Edition, Event, Retracted, StoredEvent, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
@@ -203,7 +203,7 @@ def edited(excerpt: str = "second", minutes: float = 1, category: str = "comment
 
 def test_what_is_dated_later_replaces_what_the_event_says_in_its_place(amended: World) -> None:
     before = amended.events.rows["ann", "e1"]
-    assert isinstance(before, Placed)
+    assert isinstance(before, StoredEvent)
     assert amended.create(edited("third", 2)) == [Outcome.AMENDED]
     assert amended.events.rows["ann", "e1"] == replace(before, event=edited("third", 2))
     assert emailed(amended) == ["post1: third"]

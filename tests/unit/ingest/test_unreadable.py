@@ -28,7 +28,7 @@ HOUR = timedelta(hours=1)
 READERS = ("ann", "bo", "cy", "di", "ed")
 CURSED = "cy"
 PARKED = as_stored(Status, "parked")
-FORESEEN = as_stored(Reason, "foreseen")
+POSTPONED = as_stored(Reason, "postponed")
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ def run_of(user_id: str, sequence: int = 7) -> Run:
 
 
 def test_trace_u_a_reason_that_is_not_known_holds_nobody_up(world: World) -> None:
-    run = replace(run_of(CURSED, 6), status=Status.SKIPPED, reason=FORESEEN)
+    run = replace(run_of(CURSED, 6), status=Status.SKIPPED, reason=POSTPONED)
     world.runs.create(run)
-    world.runs.create(replace(run_of("di"), reason=FORESEEN))
+    world.runs.create(replace(run_of("di"), reason=POSTPONED))
     assert fan_out(world) == FannedOut(queued=5)
     assert started(world) == set(READERS)
     assert world.batches.done == {0: slot_of(NOW)}
@@ -133,7 +133,7 @@ def test_trace_u_the_sweep_goes_past_what_it_cannot_read(world: World) -> None:
 
 
 def test_a_run_in_a_status_that_is_not_known_is_left_alone_and_told(world: World) -> None:
-    run = world.runs.create(replace(run_of("ann"), status=PARKED, reason=FORESEEN, epoch=3))
+    run = world.runs.create(replace(run_of("ann"), status=PARKED, reason=POSTPONED, epoch=3))
     world.clock.now = NOW + 24 * HOUR
     assert world.sweep() == {Swept.UNREADABLE: 1}
     delivery = world.deliver(run.key)
@@ -152,7 +152,7 @@ def test_what_comes_after_a_run_in_a_status_that_is_not_known_waits_for_it(world
 
 
 def test_a_stop_reaches_a_run_in_a_status_that_is_not_known(world: World) -> None:
-    run = world.runs.create(replace(run_of("ann"), status=PARKED, reason=FORESEEN))
+    run = world.runs.create(replace(run_of("ann"), status=PARKED, reason=POSTPONED))
     world.unsubscribe()
     stopped = world.runs.rows[run.key]
     assert (stopped.status, stopped.epoch, stopped.overtaken) == (PARKED, 1, True)

@@ -9,7 +9,7 @@ import pytest
 from gazette.domain.delivery.run import STILL_WRITTEN, Status
 from gazette.domain.delivery.signals import Evidence, Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.model import DAILY, Event, Placed, RunKey
+from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.routing.route import retract_event
@@ -110,7 +110,7 @@ def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -
     event = an_event("e2", entity_id="post2", occurred_at=at)
     written_late(world, event)
     stored = world.events.rows["ann", "e2"]
-    assert isinstance(stored, Placed)
+    assert isinstance(stored, StoredEvent)
     assert world.events.amend(
         stored, replace(event, excerpt="Better", amended_at=at + timedelta(seconds=90))
     )
@@ -120,7 +120,7 @@ def test_trace_x_what_comes_again_older_than_what_is_stored_stamps_that_anew() -
     assert shown(world) == ["post1: 1", "post2: 1"]
 
 
-def may_have_gone(world: World) -> None:
+def may_have_been_sent(world: World) -> None:
     """The digest that is due may have gone out: nobody gets an answer."""
     world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
     send_digest(world)
@@ -141,7 +141,7 @@ def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
     """Else nobody could tell by the delivery event of either in which of them the event was."""
     world = a_world()
     event = an_event("e2", entity_id="post2", occurred_at=world.clock())
-    written_late(world, event, may_have_gone)
+    written_late(world, event, may_have_been_sent)
     world.mailer.script.append(RefusedForNow(2, "Throttling"))
     for _ in range(12):
         world.clock.pass_time(minutes=10)
@@ -178,7 +178,7 @@ def test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_
 
     def unknown(world: World) -> None:
         if frequency is Frequency.DAILY:
-            may_have_gone(world)
+            may_have_been_sent(world)
         else:
             world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
             world.clock.pass_time(minutes=1)
@@ -205,9 +205,9 @@ def assert_each_came_once(world: World, *event_ids: str) -> None:
     """By what the runs say that were sent: the email names no event."""
     runs = [run for run in world.runs.rows.values() if run.status is Status.SENT]
     for event_id in event_ids:
-        placed = world.events.rows["ann", event_id]
-        assert isinstance(placed, Placed)
-        assert sum(run.has_shown(event_id, placed.stored_at) for run in runs) == 1, event_id
+        stored = world.events.rows["ann", event_id]
+        assert isinstance(stored, StoredEvent)
+        assert sum(run.has_shown(event_id, stored.stored_at) for run in runs) == 1, event_id
     assert sum(int(line.split(": ")[1]) for line in shown(world)) == len(event_ids)
 
 
@@ -417,9 +417,9 @@ def test_the_run_names_what_was_stored_last() -> None:
     (run,) = [run for run in world.runs.rows.values() if run.key.schedule == DAILY]
     assert run.window
     stamps = {
-        placed.event.id: placed.stored_at
-        for placed in world.events.rows.values()
-        if isinstance(placed, Placed)
+        stored.event.id: stored.stored_at
+        for stored in world.events.rows.values()
+        if isinstance(stored, StoredEvent)
     }
     assert len(run.newest) == 1
     assert run.has_shown("e2", stamps["e2"])

@@ -11,7 +11,7 @@ from gazette.domain.delivery.run import Reason, Run, Status, sent_until
 from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import latest_run
-from gazette.domain.model import DAILY, Placed, RunKey
+from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -179,9 +179,9 @@ def test_a_delivery_at_any_moment_of_it_sends_nothing_twice_and_nothing_unwanted
         before = sum(events_sent(world).values())
         until = sent_until(world.runs.chain(latest_run("ann", POST1)))
         unsent = [
-            placed.event.id
-            for placed in world.events.rows.values()
-            if isinstance(placed, Placed) and placed.stored_at > until
+            stored.event.id
+            for stored in world.events.rows.values()
+            if isinstance(stored, StoredEvent) and stored.stored_at > until
         ]
         if act is mute_comments:
             assert not [name for name in unsent if name.startswith("comment")], where

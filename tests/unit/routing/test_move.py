@@ -306,7 +306,7 @@ def test_trace_n_what_moves_to_a_digest_that_is_just_being_made_is_passed_over_b
             world.clock.pass_time(seconds=0.1)
             return call()
         world.events.around = lambda _, call: call()
-        register(up_to="events.placed")
+        register(up_to="events.stored_under")
         if meanwhile == "sent":
             put(world, 2)
         moved: list[Any] = []

@@ -9,7 +9,7 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, name_of
 from gazette.domain.delivery.signals import RefusedForGood
 from gazette.domain.errors import NotYet
-from gazette.domain.model import DAILY, Placed, RunKey, Window
+from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency, frequencies
@@ -480,15 +480,15 @@ def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
     """A worker stored the event and has not started its run: another is about to."""
     world.choose(comment=Frequency.IMMEDIATE)
     schedule = immediate_schedule("post#post1")
-    _, placed = world.events.store(an_event(), schedule)
-    assert isinstance(placed, Placed)
+    _, stored = world.events.store(an_event(), schedule)
+    assert isinstance(stored, StoredEvent)
     world.clock.pass_time(minutes=1)
 
     def start() -> None:
-        start_immediate(placed, context=world.context)
+        start_immediate(stored, context=world.context)
 
     with world.meanwhile("events.move", start, before=True):
-        move(placed, Target(DAILY), context=world.context)
+        move(stored, Target(DAILY), context=world.context)
     assert world.waiting() == {"e1": DAILY}
     assert [run.epoch for run in world.runs.rows.values()] == [1]
 
@@ -504,13 +504,13 @@ def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_be
     world.deliver_queued()
     world.clock.pass_time(minutes=5)
     event = an_event("B", category="mention", occurred_at=world.clock())
-    _, placed = world.events.store(event, schedule)
-    assert isinstance(placed, Placed)
+    _, stored = world.events.store(event, schedule)
+    assert isinstance(stored, StoredEvent)
     world.clock.pass_time(minutes=2)
     read: list[Run] = []
 
     def redeliver() -> None:
-        started = start_immediate(placed, context=world.context)
+        started = start_immediate(stored, context=world.context)
         assert started
         read.append(started)
 

@@ -257,7 +257,7 @@ def test_what_waits_moves_to_where_the_reader_wants_everything(world: World) -> 
     world.choose(at=NOW - DAY)
     world.create(an_event(occurred_at=NOW - HOUR))
     choose(world, Choice(frequency=Frequency.WEEKLY))
-    assert [placed.schedule for placed in world.events.rows.values()] == ["weekly"]
+    assert [stored.schedule for stored in world.events.rows.values()] == ["weekly"]
 
 
 def test_what_the_reader_mutes_is_taken_back(world: World) -> None:

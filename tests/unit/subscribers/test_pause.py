@@ -269,7 +269,7 @@ def test_what_waits_is_looked_through_only_where_a_pause_begins_ends_or_moves(
         world.clock.pass_time(seconds=1)
         with world.calls() as calls:
             change(world, until, zone=zone)
-        return "events.placed" in calls
+        return "events.stored_under" in calls
 
     change(world)
     assert not looks(None)

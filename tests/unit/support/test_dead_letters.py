@@ -18,7 +18,7 @@ from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.subscriber import Erased, Reader, SubscriberStatus
 from gazette.steps.delivery.resend import ResendMessage
 from gazette.steps.delivery.types import WaitingFor
-from gazette.steps.support.dead_letters import Foreseen, Redrive, foresee
+from gazette.steps.support.dead_letters import Forecast, Redrive, forecast
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -39,8 +39,8 @@ READS = {
     "suppressions.holds",
     "events.read",
     "batches.get",
-    "rate_limiter.foresee",
-    "immediate_rate_limiter.foresee",
+    "rate_limiter.forecast",
+    "immediate_rate_limiter.forecast",
 }
 
 LATENESS = (MINUTE, timedelta(0), FANOUT.max_lateness + MINUTE)
@@ -152,7 +152,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-def seen(case: Case, *, given_up: bool = False) -> Foreseen:
+def seen(case: Case, *, given_up: bool = False) -> Forecast:
     """What is said; that changes nothing, and asks for nothing that would."""
     world = case.world()
     key = case.run.key if case.run else KEY
@@ -164,7 +164,7 @@ def seen(case: Case, *, given_up: bool = False) -> Foreseen:
     )
     before = deepcopy(rows)
     with world.calls() as called:
-        said = foresee(key, given_up=given_up, context=world.dry_run_context())
+        said = forecast(key, given_up=given_up, context=world.dry_run_context())
     assert rows == before
     assert set(called) <= READS
     assert (world.mailer.calls, world.generate_queue.sent, world.resend_queue.sent) == (0, [], [])
@@ -251,7 +251,7 @@ def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str
 
 
 def test_a_run_that_has_expired_is_no_longer_there() -> None:
-    assert seen(Case(None)) == Foreseen(Redrive.NO_SUCH_RUN)
+    assert seen(Case(None)) == Forecast(Redrive.NO_SUCH_RUN)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.model import Placed, Schedule
+from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Suppression
@@ -21,7 +21,7 @@ from gazette.domain.subscribers.suppression import Suppression
 class EventHistory(Protocol):
     """All of a reader's events, wherever they wait or went. May raise `Unavailable`."""
 
-    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
+    def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
         """Every event that is stored, by schedule, and oldest first under each.
 
         Those that have expired with them, until their rows are deleted.

@@ -71,7 +71,7 @@ def is_newer(amended_at: datetime | None, earlier: datetime | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class StoredEvent:
     """An event under a schedule, since `stored_at`. It can be sent until `lasts_until`."""
 
     event: Event

@@ -10,7 +10,7 @@ from gazette.adapters.dynamodb.event_rows import body_of, expired, in_place, sto
 from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import Run
-from gazette.domain.model import Event, Placed
+from gazette.domain.model import Event, StoredEvent
 from gazette.domain.ports.clock import Clock
 from gazette.domain.scheduling.kinds import Unsent
 
@@ -48,16 +48,16 @@ class DynamoDeferredEvents:
             return None
         return replace(run, epoch=run.epoch + 1)
 
-    def expire(self, placed: Placed) -> bool:
+    def expire(self, stored: StoredEvent) -> bool:
         """One conditional UpdateItem."""
         now = self._clock()
         return written(
-            EventRow(placed.event.user_id, placed.event.id).update,
+            EventRow(stored.event.user_id, stored.event.id).update,
             actions=[
                 EventRow.stored.set(stored_key(Unsent.EXPIRED, now)),
-                EventRow.was.set(placed.schedule),
+                EventRow.was.set(stored.schedule),
             ],
-            condition=in_place(placed) & expired(now),
+            condition=in_place(stored) & expired(now),
         )
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:

@@ -7,7 +7,7 @@ from pynamodb.expressions.condition import Condition
 
 from gazette.adapters.dynamodb.client import instant_text
 from gazette.adapters.dynamodb.tables import EventRow
-from gazette.domain.model import Actor, Entity, Event, Placed, Retracted
+from gazette.domain.model import Actor, Entity, Event, Retracted, StoredEvent
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
@@ -27,9 +27,9 @@ def expired(now: datetime) -> Condition:
     return expired
 
 
-def in_place(placed: Placed) -> Condition:
+def in_place(stored: StoredEvent) -> Condition:
     """The event still has the schedule and the storage time that were read."""
-    unmoved: Condition = EventRow.stored == stored_key(placed.schedule, placed.stored_at)
+    unmoved: Condition = EventRow.stored == stored_key(stored.schedule, stored.stored_at)
     return unmoved
 
 
@@ -44,13 +44,13 @@ def end_of(row: EventRow) -> datetime:
     return row.lasts_until or row.expires_at
 
 
-def found_in(row: EventRow) -> Placed | Retracted:
+def found_in(row: EventRow) -> StoredEvent | Retracted:
     """The event with its schedule, or the trace of a retraction."""
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, instant = (row.stored or "").partition("#")
     stored_at = datetime.fromisoformat(instant).astimezone(UTC)
-    return Placed(event_in(row), schedule, stored_at, end_of(row))
+    return StoredEvent(event_in(row), schedule, stored_at, end_of(row))
 
 
 def trace_in(row: EventRow) -> Retracted:

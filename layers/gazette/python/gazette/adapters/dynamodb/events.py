@@ -30,7 +30,7 @@ from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
 from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.model import Event, Placed, Retracted, Window
+from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
@@ -68,7 +68,7 @@ class DynamoEvents:
 
     def store(
         self, event: Event, schedule: str, wanted: Recurrence | None = None
-    ) -> tuple[bool, Placed | Retracted]:
+    ) -> tuple[bool, StoredEvent | Retracted]:
         """One conditional PutItem, tried up to three times."""
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -79,7 +79,7 @@ class DynamoEvents:
 
     def _put(
         self, event: Event, schedule: str, wanted: Recurrence | None
-    ) -> tuple[bool, Placed | Retracted]:
+    ) -> tuple[bool, StoredEvent | Retracted]:
         now = self._clock()
         until = lasts_until(wanted, now, least=self._retention)
         row = EventRow(
@@ -92,10 +92,10 @@ class DynamoEvents:
         )
         current = put_or_current(row, absent(now), repeat=False)
         if current is None:
-            return True, Placed(event, schedule, now, until)
+            return True, StoredEvent(event, schedule, now, until)
         return False, decoded(current, found_in)
 
-    def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
+    def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """One strongly consistent GetItem."""
         with translated():
             try:
@@ -105,26 +105,26 @@ class DynamoEvents:
         found = decoded(row, found_in)
         return found if end_of(row) > self._clock() else None
 
-    def amend(self, placed: Placed, event: Event) -> bool:
+    def amend(self, stored: StoredEvent, event: Event) -> bool:
         """One conditional UpdateItem."""
         return written(
             EventRow(event.user_id, event.id).update,
             actions=[EventRow.body.set(body_of(event))],
-            condition=in_place(placed) & (EventRow.body == body_of(placed.event)),
+            condition=in_place(stored) & (EventRow.body == body_of(stored.event)),
         )
 
     def move(
-        self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
-    ) -> Placed | None:
+        self, stored: StoredEvent, schedule: str, guard: Guard, wanted: Recurrence | None = None
+    ) -> StoredEvent | None:
         """One conditional UpdateItem, or a transaction if the guard has more conditions."""
         now = self._clock()
         if guard.not_after and now > guard.not_after:
             return None
-        row = EventRow(placed.event.user_id, placed.event.id)
+        row = EventRow(stored.event.user_id, stored.event.id)
         actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
-        until = max(placed.lasts_until, needed_until(wanted, now) or now)
+        until = max(stored.lasts_until, needed_until(wanted, now) or now)
         actions += _lasting(until, schedule)
-        condition = in_place(placed) & no_longer_than(until)
+        condition = in_place(stored) & no_longer_than(until)
         try:
             if guard.is_alone:
                 with translated():
@@ -135,24 +135,24 @@ class DynamoEvents:
                     _add(guard, writes)
         except ConditionFailed:
             return None
-        return Placed(placed.event, schedule, now, until)
+        return StoredEvent(stored.event, schedule, now, until)
 
-    def extend(self, placed: Placed, until: datetime) -> bool:
+    def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """One conditional UpdateItem."""
         return written(
-            EventRow(placed.event.user_id, placed.event.id).update,
-            actions=_lasting(until, placed.schedule),
-            condition=in_place(placed) & no_longer_than(until),
+            EventRow(stored.event.user_id, stored.event.id).update,
+            actions=_lasting(until, stored.schedule),
+            condition=in_place(stored) & no_longer_than(until),
         )
 
-    def remove(self, placed: Placed, guard: Guard) -> bool:
+    def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         """One conditional DeleteItem, or a transaction if the guard has more conditions."""
-        row = EventRow(placed.event.user_id, placed.event.id)
+        row = EventRow(stored.event.user_id, stored.event.id)
         if guard.is_alone:
-            return written(row.delete, in_place(placed))
+            return written(row.delete, in_place(stored))
         try:
             with transaction(EventRow) as writes:
-                writes.delete(row, condition=in_place(placed))
+                writes.delete(row, condition=in_place(stored))
                 _add(guard, writes)
         except ConditionFailed:
             return False
@@ -176,9 +176,9 @@ class DynamoEvents:
             if written(row.save, condition):
                 return trace_in(row)
 
-    def placed(
+    def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
-    ) -> Iterator[Placed | UnreadableRow]:
+    ) -> Iterator[StoredEvent | UnreadableRow]:
         """One strongly consistent Query per megabyte of events."""
         with translated():
             now = self._clock()
@@ -201,7 +201,7 @@ class DynamoEventReader:
         bind(EventRow, table_name, read_timeout=5.0)
         self._clock = clock
 
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
         """One strongly consistent Query per megabyte of events; none for an empty window.
 
         Rows past their TTL are left out, deleted or not: the run that sent them may be gone.
@@ -212,7 +212,7 @@ class DynamoEventReader:
         with translated():
             for row in _stored_in(user_id, schedule, window):
                 found = decoded(row, found_in)
-                if row.expires_at > now and isinstance(found, Placed):
+                if row.expires_at > now and isinstance(found, StoredEvent):
                     yield found
 
     def holds(self, user_id: str, schedule: str, window: Window) -> bool:
@@ -222,19 +222,19 @@ class DynamoEventReader:
         with translated():
             return any(True for _ in _stored_in(user_id, schedule, window, limit=1))
 
-    def of_user(self, user_id: str) -> Iterator[Placed | UnreadableRow]:
+    def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
         """One strongly consistent Query of the index per megabyte. It has no retracted events."""
         with translated():
             rows = EventRow.stored_index.query(user_id, consistent_read=True)
             yield from _kept(rows, self._clock())
 
 
-def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[Placed | UnreadableRow]:
+def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[StoredEvent | UnreadableRow]:
     """The events before their TTL. Unreadable rows are always included."""
     for row in rows:
         for found in each_decoded([row], found_in):
             if isinstance(found, UnreadableRow) or (
-                isinstance(found, Placed) and row.expires_at > now
+                isinstance(found, StoredEvent) and row.expires_at > now
             ):
                 yield found
 
@@ -245,7 +245,7 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
         found = decoded(row, found_in)
     except UnreadableRow:
         return True
-    return isinstance(found, Placed) and found.event.occurred_at <= until
+    return isinstance(found, StoredEvent) and found.event.occurred_at <= until
 
 
 def _lasting(until: datetime, schedule: str) -> list[Action]:

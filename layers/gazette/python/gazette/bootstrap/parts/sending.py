@@ -32,7 +32,7 @@ from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
 from gazette.settings import PacingSettings, SendingSettings
-from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
 
@@ -49,7 +49,7 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=held_categories(settings.control_table, clock=now),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
-        desk=Desk(
+        editing=EditionContext(
             renderer=renderer().for_sending(
                 tracks_clicks=bool(settings.track_clicks), measured=measured_rendering
             ),

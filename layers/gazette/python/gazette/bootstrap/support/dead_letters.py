@@ -14,11 +14,11 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import delivery_limits, rate_limiters
 from gazette.domain.model import RunKey
 from gazette.settings import GenerateSettings
-from gazette.steps.support.dead_letters import Foreseen, foresee
+from gazette.steps.support.dead_letters import Forecast, forecast
 from gazette.steps.support.dry_run import DryRunContext
 
 
-def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Foreseen]:
+def build_forecast(settings: GenerateSettings) -> Callable[[RunKey, bool], Forecast]:
     """Takes the run that a dead letter names, and whether it failed for good. Reads only.
 
     From the settings of generate.
@@ -36,7 +36,7 @@ def build_foresee(settings: GenerateSettings) -> Callable[[RunKey, bool], Forese
         clock=now,
         limits=delivery_limits(settings),
     )
-    return lambda key, given_up: foresee(key, given_up=given_up, context=context)
+    return lambda key, given_up: forecast(key, given_up=given_up, context=context)
 
 
 def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:

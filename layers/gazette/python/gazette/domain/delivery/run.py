@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import EVERYBODYS, Variant
-from gazette.domain.model import Placed, RunKey, Window
+from gazette.domain.model import RunKey, StoredEvent, Window
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
 
@@ -143,8 +143,8 @@ class Run:
 
     def has_taken(self, stored_at: datetime) -> bool:
         """Whether its window holds that instant, and it was, is being or may have been sent."""
-        may_have_gone = self.status in _TAKING or bool(self.uncertain)
-        return may_have_gone and self.window is not None and self.window.holds(stored_at)
+        may_have_been_sent = self.status in _TAKING or bool(self.uncertain)
+        return may_have_been_sent and self.window is not None and self.window.holds(stored_at)
 
     def has_shown(self, event_id: str, stored_at: datetime) -> bool:
         """Whether its email had this event.
@@ -178,7 +178,7 @@ class Run:
         return self.closes_a_window and self.key != of and is_behind
 
     @property
-    def may_have_gone(self) -> bool:
+    def may_have_been_sent(self) -> bool:
         """Whether it may have been sent, but is not known to have been."""
         return bool(self.uncertain) and self.status is not Status.SENT
 
@@ -189,13 +189,13 @@ STILL_WRITTEN = timedelta(minutes=2)
 """The longest that a write may take: longer than any function that writes events runs."""
 
 
-def newest_of(events: Iterable[Placed], window: Window) -> tuple[str, ...]:
+def newest_of(events: Iterable[StoredEvent], window: Window) -> tuple[str, ...]:
     """Return the names of events stored so late in a window that others may not have been read."""
     return tuple(
         sorted(
-            name_of(placed.event.id)
-            for placed in events
-            if placed.stored_at > window.until - STILL_WRITTEN
+            name_of(stored.event.id)
+            for stored in events
+            if stored.stored_at > window.until - STILL_WRITTEN
         )
     )
 
@@ -256,7 +256,7 @@ _NOT_SENT = {
 """Runs with any other status, known or not, are in an attempt or have made one."""
 
 
-def may_have_gone_until(chain: Iterable[Run]) -> datetime:
+def possibly_sent_until(chain: Iterable[Run]) -> datetime:
     """Return up to when events were sent, are being sent or may have been: those do not move."""
     return max(
         (

@@ -57,7 +57,7 @@ class PaceGauge(Protocol):
     def read(self, now: datetime) -> PaceReading:
         """Return the emails a second, now and at most, and the permits taken today, of how many."""
 
-    def foresee(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         """Return what `RateLimiter.reserve` would, without a permit taken or a probe started."""
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.model import Event, Placed, Retracted, RunKey, Schedule, Window
+from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import Early, Reader, Subscriber, SubscriberStatus
@@ -145,7 +145,7 @@ class Events(Protocol):
 
     def store(
         self, event: Event, schedule: str, wanted: Recurrence | None = None
-    ) -> tuple[bool, Placed | Retracted]:
+    ) -> tuple[bool, StoredEvent | Retracted]:
         """Store it unless its id exists; return whether it was, and what is stored now.
 
         Each attempt to write takes a new storage time. After the return, every read of a window
@@ -153,33 +153,33 @@ class Events(Protocol):
         extends its lifetime (lifetime.lasts_until).
         """
 
-    def get(self, user_id: str, event_id: str) -> Placed | Retracted | None:
+    def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """Return the event with its place, Retracted if it was retracted, or None."""
 
-    def amend(self, placed: Placed, event: Event) -> bool:
-        """Replace its content by `event`, in its place, if it is still as in `placed`."""
+    def amend(self, stored: StoredEvent, event: Event) -> bool:
+        """Replace its content by `event`, in its place, if it is still as in `stored`."""
 
     def move(
-        self, placed: Placed, schedule: str, guard: Guard, wanted: Recurrence | None = None
-    ) -> Placed | None:
+        self, stored: StoredEvent, schedule: str, guard: Guard, wanted: Recurrence | None = None
+    ) -> StoredEvent | None:
         """Put it under another schedule, with a new storage time, if it is still in its place.
 
         In one transaction with `guard`; returns None if any condition failed. Its lifetime stays,
         or becomes longer if the recurrence `wanted` of that schedule requires it.
         """
 
-    def extend(self, placed: Placed, until: datetime) -> bool:
+    def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """Extend its lifetime, if it is still in its place and does not last longer already."""
 
-    def remove(self, placed: Placed, guard: Guard) -> bool:
+    def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         """Delete it, if it is still in its place, in one transaction with `guard`."""
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
         """Retract it for good; with `early`, even before it arrives. None if nothing was done."""
 
-    def placed(
+    def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
-    ) -> Iterator[Placed | UnreadableRow]:
+    ) -> Iterator[StoredEvent | UnreadableRow]:
         """Yield the events that were put under a schedule after an instant, oldest first."""
 
     def erase(self, user_id: str, until: datetime | None) -> None:
@@ -192,7 +192,7 @@ class Events(Protocol):
 class EventReader(Protocol):
     """A reader's events, by the window in which they were stored."""
 
-    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[Placed]:
+    def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
         """Yield the events stored in `(since, until]`, oldest first, expired ones included.
 
         Expired events stay until they are counted (`DeferredEvents.expire`) or their rows are
@@ -217,7 +217,7 @@ class DeferredEvents(Protocol):
         out, and nobody could tell any more in how many emails it was.
         """
 
-    def expire(self, placed: Placed) -> bool:
+    def expire(self, stored: StoredEvent) -> bool:
         """Take it out of its schedule, if it is still in its place and has expired; else False.
 
         Only one call returns True, so each event is counted once. No window has it any more.

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gazette.domain.delivery.run import Reason, Run, may_have_gone_until, name_of, newest_of
+from gazette.domain.delivery.run import Reason, Run, name_of, newest_of, possibly_sent_until
 from gazette.domain.delivery.signals import Skip
-from gazette.domain.model import Event, Placed, Window
-from gazette.steps.delivery.predecessors import Preceding
+from gazette.domain.model import Event, StoredEvent, Window
+from gazette.steps.delivery.predecessors import Predecessors
 from gazette.steps.delivery.types import Delivery, DeliveryContext, WaitingFor
 from gazette.steps.runs import apply
 
@@ -19,19 +19,19 @@ _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 class Due:
     """The events of a window: those to send, those held back by a hold, and those expired.
 
-    `newest`, `left_out`: as in Run. `may_have_gone`: the ids of the events in `sent` that may have
-    gone out already.
+    `newest`, `left_out`: as in Run. `may_have_been_sent`: the ids of the events in `sent` that an
+    earlier attempt may have sent.
     """
 
     sent: Sequence[Event]
     held: Sequence[Event] = ()
-    expired: Sequence[Placed] = ()
+    expired: Sequence[StoredEvent] = ()
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    may_have_gone: frozenset[str] = frozenset()
+    may_have_been_sent: frozenset[str] = frozenset()
 
 
-def events_due(run: Run, older: Preceding, window: Window, *, context: DeliveryContext) -> Due:
+def events_due(run: Run, older: Predecessors, window: Window, *, context: DeliveryContext) -> Due:
     """Read the window of a run (rule 19).
 
     An event that may have gone out is not held back: it would be sent again if evidence arrives
@@ -42,22 +42,24 @@ def events_due(run: Run, older: Preceding, window: Window, *, context: DeliveryC
     """
     on_hold, now = context.held_categories(), context.clock()
     unknown = [
-        each for each in (run, *(carried for carried, _ in older.carried)) if each.may_have_gone
+        each
+        for each in (run, *(carried for carried, _ in older.carried))
+        if each.may_have_been_sent
     ]
-    until = may_have_gone_until(unknown)
-    sent: list[Placed] = []
+    until = possibly_sent_until(unknown)
+    sent: list[StoredEvent] = []
     held: list[Event] = []
-    expired: list[Placed] = []
+    expired: list[StoredEvent] = []
     left_out: list[str] = []
-    for placed in context.events.read(run.key.user_id, run.key.schedule, window):
-        if placed.has_expired(now):
-            expired.append(placed)
-        elif any(each.has_passed_over(placed.event.id, placed.stored_at) for each in unknown):
-            left_out.append(name_of(placed.event.id))
-        elif placed.event.category in on_hold and placed.stored_at > until:
-            held.append(placed.event)
+    for stored in context.events.read(run.key.user_id, run.key.schedule, window):
+        if stored.has_expired(now):
+            expired.append(stored)
+        elif any(each.has_passed_over(stored.event.id, stored.stored_at) for each in unknown):
+            left_out.append(name_of(stored.event.id))
+        elif stored.event.category in on_hold and stored.stored_at > until:
+            held.append(stored.event)
         else:
-            sent.append(placed)
+            sent.append(stored)
     return Due(
         [each.event for each in sent],
         held,
@@ -68,9 +70,9 @@ def events_due(run: Run, older: Preceding, window: Window, *, context: DeliveryC
     )
 
 
-def count_expired(expired: Sequence[Placed], *, context: DeliveryContext) -> int:
+def count_expired(expired: Sequence[StoredEvent], *, context: DeliveryContext) -> int:
     """Remove expired events from their schedule; return how many this call removed (rule 21)."""
-    return sum(map(context.desk.deferred_events.expire, expired))
+    return sum(map(context.editing.deferred_events.expire, expired))
 
 
 def without_held(run: Run, due: Due, *, excluded: int, context: DeliveryContext) -> Delivery | None:

@@ -5,13 +5,13 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Claim
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.ledgers import Runs
-from gazette.steps.delivery.predecessors import Preceding
+from gazette.steps.delivery.predecessors import Predecessors
 
 _CLAIMS = 5
 """Tries of one claim if its answer is lost: the nonce shows whether it was made already."""
 
 
-def make_claim(run: Run, claim: Claim, older: Preceding, *, runs: Runs) -> Run | None:
+def make_claim(run: Run, claim: Claim, older: Predecessors, *, runs: Runs) -> Run | None:
     """Claim the run and return it; None if another worker was faster.
 
     Repeats the write if no answer came. The same transaction closes the older runs that this run

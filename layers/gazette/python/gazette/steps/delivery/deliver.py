@@ -86,7 +86,7 @@ def deliver(key: RunKey, *, context: DeliveryContext, time_left: TimeLeft) -> De
             cancelled = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs)
             return Delivery(cancelled, expired=expired)
         if prepared.held:
-            run_since = context.desk.deferred_events.defer(prepared.held, run)
+            run_since = context.editing.deferred_events.defer(prepared.held, run)
             if run_since is None:
                 continue
             run = run_since

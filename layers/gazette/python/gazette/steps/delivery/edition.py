@@ -27,8 +27,8 @@ _HARMLESS = Event(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """What `edit` needs. `max_groups`: how many groups one email shows."""
+class EditionContext:
+    """What `edit` uses. `max_groups`: how many groups one email shows."""
 
     renderer: Renderer
     experiment: RunningExperiment
@@ -51,14 +51,14 @@ def edit(
     links: Links,
     *,
     variant: Variant,
-    desk: Desk,
-    may_have_gone: Collection[str],
+    context: EditionContext,
+    may_have_been_sent: Collection[str],
 ) -> Edition | Excluded:
     """Render `events`; if that fails, exclude those that cannot be shown and return their number.
 
     An excluded event fails by itself and would block all other events of its reader (rule 17);
-    the next read of the window no longer has it. An event in `may_have_gone` may have gone out and
-    is excluded for good (rule 9). If not even a harmless event can be shown, raises
+    the next read of the window no longer has it. An event in `may_have_been_sent` is excluded for
+    good (rule 9). If not even a harmless event can be shown, raises
     RenderingFailed and excludes nothing. Raises Overtaken if the run or an event has changed since
     it was read.
     """
@@ -70,8 +70,8 @@ def edit(
             subscriber,
             links,
             variation=variant.variation,
-            renderer=desk.renderer,
-            max_groups=desk.max_groups,
+            renderer=context.renderer,
+            max_groups=context.max_groups,
         )
 
     try:
@@ -83,8 +83,8 @@ def edit(
             try:
                 show([event])
             except RenderingFailed as why:
-                since = desk.deferred_events.exclude(
-                    event, done.run, str(why), for_good=event.id in may_have_gone
+                since = context.deferred_events.exclude(
+                    event, done.run, str(why), for_good=event.id in may_have_been_sent
                 )
                 if since is None:
                     raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why

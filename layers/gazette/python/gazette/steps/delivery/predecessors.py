@@ -15,7 +15,7 @@ from gazette.steps.runs import apply, raise_epochs
 
 
 @dataclass(frozen=True, slots=True)
-class Preceding:
+class Predecessors:
     """What the older runs leave to the next one.
 
     `since`: where its window begins; everything before was sent or given up. `carried`: runs with
@@ -83,7 +83,7 @@ def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
 
 def settle_older(
     run: Run, older: Sequence[Run], *, runs: Runs, clock: Clock, evidence_grace: timedelta
-) -> Preceding:
+) -> Predecessors:
     """End the unclaimed older runs, and return what the others leave to `run` (rule 3).
 
     Uses the runs as they are stored now: one may have been sent since it was read. Events that
@@ -99,15 +99,15 @@ def settle_older(
             if found.is_unclaimed:
                 continue
         if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
-            return Preceding(sent_until(ended), unsettled=found)
+            return Predecessors(sent_until(ended), unsettled=found)
         ended.append(found)
     since = settled_until((run, *ended))
-    unknown = [each for each in ended if each.may_have_gone]
+    unknown = [each for each in ended if each.may_have_been_sent]
     for each in unknown:
         if not _reaches_behind(each, since):
             apply(each, GiveUp(), runs=runs)
     carried = (each for each in unknown if _reaches_behind(each, since))
-    return Preceding(since, tuple((each, _carried(each)) for each in carried))
+    return Predecessors(since, tuple((each, _carried(each)) for each in carried))
 
 
 def _collects_beyond(older: Run, run: Run) -> bool:
@@ -115,7 +115,7 @@ def _collects_beyond(older: Run, run: Run) -> bool:
     return run.key.is_immediate and run.window is not None and older.due_at > run.window.until
 
 
-def give_up_carried(older: Preceding, *, runs: Runs) -> None:
+def give_up_carried(older: Predecessors, *, runs: Runs) -> None:
     """Give up carried runs of which no event is left: retracted, or given up (rule 9)."""
     for each, _ in older.carried:
         apply(each, GiveUp(), runs=runs)

@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
 from gazette.domain.delivery.signals import Cancel, Skip
 from gazette.domain.feedback.experiment import Variant, variant_of
-from gazette.domain.model import DAILY, Edition, Event, Placed, RunKey, Window
+from gazette.domain.model import DAILY, Edition, Event, RunKey, StoredEvent, Window
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.category_hold import count_expired, events_due, without_held
 from gazette.steps.delivery.edition import edit
 from gazette.steps.delivery.predecessors import (
-    Preceding,
+    Predecessors,
     chain_of,
     give_up_carried,
     gives_way,
@@ -38,7 +38,7 @@ class Prepared:
     """
 
     run: Run
-    older: Preceding
+    older: Predecessors
     window: Window
     edition: Edition
     subscriber: Subscriber
@@ -47,7 +47,7 @@ class Prepared:
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     held: Sequence[Event] = ()
-    expired: Sequence[Placed] = ()
+    expired: Sequence[StoredEvent] = ()
     excluded: int = 0
 
 
@@ -96,15 +96,15 @@ def prepare(key: RunKey, *, context: DeliveryContext) -> Prepared | Delivery | N
         if instead := without_held(run, due, excluded=excluded, context=context):
             return replace(instead, expired=count_expired(due.expired, context=context))
         links = context.link_maker.links(key)
-        variant = variant_of(key.user_id, context.desk.experiment())
+        variant = variant_of(key.user_id, context.editing.experiment())
         edition = edit(
             run,
             due.sent,
             subscriber,
             links,
             variant=variant,
-            desk=context.desk,
-            may_have_gone=due.may_have_gone,
+            context=context.editing,
+            may_have_been_sent=due.may_have_been_sent,
         )
         if isinstance(edition, Edition):
             return Prepared(

@@ -13,7 +13,7 @@ from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.ports.rendering import LinkMaker
 from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
-from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing
 
 
@@ -83,7 +83,7 @@ class DeliveryContext:
     events: EventReader
     held_categories: HeldCategories
     batches: Batches
-    desk: Desk
+    editing: EditionContext
     link_maker: LinkMaker
     mailer: Mailer
     pacing: Pacing

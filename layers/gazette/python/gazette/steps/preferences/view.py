@@ -71,8 +71,8 @@ def _view(key: RunKey, show: _Show, context: ViewContext) -> str | None:
         return context.pages.not_sent(reader)
     now = context.clock()
     events = [
-        placed.event
-        for placed in context.events.read(key.user_id, key.schedule, run.window)
-        if not placed.has_expired(now)
+        stored.event
+        for stored in context.events.read(key.user_id, key.schedule, run.window)
+        if not stored.has_expired(now)
     ]
     return show(run, events, reader) if events else context.pages.nothing_left(reader)

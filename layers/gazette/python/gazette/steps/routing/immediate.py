@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Reason, Run, settled_until
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Placed, RunKey
+from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.ports.queues import QueuedRun
 from gazette.domain.stored import is_known
 from gazette.steps.context import RoutingContext
 
 
-def start_immediate(placed: Placed, *, context: RoutingContext) -> Run | None:
+def start_immediate(stored: StoredEvent, *, context: RoutingContext) -> Run | None:
     """Make sure that a run takes the event. Safe to repeat. None if it was sent or given up.
 
     The run is queued even if it existed already: a crash between row and message must not lose
@@ -20,15 +20,15 @@ def start_immediate(placed: Placed, *, context: RoutingContext) -> Run | None:
     was stored, or was due too early to take it. Then another one is started, unless the event has
     had a run.
     """
-    user_id, schedule = placed.event.user_id, placed.schedule
+    user_id, schedule = stored.event.user_id, stored.schedule
     chain = context.runs.chain(latest_run(user_id, schedule))
-    if placed.stored_at <= settled_until(chain):
+    if stored.stored_at <= settled_until(chain):
         return None
-    run = collecting(chain, placed.stored_at)
+    run = collecting(chain, stored.stored_at)
     if run is None:
-        run = context.runs.create(_new(user_id, schedule, placed.stored_at, context))
-        if run.due_at < placed.stored_at or run.reason in _NOT_ITS_END:
-            if any(_was_for(each, placed) for each in chain):
+        run = context.runs.create(_new(user_id, schedule, stored.stored_at, context))
+        if run.due_at < stored.stored_at or run.reason in _NOT_ITS_END:
+            if any(_was_for(each, stored) for each in chain):
                 return None
             run = start_next_collecting(user_id, schedule, [run, *chain], context=context)
     if not run.status.is_final:
@@ -40,9 +40,9 @@ _NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
 """Why a run ended without the event: it ended before the event was stored."""
 
 
-def _was_for(run: Run, placed: Placed) -> bool:
+def _was_for(run: Run, stored: StoredEvent) -> bool:
     """Whether `run` was to send the event, and failed or was skipped for a reason of its own."""
-    return run.due_at >= placed.stored_at and run.reason not in _NOT_ITS_END
+    return run.due_at >= stored.stored_at and run.reason not in _NOT_ITS_END
 
 
 def start_next_collecting(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.model import Placed, Schedule
+from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
@@ -17,7 +17,7 @@ from gazette.steps.runs import raise_epochs
 _IN_TIME = timedelta(minutes=1)
 
 
-def restamp_if_late(placed: Placed, *, context: RoutingContext) -> Placed | None:
+def restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
     """Give an event a new storage time if a window closed over it without sending it (rule 14).
 
     Call it after writing an event, and after finding it written when a message is delivered again:
@@ -25,43 +25,43 @@ def restamp_if_late(placed: Placed, *, context: RoutingContext) -> Placed | None
     the settle lag no window closes, so nothing is read. Returns the event as stored now, or None
     if it was removed. Raises NotYet if its runs keep changing.
     """
-    user_id, name = placed.event.user_id, placed.schedule
+    user_id, name = stored.event.user_id, stored.schedule
     if (
         kind_of(name) is ScheduleKind.UNSENT
-        or context.clock() - placed.stored_at <= context.write_bound
+        or context.clock() - stored.stored_at <= context.write_bound
     ):
-        return placed
+        return stored
     is_told = False
     for _ in ATTEMPTS:
-        schedule, chain = schedule_and_runs(user_id, name, context=context, since=placed.stored_at)
-        if any(run.has_shown(placed.event.id, placed.stored_at) for run in chain):
-            return placed
-        if not _is_passed_over(placed, chain, schedule):
+        schedule, chain = schedule_and_runs(user_id, name, context=context, since=stored.stored_at)
+        if any(run.has_shown(stored.event.id, stored.stored_at) for run in chain):
+            return stored
+        if not _is_passed_over(stored, chain, schedule):
             if is_told or not _could_have_read(chain, schedule, context):
-                return placed
+                return stored
             is_told = _tell(chain, schedule, context)
             continue
         if kind_of(name) is ScheduleKind.IMMEDIATE and not claimable(chain):
             start_next_collecting(user_id, name, chain, context=context)
             continue
         moved = context.events.move(
-            placed, name, holding(user_id, name, schedule, chain, context=context)
+            stored, name, holding(user_id, name, schedule, chain, context=context)
         )
         if moved:
             return moved
-        found = context.events.get(user_id, placed.event.id)
-        if not isinstance(found, Placed):
+        found = context.events.get(user_id, stored.event.id)
+        if not isinstance(found, StoredEvent):
             return None
-        placed = found
-    raise kept_changing(f"The schedule or some run of event {placed.event.id}")
+        stored = found
+    raise kept_changing(f"The schedule or some run of event {stored.event.id}")
 
 
-def _is_passed_over(placed: Placed, chain: Sequence[Run], schedule: Schedule | None) -> bool:
+def _is_passed_over(stored: StoredEvent, chain: Sequence[Run], schedule: Schedule | None) -> bool:
     """Whether a run closed its window over it, or fan-out recorded that nothing waits there."""
-    if any(run.has_passed_over(placed.event.id, placed.stored_at) for run in chain):
+    if any(run.has_passed_over(stored.event.id, stored.stored_at) for run in chain):
         return True
     quiet_until = schedule.quiet_until if schedule else None
-    return quiet_until is not None and placed.stored_at <= quiet_until
+    return quiet_until is not None and stored.stored_at <= quiet_until
 
 
 def _could_have_read(

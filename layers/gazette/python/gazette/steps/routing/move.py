@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from gazette.domain.delivery.run import Reason, Run, Status, may_have_gone_until
+from gazette.domain.delivery.run import Reason, Run, Status, possibly_sent_until
 from gazette.domain.delivery.signals import Cancel
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Placed, RunKey, Schedule
+from gazette.domain.model import RunKey, Schedule, StoredEvent
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.scheduling.lifetime import needed_until
@@ -25,53 +25,53 @@ transaction, which takes 100 items.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
-def move(placed: Placed, target: Target, *, context: RoutingContext) -> Placed | None:
+def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> StoredEvent | None:
     """Move an event, unless it was or may have been sent: then it stays with that run.
 
     However late the write is, no run of the old schedule sends the event, and the next run of the
     new one does (rule 15). It lasts until `target` has had time to send it. Returns the
     event as stored now, or None if it was removed. Raises NotYet if it keeps moving.
     """
-    user_id, event_id, name = placed.event.user_id, placed.event.id, target.schedule
+    user_id, event_id, name = stored.event.user_id, stored.event.id, target.schedule
     for _ in ATTEMPTS:
-        leaving = _leaving(placed, context)
+        leaving = _leaving(stored, context)
         if leaving is None:
-            return placed
+            return stored
         arriving = _arriving(user_id, name, context)
-        moved = context.events.move(placed, name, leaving + arriving, target.recurrence)
+        moved = context.events.move(stored, name, leaving + arriving, target.recurrence)
         if moved:
             return moved
         found = context.events.get(user_id, event_id)
-        if not isinstance(found, Placed):
+        if not isinstance(found, StoredEvent):
             return None
         if found.schedule == name:
             return found
-        placed = found
+        stored = found
     raise kept_changing(f"Event {event_id} of {user_id}")
 
 
-def take_back(placed: Placed, *, context: RoutingContext) -> None:
+def take_back(stored: StoredEvent, *, context: RoutingContext) -> None:
     """Remove an event that is no longer wanted, unless it was or may have been sent.
 
     The same transaction raises the epochs of the open runs: a worker that has read the event fails
     at its claim. Raises NotYet if the event keeps moving.
     """
     for _ in ATTEMPTS:
-        guard = _leaving(placed, context)
-        if guard is None or context.events.remove(placed, guard):
+        guard = _leaving(stored, context)
+        if guard is None or context.events.remove(stored, guard):
             return
-        found = context.events.get(placed.event.user_id, placed.event.id)
-        if not isinstance(found, Placed):
+        found = context.events.get(stored.event.user_id, stored.event.id)
+        if not isinstance(found, StoredEvent):
             return
-        placed = found
-    raise kept_changing(f"Event {placed.event.id} of {placed.event.user_id}")
+        stored = found
+    raise kept_changing(f"Event {stored.event.id} of {stored.event.user_id}")
 
 
-def extend(placed: Placed, wanted: Recurrence | None, *, context: RoutingContext) -> None:
+def extend(stored: StoredEvent, wanted: Recurrence | None, *, context: RoutingContext) -> None:
     """Let an event last as long as its schedule needs to send it (rule 21)."""
     until = needed_until(wanted, context.clock())
-    if until and until > placed.lasts_until:
-        context.events.extend(placed, until)
+    if until and until > stored.lasts_until:
+        context.events.extend(stored, until)
 
 
 def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:
@@ -80,17 +80,17 @@ def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) 
         raise_epochs(context.runs.chain(latest_run(user_id, schedule)), runs=context.runs)
 
 
-def _leaving(placed: Placed, context: RoutingContext) -> Guard | None:
+def _leaving(stored: StoredEvent, context: RoutingContext) -> Guard | None:
     """Keeps all runs of the old schedule from sending the event; None if one has, or may have."""
-    user_id, name = placed.event.user_id, placed.schedule
+    user_id, name = stored.event.user_id, stored.schedule
     if name == Unsent.GIVEN_UP:
         return None
     if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, context=context)
-    if kind_of(name) is ScheduleKind.IMMEDIATE and placed.stored_at > may_have_gone_until(chain):
+    if kind_of(name) is ScheduleKind.IMMEDIATE and stored.stored_at > possibly_sent_until(chain):
         chain = _with_one_to_claim(user_id, name, chain, context=context)
-    if placed.stored_at <= may_have_gone_until(chain):
+    if stored.stored_at <= possibly_sent_until(chain):
         return None
     return holding(user_id, name, schedule, chain, context=context)
 

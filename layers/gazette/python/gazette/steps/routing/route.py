@@ -11,10 +11,10 @@ from datetime import timedelta
 from itertools import islice
 from types import MappingProxyType
 
-from gazette.domain.delivery.run import BEGINNING, may_have_gone_until, sent_until
+from gazette.domain.delivery.run import BEGINNING, possibly_sent_until, sent_until
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Event, Placed, Retracted
+from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
@@ -80,17 +80,17 @@ def reroute(
     for _ in ATTEMPTS:
         found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
         waiting = list(readable(found))
-        all_inputs = routing_inputs([placed.event for placed in waiting], context)
-        for placed, inputs in zip(waiting, all_inputs, strict=True):
+        all_inputs = routing_inputs([stored.event for stored in waiting], context)
+        for stored, inputs in zip(waiting, all_inputs, strict=True):
             require_time(time_left, least=TO_ANSWER)
-            target = target_of(placed.event, inputs, context)
+            target = target_of(stored.event, inputs, context)
             if isinstance(target, Outcome):
-                take_back(placed, context=context)
-            elif placed.schedule != target.schedule or placed.is_immediate:
-                _settle(placed, target, inputs, context)
+                take_back(stored, context=context)
+            elif stored.schedule != target.schedule or stored.is_immediate:
+                _settle(stored, target, inputs, context)
             else:
-                extend(placed, target.recurrence, context=context)
-        again = routing_inputs([placed.event for placed in waiting], context)
+                extend(stored, target.recurrence, context=context)
+        again = routing_inputs([stored.event for stored in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(found)
             return
@@ -148,14 +148,14 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
         found = context.events.get(event.user_id, event.id)
-        if isinstance(found, Placed) and (found.event == event or event.amends(found.event)):
+        if isinstance(found, StoredEvent) and (found.event == event or event.amends(found.event)):
             take_back(found, context=context)
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target
     stored, found = context.events.store(event, target.schedule, target.recurrence)
     for _ in ATTEMPTS:
-        if not isinstance(found, Placed) or not event.amends(found.event):
+        if not isinstance(found, StoredEvent) or not event.amends(found.event):
             break
         if context.events.amend(found, event):
             raise_epochs_under(found.schedule, event.user_id, context=context)
@@ -184,32 +184,34 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
             forget_follow(entity, event.user_id, until, context=context)
 
 
-def _settle(placed: Placed, target: Target, inputs: RoutingInputs, context: RoutingContext) -> None:
+def _settle(
+    stored: StoredEvent, target: Target, inputs: RoutingInputs, context: RoutingContext
+) -> None:
     """Bring a stored event under `target`, and make sure that a run will send it.
 
     The schedule is made before the event moves, and an immediate run after it, so that a crash
     leaves no event that nobody looks for. A schedule may be missing where only the installation's
     defaults, which change without notice, or a follow ask for it, or where the profile is new.
     """
-    is_there = placed.schedule == target.schedule
+    is_there = stored.schedule == target.schedule
     if isinstance(inputs.reader, Subscriber) and target.recurrence:
         is_chosen = target.schedule in digests_in([inputs.reader.chosen])
         if not is_there or not is_chosen:
             ensure_schedule(inputs.reader, Frequency(target.schedule), context=context)
-    settled = placed if is_there else move(placed, target, context=context)
+    settled = stored if is_there else move(stored, target, context=context)
     if settled and settled.is_immediate:
         start_immediate(settled, context=context)
 
 
 def _waiting_for(
     user_id: str, context: RoutingContext, *, only_arrived: bool
-) -> Iterable[Placed | UnreadableRow]:
+) -> Iterable[StoredEvent | UnreadableRow]:
     """All events of a reader that are not known to have been sent, under whatever schedule.
 
     This includes events of a digest that has no schedule row, because its writer may have died, and
     events that a digest may have sent: they stay with its run, and may have to last for the next.
     """
-    yield from context.events.placed(user_id, Unsent.WAITING, after=BEGINNING)
+    yield from context.events.stored_under(user_id, Unsent.WAITING, after=BEGINNING)
     if only_arrived:
         return
     at_once = {
@@ -218,8 +220,8 @@ def _waiting_for(
     for name in (*DIGESTS, *sorted(at_once)):
         chain = context.runs.chain(latest_run(user_id, name))
         until = (
-            may_have_gone_until(chain)
+            possibly_sent_until(chain)
             if kind_of(name) is ScheduleKind.IMMEDIATE
             else sent_until(chain)
         )
-        yield from context.events.placed(user_id, name, after=until)
+        yield from context.events.stored_under(user_id, name, after=until)

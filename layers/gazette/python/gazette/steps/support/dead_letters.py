@@ -1,4 +1,4 @@
-"""Foresee what a redrive of a dead letter will do, and why, if the letter names a run."""
+"""Forecast what a redrive of a dead letter will do, and why, if the letter names a run."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -37,7 +37,7 @@ class Redrive(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class Forecast:
     """What a redrive of one dead letter would do now.
 
     `run`: as it would be after the redrive; None if there is no such run. For a failed run, the run
@@ -65,22 +65,23 @@ _BY_STATUS = {
 }
 
 
-def foresee(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> Foreseen:
+def forecast(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> Forecast:
     """Return what a redrive of a message with `key` would do now. Reads only.
 
-    `given_up`: the message comes from the queue `failed`. The tables decide the answer: it does not
-    foresee whether a template can show the events and the provider accepts the email. Each message
-    is foreseen as if it were redriven alone; of two for one run, the second would find it sent.
+    `given_up`: the message comes from the queue `failed`. The answer rests on the tables alone: it does
+    not say whether a template can show the events, nor whether the provider accepts the email. Each
+    message is looked at as if it were redriven alone; of two for one run, the second would find it
+    sent.
     """
     try:
-        foreseen = dry_run(key, context=context)
-        if foreseen and given_up and is_exhausted(foreseen.delivery.run):
-            return _redriven(*dry_run_redrive(foreseen.delivery.run, context=context))
+        expected = dry_run(key, context=context)
+        if expected and given_up and is_exhausted(expected.delivery.run):
+            return _redriven(*dry_run_redrive(expected.delivery.run, context=context))
     except UnreadableRow:
-        return Foreseen(Redrive.UNREADABLE)
-    if foreseen is None:
-        return Foreseen(Redrive.NO_SUCH_RUN)
-    return _delivered(foreseen)
+        return Forecast(Redrive.UNREADABLE)
+    if expected is None:
+        return Forecast(Redrive.NO_SUCH_RUN)
+    return _delivered(expected)
 
 
 _INSTEAD = {
@@ -92,23 +93,23 @@ _INSTEAD = {
 }
 
 
-def _redriven(redriven: Redriven, started: DryRun | None) -> Foreseen:
-    """Foresee the redrive of a failed run. A started run without an email says why."""
+def _redriven(redriven: Redriven, started: DryRun | None) -> Forecast:
+    """Forecast the redrive of a failed run. A started run without an email says why."""
     if started is None:
         run = redriven.run or redriven.failed
-        return Foreseen(_INSTEAD[redriven.result], run, reason=redriven.reason)
-    foreseen = _delivered(started)
-    if foreseen.redrive in {Redrive.SENDS, Redrive.WAITS}:
-        return replace(foreseen, redrive=Redrive.STARTS_NEXT)
-    return foreseen
+        return Forecast(_INSTEAD[redriven.result], run, reason=redriven.reason)
+    expected = _delivered(started)
+    if expected.redrive in {Redrive.SENDS, Redrive.WAITS}:
+        return replace(expected, redrive=Redrive.STARTS_NEXT)
+    return expected
 
 
-def _delivered(foreseen: DryRun) -> Foreseen:
-    run, again_at = foreseen.delivery.run, foreseen.delivery.again_at
-    if foreseen.would_send:
-        return Foreseen(Redrive.SENDS, run)
+def _delivered(expected: DryRun) -> Forecast:
+    run, again_at = expected.delivery.run, expected.delivery.again_at
+    if expected.would_send:
+        return Forecast(Redrive.SENDS, run)
     if again_at is not None:
-        return Foreseen(Redrive.WAITS, run, foreseen.delivery.waiting_for, again_at)
+        return Forecast(Redrive.WAITS, run, expected.delivery.waiting_for, again_at)
     if (run.status, run.reason) == (Status.SKIPPED, Reason.TOO_LATE):
-        return Foreseen(Redrive.TOO_LATE, run)
-    return Foreseen(_BY_STATUS.get(run.status, Redrive.UNREADABLE), run)
+        return Forecast(Redrive.TOO_LATE, run)
+    return Forecast(_BY_STATUS.get(run.status, Redrive.UNREADABLE), run)

@@ -13,7 +13,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.model import Edition, Event, Mail, Placed, RunKey, Schedule
+from gazette.domain.model import Edition, Event, Mail, RunKey, Schedule, StoredEvent
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs, RunSequences
@@ -23,7 +23,7 @@ from gazette.domain.ports.rendering import Links
 from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.edition import Desk
+from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Lane, Pacing
 from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
@@ -60,7 +60,7 @@ def dry_run(key: RunKey, *, context: DryRunContext) -> DryRun | None:
     """Deliver the run as a message would now, without any write.
 
     Returns None if there is no such run. No email is rendered, so an event that no template can
-    show is not foreseen. If it comes to the call of the provider, the provider accepts.
+    show is not forecast. If it comes to the call of the provider, the provider accepts.
     """
     return _dry_run(key, _Runs(context.runs), context)
 
@@ -97,7 +97,7 @@ def _dry_run(key: RunKey, runs: "_Runs", context: DryRunContext) -> DryRun | Non
         events=context.events,
         held_categories=context.held_categories,
         batches=context.batches,
-        desk=Desk(
+        editing=EditionContext(
             renderer=_Renderer(),
             experiment=lambda: None,
             deferred_events=_DeferredEvents(),
@@ -209,12 +209,12 @@ class _Mailer:
 
 @dataclass
 class _RateLimiter:
-    """The ports `RateLimiter` and `CircuitBreaker`: foresees permits, and takes none."""
+    """The ports `RateLimiter` and `CircuitBreaker`: forecasts permits, and takes none."""
 
     gauge: PaceGauge
 
     def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
-        return self.gauge.foresee(now, latest)
+        return self.gauge.forecast(now, latest)
 
     def trip(self, why: str, now: datetime) -> OpenBreaker:
         return self.open_by_hand(why, now)
@@ -261,7 +261,7 @@ class _DeferredEvents:
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         return run
 
-    def expire(self, placed: Placed) -> bool:
+    def expire(self, stored: StoredEvent) -> bool:
         return False
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:

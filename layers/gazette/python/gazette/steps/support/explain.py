@@ -21,7 +21,7 @@ from gazette.domain.explanation import (
     Waiting,
 )
 from gazette.domain.identity import address_hash
-from gazette.domain.model import Placed, Schedule
+from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, Schedules
@@ -149,14 +149,14 @@ def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
 
 
 def _choices(
-    chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[Placed]]
+    chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[StoredEvent]]
 ) -> tuple[Choice, ...]:
     """Return the choice for each category that was chosen, has a default, or has an event.
 
     A choice for everything else comes first.
     """
     own, given = dict(chosen), dict(defaults)
-    seen = {each.event.category for placed in stored.values() for each in placed}
+    seen = {each.event.category for events in stored.values() for each in events}
     return tuple(
         Choice(
             category,
@@ -182,15 +182,19 @@ def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]
     return len(now), tuple(sorted(overrides, key=lambda each: each.entity))
 
 
-def _given_up(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> list[Placed]:
+def _given_up(
+    stored: Mapping[str, Sequence[StoredEvent]], runs: Sequence[Run]
+) -> list[StoredEvent]:
     given_up = list(stored.get(Unsent.GIVEN_UP, ()))
-    for schedule, placed in stored.items():
+    for schedule, events in stored.items():
         chain = [run for run in runs if run.key.schedule == schedule]
-        given_up += (each for each in placed if is_given_up(each.stored_at, chain))
+        given_up += (each for each in events if is_given_up(each.stored_at, chain))
     return given_up
 
 
-def _counted(some: Iterable[Placed], stored: Mapping[str, Sequence[Placed]]) -> tuple[Waiting, ...]:
+def _counted(
+    some: Iterable[StoredEvent], stored: Mapping[str, Sequence[StoredEvent]]
+) -> tuple[Waiting, ...]:
     found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
     for each in some:
         found[each.schedule, each.event.category].append(each.stored_at)
@@ -200,20 +204,20 @@ def _counted(some: Iterable[Placed], stored: Mapping[str, Sequence[Placed]]) -> 
     )
 
 
-def _covered(run: Run, stored: Mapping[str, Sequence[Placed]]) -> tuple[tuple[str, int], ...]:
+def _covered(run: Run, stored: Mapping[str, Sequence[StoredEvent]]) -> tuple[tuple[str, int], ...]:
     window = run.window
     if window is None:
         return ()
     counted = Counter(
-        placed.event.category
-        for placed in stored.get(run.key.schedule, ())
-        if window.since < placed.stored_at <= window.until
+        each.event.category
+        for each in stored.get(run.key.schedule, ())
+        if window.since < each.stored_at <= window.until
     )
     return tuple(sorted(counted.items()))
 
 
-def _about(schedule: str, stored: Mapping[str, Sequence[Placed]]) -> str:
+def _about(schedule: str, stored: Mapping[str, Sequence[StoredEvent]]) -> str:
     """Return the entity key of an immediate schedule, if an event of it is stored; else empty."""
     if kind_of(schedule) is not ScheduleKind.IMMEDIATE:
         return ""
-    return next((placed.event.entity.key for placed in stored.get(schedule, ())), "")
+    return next((each.event.entity.key for each in stored.get(schedule, ())), "")

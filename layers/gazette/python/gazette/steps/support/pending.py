@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gazette.domain.delivery.run import Run, settled_until
 from gazette.domain.explanation import EventHistory
-from gazette.domain.model import Event, Placed
+from gazette.domain.model import Event, StoredEvent
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import Subscribers
@@ -36,22 +36,24 @@ def look_at_waiting(
     now = clock()
     stored = by_schedule(readable(events.of_user(user_id)))
     waiting: dict[str, list[Event]] = defaultdict(list)
-    for placed in unsent(stored, list(readable(runs.of_user(user_id)))):
-        if not placed.has_expired(now):
-            waiting[placed.schedule].append(placed.event)
+    for each in unsent(stored, list(readable(runs.of_user(user_id)))):
+        if not each.has_expired(now):
+            waiting[each.schedule].append(each.event)
     return Waiting(subscriber, {schedule: tuple(some) for schedule, some in waiting.items()})
 
 
-def by_schedule(events: Iterable[Placed]) -> Mapping[str, Sequence[Placed]]:
+def by_schedule(events: Iterable[StoredEvent]) -> Mapping[str, Sequence[StoredEvent]]:
     """Return the events of each schedule, in their order."""
-    found: dict[str, list[Placed]] = defaultdict(list)
-    for placed in events:
-        found[placed.schedule].append(placed)
+    found: dict[str, list[StoredEvent]] = defaultdict(list)
+    for each in events:
+        found[each.schedule].append(each)
     return found
 
 
-def unsent(stored: Mapping[str, Sequence[Placed]], runs: Sequence[Run]) -> Iterator[Placed]:
+def unsent(
+    stored: Mapping[str, Sequence[StoredEvent]], runs: Sequence[Run]
+) -> Iterator[StoredEvent]:
     """Yield the events that no run has sent or given up, expired ones included."""
-    for schedule, placed in stored.items():
+    for schedule, events in stored.items():
         until = settled_until(run for run in runs if run.key.schedule == schedule)
-        yield from (each for each in placed if each.stored_at > until)
+        yield from (each for each in events if each.stored_at > until)

@@ -153,7 +153,7 @@ class DynamoRateLimiter:
         """One strongly consistent GetItem."""
         return read(self._stored(), self._plan, now)
 
-    def foresee(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         """One strongly consistent GetItem."""
         wanted = take(self._stored(), self._plan, now=now, latest=latest)
         return wanted if isinstance(wanted, NoPermit) else wanted.permit
