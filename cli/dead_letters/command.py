@@ -143,7 +143,7 @@ def _redrivable(name: str | None, stage: str, asked: Selection) -> Sequence[Dead
 
 @dataclass(frozen=True, slots=True)
 class _Going:
-    """Selects the messages of a queue to redrive, and prints the forecast of each once it is moved."""
+    """Selects the messages of a queue to redrive; prints the forecast of each once it is moved."""
 
     dead: DeadQueue
     asked: Selection

@@ -35,7 +35,7 @@ _EVERY = timedelta(minutes=5)
 _DAY = timedelta(days=1)
 _MOMENTS = 4000
 _AGAIN = timedelta(minutes=1)
-_AT_A_DESK = timedelta(hours=1)
+_BY_HAND = timedelta(hours=1)
 
 
 class Restless(AssertionError):
@@ -137,7 +137,7 @@ class Life:
 
     def persist(self, name: str, act: Callable[[], object], done: tuple[str, str]) -> None:
         """An operator or a mailbox provider repeats it until it is answered."""
-        if self._invoke(name, act, _AT_A_DESK):
+        if self._invoke(name, act, _BY_HAND):
             self.acknowledged.setdefault(done, self.calls.count)
         else:
             self.at(self.clock() + _AGAIN, lambda: self.persist(name, act, done))
@@ -154,7 +154,7 @@ class Life:
     @staticmethod
     def time_of(name: str) -> timedelta:
         """The time-out of a function."""
-        return timedelta(seconds=_STEPS[name].timeout) if name in _STEPS else _AT_A_DESK
+        return timedelta(seconds=_STEPS[name].timeout) if name in _STEPS else _BY_HAND
 
     # Time.
 

@@ -452,7 +452,7 @@ def test_whoever_comes_between_what_is_remembered_and_the_write_has_a_permit_of_
     assert one.read(now).taken == 4
 
 
-def test_what_is_foreseen_is_what_would_be_answered_and_takes_nothing(paced: Paced) -> None:
+def test_a_forecast_is_what_reserve_would_return_and_takes_nothing(paced: Paced) -> None:
     worker = paced.worker(replace(TEN, warmup_from=NOW.date(), warmup_daily=2))
     for number in (0, 1):
         expected = [worker.forecast(NOW, NOW + WAIT) for _ in range(2)]

@@ -364,7 +364,7 @@ def expected(world: World) -> tuple[Redrive, RunKey | None]:
     return said.redrive, said.run.key if said.run else None
 
 
-def test_what_is_foreseen_of_what_failed_is_what_a_redrive_then_does(world: World) -> None:
+def test_the_forecast_of_a_failed_run_is_what_its_redrive_does(world: World) -> None:
     assert expected(world) == (Redrive.STARTS_NEXT, NEXT)
     redrive(world)
     assert expected(world) == (Redrive.GOES_WITH, NEXT)
@@ -379,7 +379,7 @@ def test_what_is_foreseen_of_what_failed_is_what_a_redrive_then_does(world: Worl
     assert (said.redrive, said.reason) == (Redrive.NOT_WANTED, Reason.UNSUBSCRIBED)
 
 
-def test_where_nothing_waits_any_more_that_is_foreseen(world: World) -> None:
+def test_the_forecast_says_that_nothing_waits_any_more(world: World) -> None:
     world.events.rows.clear()
     said = forecast(KEY, given_up=True, context=world.dry_run_context())
     assert said.run

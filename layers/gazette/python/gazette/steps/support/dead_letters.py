@@ -68,10 +68,10 @@ _BY_STATUS = {
 def forecast(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> Forecast:
     """Return what a redrive of a message with `key` would do now. Reads only.
 
-    `given_up`: the message comes from the queue `failed`. The answer rests on the tables alone: it does
-    not say whether a template can show the events, nor whether the provider accepts the email. Each
-    message is looked at as if it were redriven alone; of two for one run, the second would find it
-    sent.
+    `given_up`: the message comes from the queue `failed`. The answer rests on the
+    tables alone: it does not say whether a template can show the events, nor whether the provider
+    accepts the email. Each message is looked at as if it were redriven alone; of two for one run,
+    the second would find it sent.
     """
     try:
         expected = dry_run(key, context=context)
