@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from gazette.domain.delivery.batch import Batch, Counted, batch_of, counted
+from gazette.domain.delivery.batch import Batch, BatchRun, batch_of, batch_run
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -197,7 +197,7 @@ class FakeActivities:
     def replace(self, before: Activity, after: Activity) -> bool:
         key = (after.entity.key, after.id)
         current = self.rows.get(key)
-        if not isinstance(current, Activity) or not current.says_like(before):
+        if not isinstance(current, Activity) or not current.has_content_of(before):
             return False
         self.rows[key] = after
         return True
@@ -212,7 +212,7 @@ class FakeActivities:
     def mark_walked(self, activity: Activity, side: str) -> bool:
         key = (activity.entity.key, activity.id)
         current = self.rows.get(key)
-        if not isinstance(current, Activity) or not current.says_like(activity):
+        if not isinstance(current, Activity) or not current.has_content_of(activity):
             return False
         self.rows[key] = replace(current, walked=current.walked | {side})
         return True
@@ -391,9 +391,9 @@ class FakeRuns:
     def _as_read(self, run: Run) -> Run | UnreadableRow:
         return _of_run(run.key) if run.key in self.unreadable else run
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
+    def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Of what the index holds, nothing can be missing but the number of the run."""
-        return (counted(run) for run in list(self.rows.values()) if batch_of(run) == slot)
+        return (batch_run(run) for run in list(self.rows.values()) if batch_of(run) == slot)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         _within_a_transaction(len(pairs))
@@ -443,7 +443,7 @@ class FakeEngagements:
     rows: dict[RunKey, Engagement] = field(default_factory=dict)
     unreadable: set[RunKey] = field(default_factory=set)
 
-    def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
+    def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         row = self.rows.get(run.key)
         first = dict(row.first) if row else {}
         is_news = event not in first

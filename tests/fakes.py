@@ -12,10 +12,10 @@ from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.errors import GazetteError, Unavailable
-from gazette.domain.feedback.experiment import Course, Experiment
+from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 from gazette.domain.links import LinkKeys
 from gazette.domain.model import Edition, Mail, RunKey
-from gazette.domain.ports.queues import MESSAGES_A_CALL, Said
+from gazette.domain.ports.queues import MESSAGES_A_CALL, BusCommand
 from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -41,7 +41,7 @@ class FakeEvidenceLog:
 
     proven_until: datetime | None = None
 
-    def note(self, sent_at: datetime) -> None:
+    def record(self, sent_at: datetime) -> None:
         self.proven_until = max(sent_at, self.proven_until or sent_at)
 
     def latest(self) -> datetime | None:
@@ -75,10 +75,10 @@ class FakeCanary:
 class FakeBus:
     """The port `Bus`: keeps what it took. `answers`: False or an error, for the next calls."""
 
-    taken: list[Said] = field(default_factory=list)
+    taken: list[BusCommand] = field(default_factory=list)
     answers: deque[bool | Exception] = field(default_factory=deque)
 
-    def put(self, said: Sequence[Said]) -> bool:
+    def put(self, said: Sequence[BusCommand]) -> bool:
         answer = self.answers.popleft() if self.answers else True
         if isinstance(answer, Exception):
             raise answer
@@ -146,23 +146,23 @@ class FakeExperiments:
     """The port `Experiments`; `running` is `RunningExperiment`."""
 
     current: Experiment | None = None
-    known: dict[str, Course] = field(default_factory=dict)
+    known: dict[str, ExperimentPeriod] = field(default_factory=dict)
 
     def running(self) -> Experiment | None:
         return self.current
 
     def start(self, wanted: Experiment) -> None:
-        before = self.known.get(wanted.name, Course(wanted.since, None))
+        before = self.known.get(wanted.name, ExperimentPeriod(wanted.since, None))
         self.stop(wanted.since)
-        self.known[wanted.name] = Course(min(before.since, wanted.since), None)
+        self.known[wanted.name] = ExperimentPeriod(min(before.since, wanted.since), None)
         self.current = wanted
 
     def stop(self, at: datetime) -> None:
-        for name, course in self.known.items():
-            self.known[name] = replace(course, until=course.until or at)
+        for name, period in self.known.items():
+            self.known[name] = replace(period, until=period.until or at)
         self.current = None
 
-    def courses(self) -> Mapping[str, Course]:
+    def periods(self) -> Mapping[str, ExperimentPeriod]:
         return self.known
 
 

@@ -37,29 +37,29 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
-from gazette.domain.subscribers.overview import Overview, Told
-from gazette.domain.subscribers.preference_form import Act, Asked, Fields
+from gazette.domain.subscribers.overview import Notice, Overview
+from gazette.domain.subscribers.preference_form import Act, Fields, Submission
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.steps.context import RoutingContext
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
-from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.category_stats import CategoryStatsContext
 from gazette.steps.feedback.feedback import FeedbackContext, process_delivery_event
-from gazette.steps.ingest.followers import bring
+from gazette.steps.ingest.followers import walk_followers
 from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
-from gazette.steps.preferences.page import do, look, save
+from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.suppress import stop_if_suppressed
-from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
+from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscribe
 from gazette.steps.support.dry_run import DryRunContext
 from gazette.steps.sweep.sweep import begin_sweep, sweep
 from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
@@ -320,15 +320,15 @@ class World:
         queue = self.followers_queue.sent
         while queue:
             message = queue[0]
-            self.bring(message)
+            self.walk_followers(message)
             if message in queue:
                 queue.remove(message)
             done += 1
         return done
 
-    def bring(self, message: Walk | FollowerPage) -> int:
+    def walk_followers(self, message: Walk | FollowerPage) -> int:
         """One message on the followers queue; returns how many followers it concerned."""
-        return bring(
+        return walk_followers(
             message,
             activities=self.activities,
             followers_queue=self.followers_queue,
@@ -354,9 +354,9 @@ class World:
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
-                lanes=Streams(
-                    digest=Lane(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
-                    immediate=Lane(
+                streams=Streams(
+                    digest=StreamPacing(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
+                    immediate=StreamPacing(
                         rate_limiter=self.immediate_rate_limiter,
                         breaker=self.immediate_rate_limiter,
                     ),
@@ -618,9 +618,9 @@ class World:
             runs=self.runs,
         )
 
-    def note_left_by(self, email: RunKey) -> None:
+    def record_unsubscribed(self, email: RunKey) -> None:
         """The reader left by a link of this email."""
-        note_left_by(email, runs=self.runs, engagements=self.engagements, clock=self.clock)
+        record_unsubscribed(email, runs=self.runs, engagements=self.engagements, clock=self.clock)
 
     def page_context(self) -> PageContext:
         """What the function preferences has."""
@@ -651,9 +651,9 @@ class World:
         """A reader who left starts again."""
         return resubscribe(user_id, suppressions=self.suppressions, context=self.context)
 
-    def look(self, user_id: str = "ann") -> Overview | None:
+    def read_overview(self, user_id: str = "ann") -> Overview | None:
         """What the preference page shows."""
-        return look(user_id, context=self.context)
+        return read_overview(user_id, context=self.context)
 
     def save(
         self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
@@ -670,11 +670,11 @@ class World:
 
     def press(
         self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
-    ) -> Told:
+    ) -> Notice:
         """The same, and what the page then says."""
-        return do(
+        return perform(
             user_id,
-            Asked(Act.SAVE, choice, follows),
+            Submission(Act.SAVE, choice, follows),
             bus=self.bus,
             suppressions=self.suppressions,
             context=self.context,

@@ -19,7 +19,7 @@ from gazette.steps.support.batches import (
     BatchView,
     cancel_batch,
     latest_batches,
-    look_at_batch,
+    read_batch,
 )
 from rich.console import Console
 from rich.live import Live
@@ -89,7 +89,7 @@ def show(
             while not once and not sight.view.is_over:
                 _pause(max(_BETWEEN_LOOKS, 3 * took))
                 began = time.monotonic()
-                sight = sight.then(look_at_batch(slot, context=context), read_rate())
+                sight = sight.then(read_batch(slot, context=context), read_rate())
                 live.update(sight.picture())
                 took = time.monotonic() - began
 
@@ -129,7 +129,7 @@ def _cancel(slot: datetime, context: BatchContext) -> BatchView:
             )
             for _ in track(stopped, "stopping", console=Console(stderr=True)):
                 pass
-            after = look_at_batch(slot, context=context)
+            after = read_batch(slot, context=context)
             if not after.pending:
                 break
             _pause(_BETWEEN_LOOKS)
@@ -166,7 +166,7 @@ def _context(stage: str) -> BatchContext:
 
 
 def _known(slot: datetime, context: BatchContext) -> BatchView:
-    view = look_at_batch(slot, context=context)
+    view = read_batch(slot, context=context)
     if not view.expected and view.batch.cancelled_at is None:
         raise NotPossible(
             f"There is nothing in batch {slot_id(slot)}: no digest is due or was started then. "

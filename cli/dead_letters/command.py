@@ -115,10 +115,10 @@ def redrive(
         if not yes:
             _ask([(dead, queue) for dead, queue, _ in ways], asked, tables)
         for dead, queue, target in ways:
-            going = _Going(dead, asked, tables)
-            is_chosen = dead.is_told or not asked.is_everything
-            choice = Choice(going.wants, going.went) if is_chosen else None
-            done = move(dead, queue, target, choice=choice, tell=note)
+            moved = _Chosen(dead, asked, tables)
+            is_chosen = dead.has_forecast or not asked.is_everything
+            choice = Choice(moved.selects, moved.print_forecast) if is_chosen else None
+            done = move(dead, queue, target, choice=choice, report=note)
             say(f"{dead.name}: redriven {done.moved}, left {done.left}")
             if done.problem:
                 raise NotPossible(
@@ -127,7 +127,7 @@ def redrive(
 
 
 def _redrivable(name: str | None, stage: str, asked: Selection) -> Sequence[DeadQueue]:
-    """Those that were named, if a redrive can bring them back. Raises NotPossible."""
+    """The named queues whose messages can be redriven. Raises NotPossible."""
     found = chosen(name, stage)
     if name and found[0].source is None:
         raise NotPossible(f"{found[0].name} is not redriven: {found[0].sentence}.")
@@ -142,7 +142,7 @@ def _redrivable(name: str | None, stage: str, asked: Selection) -> Sequence[Dead
 
 
 @dataclass(frozen=True, slots=True)
-class _Going:
+class _Chosen:
     """Selects the messages of a queue to redrive; prints the forecast of each once it is moved."""
 
     dead: DeadQueue
@@ -150,23 +150,23 @@ class _Going:
     tables: "_Tables"
     lines: dict[str, str] = field(default_factory=dict)
 
-    def wants(self, message: "MessageTypeDef") -> bool:
-        """Whether it was asked for."""
+    def selects(self, message: "MessageTypeDef") -> bool:
+        """Whether the options name it."""
         letter = read(self.dead, message)
         is_wanted = self.asked.includes(letter, self.tables.due_at)
-        if is_wanted and self.dead.is_told:
+        if is_wanted and self.dead.has_forecast:
             word, why = answer(letter, self.tables.forecast)
             self.lines[message["MessageId"]] = f"{letter.about}: {word}: {why}"
         return is_wanted
 
-    def went(self, message: "MessageTypeDef") -> None:
-        """Say what it leads to."""
+    def print_forecast(self, message: "MessageTypeDef") -> None:
+        """Print what its redrive was forecast to do."""
         if line := self.lines.pop(message["MessageId"], ""):
             say(line)
 
 
 def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "_Tables") -> None:
-    """Say what will happen, and go on with a yes only."""
+    """Say what will happen and ask for confirmation."""
     for dead, queue in waiting:
         letters = look(dead, queue, most=_COUNTED)
         first = "of the first " if len(letters) == _COUNTED else ""
@@ -191,7 +191,7 @@ class _Tables:
 
 @contextmanager
 def _tables(stage: str) -> Iterator[_Tables]:
-    """Nothing is asked for where no dead letter names a run."""
+    """The tables are opened only once a dead letter names a run."""
 
     @cache
     def settings() -> GenerateSettings:

@@ -12,14 +12,14 @@ class DeadQueue:
     `source`: the queue to which a redrive brings its messages back; None where there is none.
     `sentence`: what a redrive does to each of them; empty where that depends on its run.
     `is_policy`: SQS itself put them there, by the redrive policy of `source`; else EventBridge did,
-    or a function. `is_told`: what a redrive leads to is told of each message.
+    or a function. `has_forecast`: a redrive prints what it leads to for each message.
     """
 
     name: str
     source: str | None
     sentence: str = ""
     is_policy: bool = True
-    is_told: bool = False
+    has_forecast: bool = False
 
     @property
     def names_runs(self) -> bool:
@@ -44,7 +44,7 @@ KNOWN = (
     ),
     DeadQueue("generate-dead", "generate"),
     DeadQueue("resend-dead", "resend"),
-    DeadQueue("failed", "resend", is_policy=False, is_told=True),
+    DeadQueue("failed", "resend", is_policy=False, has_forecast=True),
     DeadQueue("feedback-dead", "feedback", _NOTED),
     DeadQueue(
         "sweep-dead",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Task = Union["ListMessageMoveTasksResultEntryTypeDef", None]
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 """Says how far it is."""
 
 _BETWEEN_LOOKS = 1.0
@@ -47,14 +47,14 @@ class NotOffered:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which messages go, asked right before; and who is told of each that went."""
+    """`selects` says whether a message is redriven; `on_moved` is called after it was."""
 
-    wants: "Callable[[MessageTypeDef], bool]"
-    went: "Callable[[MessageTypeDef], None]"
+    selects: "Callable[[MessageTypeDef], bool]"
+    on_moved: "Callable[[MessageTypeDef], None]"
 
 
 def move(
-    dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, tell: Tell
+    dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, report: Report
 ) -> Redriven:
     """Bring back what waits, all of it or by `choice`. Never loses a message; one may go twice.
 
@@ -69,18 +69,18 @@ def move(
             waiting,
             lambda _: target,
             started=waiting.found_at,
-            wants=choice.wants,
-            tell=choice.went,
+            selects=choice.selects,
+            on_moved=choice.on_moved,
         )
     if dead.is_policy:
-        moved = _by_task(waiting, target, tell)
+        moved = _by_task(waiting, target, report)
         if isinstance(moved, Redriven):
             return moved
-        tell("SQS offers no task for that here: each message is received, sent and deleted.")
+        report("SQS offers no task for that here: each message is received, sent and deleted.")
     return redrive(waiting, lambda _: target, started=waiting.found_at)
 
 
-def _by_task(waiting: Queue, target: Queue, tell: Tell) -> Redriven | NotOffered:
+def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOffered:
     """One that is under way already is followed: SQS allows one a queue.
 
     The target is named, because what a function put there itself has no source that SQS knows of.
@@ -99,12 +99,12 @@ def _by_task(waiting: Queue, target: Queue, tell: Tell) -> Redriven | NotOffered
             if code.rpartition(".")[2] in _NOT_OFFERED:
                 return NotOffered()
             raise
-        task = _followed(waiting, source, ended, tell)
+        task = _followed(waiting, source, ended, report)
     moved = task.get("ApproximateNumberOfMessagesMoved", 0) if task else 0
     return Redriven(moved, waiting.waiting(), _problem(task, waiting, target))
 
 
-def _followed(waiting: Queue, source: str, ended: Task, tell: Tell) -> Task:
+def _followed(waiting: Queue, source: str, ended: Task, report: Report) -> Task:
     """The task once it has ended, unlike that one, which had before; None where none is seen."""
     said = ""
     for _ in range(_LOOKS):
@@ -115,7 +115,7 @@ def _followed(waiting: Queue, source: str, ended: Task, tell: Tell) -> Task:
         return None
     while _is_under_way(task):
         if (progress := _progress(task)) != said:
-            tell(progress)
+            report(progress)
             said = progress
         _pause(_BETWEEN_LOOKS)
         task = _latest(waiting, source)

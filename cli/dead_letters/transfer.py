@@ -29,14 +29,14 @@ def redrive(
     target_of: Callable[[str], Queue],
     *,
     started: datetime,
-    wants: "Callable[[MessageTypeDef], bool]" = lambda _: True,
-    tell: "Callable[[MessageTypeDef], None]" = lambda _: None,
+    selects: "Callable[[MessageTypeDef], bool]" = lambda _: True,
+    on_moved: "Callable[[MessageTypeDef], None]" = lambda _: None,
 ) -> Redriven:
     """Move what was in `waiting` at `started`; bodies stay as they are, and say where they go.
 
     What came later stays: it may be what just went, come back still wrong. So does what is not
     wanted. Each message is deleted after it was sent, so that none is lost: a crash between the two
-    repeats it, which every function bears. `tell` is told of each that went.
+    repeats it, which every function bears. `on_moved` is called for each message that was moved.
     """
     moved = fruitless = 0
     problem = ""
@@ -44,12 +44,12 @@ def redrive(
         try:
             while fruitless < _FRUITLESS and (messages := held.receive()):
                 old = [message for message in messages if sent_at(message) <= started]
-                for message in filter(wants, old):
+                for message in filter(selects, old):
                     target_of(message["Body"]).send(message["Body"])
                     waiting.delete(message)
                     held.forget(message)
                     moved += 1
-                    tell(message)
+                    on_moved(message)
                 fruitless = 0 if old else fruitless + 1
         except NotPossible as err:
             problem = str(err)

@@ -36,7 +36,7 @@ def _each(resources: Iterable[str], *actions: str) -> frozenset[Grant]:
 
 _DEAD = [f"queue/{dead.name}" for dead in KNOWN]
 _REDRIVEN = [f"queue/{dead.name}" for dead in KNOWN if dead.source]
-_MOVED_BY_SQS = [f"queue/{dead.name}" for dead in KNOWN if dead.is_policy and not dead.is_told]
+_MOVED_BY_SQS = [f"queue/{dead.name}" for dead in KNOWN if dead.is_policy and not dead.has_forecast]
 _SOURCES = sorted({f"queue/{dead.source}" for dead in KNOWN if dead.source})
 
 _COUNT = ("GetQueueUrl", "GetQueueAttributes")

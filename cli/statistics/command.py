@@ -72,7 +72,7 @@ def statistics(
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
         context = build_statistics(settings, connections=_AT_ONCE)
         if experiment is not None:
-            span = of_experiment(experiment, context.experiments.courses(), now=began)
+            span = of_experiment(experiment, context.experiments.periods(), now=began)
         found = collect_statistics(
             span.slots,
             engagements=context.engagements,

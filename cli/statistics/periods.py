@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from gazette.domain.feedback.experiment import Course
+from gazette.domain.feedback.experiment import ExperimentPeriod
 from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
 
 from cli.shared.console import NotPossible, printable
@@ -64,20 +64,20 @@ def of_week(text: str | None, *, now: datetime) -> Span:
     return Span(f"Emails due in the week {wanted}{so_far} (UTC)", since, until)
 
 
-def of_experiment(name: str, courses: Mapping[str, Course], *, now: datetime) -> Span:
+def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: datetime) -> Span:
     """From a day before it began, for what was due then and late. Raises NotPossible."""
-    if name not in courses:
-        known = ", ".join(sorted(courses)) or "none yet"
+    if name not in periods:
+        known = ", ".join(sorted(periods)) or "none yet"
         raise NotPossible(
             f"--experiment {printable(name)!r} never ran: there was {known}. "
             "`gazette experiment start` starts one."
         )
-    course = courses[name]
-    ended = f"until {course.until:%Y-%m-%d %H:%M}" if course.until else "and still runs"
+    period = periods[name]
+    ended = f"until {period.until:%Y-%m-%d %H:%M}" if period.until else "and still runs"
     return Span(
-        f"Experiment {name}, since {course.since:%Y-%m-%d %H:%M} {ended} (UTC)",
-        slot_of(course.since - _BEFORE),
-        slot_of(min(now, (course.until or now) + SLOT)) + SLOT,
+        f"Experiment {name}, since {period.since:%Y-%m-%d %H:%M} {ended} (UTC)",
+        slot_of(period.since - _BEFORE),
+        slot_of(min(now, (period.until or now) + SLOT)) + SLOT,
         name,
     )
 

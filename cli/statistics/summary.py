@@ -46,9 +46,9 @@ def answer(span: Span, found: Statistics) -> Answer:
 
 def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
     yield (
-        "Delivered, bounced, rejected, delayed and no word are shares of the emails sent, the "
-        "others of those delivered. No word: nothing but that the provider took it. An email "
-        "counts in each category that it showed."
+        "Delivered, bounced, rejected, delayed and unconfirmed are shares of the emails sent, the "
+        "others of those delivered. Unconfirmed: the provider accepted the email and has reported "
+        "nothing since. An email counts in each category that it showed."
     )
     untracked = [measure.value for measure in Measure if not is_tracked(counts, measure)]
     if untracked:

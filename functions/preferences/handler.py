@@ -7,13 +7,13 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import InvalidToken
-from gazette.domain.subscribers.overview import Told
+from gazette.domain.subscribers.overview import Notice
 from gazette.http_responses import email_answer, page_answer
 from gazette.observability import count, logger, observed
 
 app = APIGatewayHttpResolver()
 
-_STATUS = {Told.NOT_SAVED: 503, Told.UNSURE: 503, Told.UNREADABLE: 400, Told.WRONG: 400}
+_STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
 """Of what the preference page tells; 200 where it is not here."""
 
 
@@ -62,9 +62,9 @@ def choose(token: str) -> Response[str]:
         ),
         lambda: timedelta(milliseconds=app.lambda_context.get_remaining_time_in_millis()),
     )
-    count(f"preferences_{shown.told}")
-    logger().info("preference page answered", told=shown.told)
-    status = _STATUS.get(shown.told, 200) if shown.told else 200
+    count(f"preferences_{shown.notice}")
+    logger().info("preference page answered", notice=shown.notice)
+    status = _STATUS.get(shown.notice, 200) if shown.notice else 200
     return _page(status, preferences.preference_page(shown))
 
 

@@ -79,7 +79,7 @@ class Emails:
                 is_clicked = random.random() < rate or random.random() < lift
                 self._by_slot[slot].append(_email(reader, slot, variant, is_clicked))
 
-    def note(self, *_: object) -> bool:
+    def record(self, *_: object) -> bool:
         """Nothing is written."""
         raise AssertionError("a report writes nothing")
 

@@ -129,7 +129,7 @@ RULES: Final = (
         "a delivery event counts as proof only once its run is settled",
         "steps/feedback/feedback.py",
         "    run = context.runs.get(event.run) if event.run else None\n",
-        "    context.evidence_log.note(event.sent_at)\n"
+        "    context.evidence_log.record(event.sent_at)\n"
         "    run = context.runs.get(event.run) if event.run else None\n",
         "tests/unit/feedback/test_feedback.py"
         "::test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled",

@@ -601,7 +601,7 @@ PREVENTED: Final = (
         'the page moves waiting events before it says "saved"',
         "steps/ingest/profiles.py",
         "    if subscriber.routed_for == choices:\n",
-        "    if subscriber.routed_for == choices or time_left is not unhurried:\n",
+        "    if subscriber.routed_for == choices or time_left is not unlimited:\n",
         "tests/unit/preferences/test_page.py"
         "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
         "w",
@@ -618,8 +618,8 @@ PREVENTED: Final = (
     Mutation(
         'the page does not say "saved" if it did not finish',
         "steps/preferences/page.py",
-        "        return Told.UNSURE\n",
-        "        return Told.SAVED\n",
+        "        return Notice.UNSURE\n",
+        "        return Notice.SAVED\n",
         "tests/unit/preferences/test_page.py"
         "::test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it",
         "w",

@@ -42,7 +42,7 @@ class Restless(AssertionError):
     """Something still moves, or waits, although it had all the time that it needs."""
 
 
-class Said(NamedTuple):
+class BusMessage(NamedTuple):
     """What is on its way to ingest or feedback, and what is acknowledged once it was taken."""
 
     what: Command | DeliveryEvent
@@ -133,7 +133,7 @@ class Life:
 
     def say(self, command: Command, done: tuple[str, str] | None = None) -> None:
         """A service puts a message on the bus; `done`: what is acknowledged once it is taken."""
-        self.queues["ingest"].put(Said(command, done))
+        self.queues["ingest"].put(BusMessage(command, done))
 
     def persist(self, name: str, act: Callable[[], object], done: tuple[str, str]) -> None:
         """An operator or a mailbox provider repeats it until it is answered."""
@@ -314,7 +314,7 @@ class Life:
 
     def _handle(self, name: str, message: Message) -> None:
         done: tuple[str, str] | None = None
-        if isinstance(said := message.body, Said):
+        if isinstance(said := message.body, BusMessage):
             done, message = said.done, replace(message, body=said.what)
         run: Run | None = getattr(self.workers, name)(message)
         if run and (run.status is Status.SENT or name == "feedback"):
@@ -338,7 +338,7 @@ class Life:
     def put_event(self, event: DeliveryEvent, done: tuple[str, str] | None = None) -> None:
         """The provider puts an event on the feedback queue; `done` as in `say`."""
         self.delivery_events.append(event)
-        self.queues["feedback"].put(Said(event, done))
+        self.queues["feedback"].put(BusMessage(event, done))
 
     def _tell_now(self, delivery_event: DeliveryEvent) -> None:
         self._queue_event(delivery_event)

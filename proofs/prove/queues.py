@@ -11,7 +11,7 @@ from itertools import repeat
 
 from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.queues import FollowerPage, QueuedRun, Said, Shard, Walk
+from gazette.domain.ports.queues import BusCommand, FollowerPage, QueuedRun, Shard, Walk
 
 from tests.fakes import FakeBus, FakeQueue
 
@@ -152,10 +152,10 @@ class BusMessages(FakeBus):
         super().__init__()
         self._queue = queue
 
-    def put(self, said: Sequence[Said]) -> bool:
-        for one in said:
+    def put(self, commands: Sequence[BusCommand]) -> bool:
+        for one in commands:
             self._queue.put(one)
-        return super().put(said)
+        return super().put(commands)
 
 
 class FollowerMessages(FakeQueue[Walk | FollowerPage]):

@@ -40,7 +40,7 @@ class Workers:
         return None
 
     def followers(self, message: Message) -> Done:
-        self._world.bring(_body(message))
+        self._world.walk_followers(_body(message))
         return None
 
     def tick(self, at: datetime) -> None:

@@ -198,7 +198,7 @@ class DeliveryContext(RuleBasedStateMachine):
         if minutes:
             self._go_to(self.clock() + timedelta(minutes=minutes))
         if are_others_heard_of:
-            self.world.evidence_log.note(self.clock())
+            self.world.evidence_log.record(self.clock())
         if sweeps is not None:
             self._begin("sweep", lambda world: world.sweep("ann"), finish=sweeps)
 

@@ -47,10 +47,10 @@ def test_a_good_page_has_no_problems(inspector: Page) -> None:
 def test_a_bad_page_is_found(inspector: Page, good: str, bad: str, found: list[str]) -> None:
     assert good in _GOOD
     inspector.set_content(_GOOD.replace(good, bad))
-    told = problems(inspector)
-    assert told
+    notice = problems(inspector)
+    assert notice
     for each in found:
-        assert each in " ".join(told)
+        assert each in " ".join(notice)
 
 
 def test_what_a_policy_refuses_is_noticed(browser: Browser) -> None:

@@ -8,7 +8,7 @@ from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
 from gazette.domain.delivery.streams import Streams
 from gazette.settings import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.budgets import PREPARING
-from gazette.steps.delivery.pacing import Lane, Pacing, wait_for_permit
+from gazette.steps.delivery.pacing import Pacing, StreamPacing, wait_for_permit
 
 from infra.topology import STEPS
 from tests.builders import SettableClock, a_run
@@ -72,9 +72,9 @@ def test_with_smtp_no_message_is_given_back_because_time_ran_out(
     rate_limiter = FakeRateLimiter(PacePlan(rate=1))
     while isinstance(rate_limiter.reserve(clock(), clock() + timedelta(minutes=1)), Permit):
         pass
-    lane = Lane(rate_limiter=rate_limiter, breaker=rate_limiter)
+    lane = StreamPacing(rate_limiter=rate_limiter, breaker=rate_limiter)
     pacing = Pacing(
-        lanes=Streams(digest=lane, immediate=lane),
+        streams=Streams(digest=lane, immediate=lane),
         clock=clock,
         sleep=clock.sleep,
         random=lambda: 0.5,

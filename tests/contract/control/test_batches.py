@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from gazette.domain.delivery.batch import Batch, Counted
+from gazette.domain.delivery.batch import Batch, BatchRun
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Batches, Runs
@@ -66,25 +66,25 @@ def test_the_runs_of_a_slot_are_its_batch_but_for_those_at_once(runs: Runs) -> N
         runs.create(replace(a_run(), key=key, due_at=due_at))
     found = set(runs.of_batch(FIRST))
     keys = {*of_first, RunKey("ann", "weekly", 1)}
-    assert found == {Counted(key, Status.PENDING, Reason.DUE) for key in keys}
+    assert found == {BatchRun(key, Status.PENDING, Reason.DUE) for key in keys}
 
 
 def test_a_batch_counts_a_run_as_it_stands(runs: Runs) -> None:
     run = a_run()
     runs.create(run)
 
-    def then(before: Run, status: Status, reason: Reason) -> Counted:
+    def then(before: Run, status: Status, reason: Reason) -> BatchRun:
         after = replace(before, status=status, reason=reason)
         runs.swap(before, after)
         [found] = readable(runs.of_batch(FIRST))
         return found
 
     claimed = replace(run, status=Status.SENDING, reason=Reason.CLAIMED)
-    pending = Counted(run.key, Status.PENDING, Reason.DUE)
+    pending = BatchRun(run.key, Status.PENDING, Reason.DUE)
     assert then(run, claimed.status, claimed.reason) == pending
     unknown = replace(run, status=Status.UNKNOWN, reason=Reason.UNCERTAIN)
     assert then(claimed, unknown.status, unknown.reason).status is Status.UNKNOWN
-    sent = Counted(run.key, Status.SENT, Reason.EVIDENCE)
+    sent = BatchRun(run.key, Status.SENT, Reason.EVIDENCE)
     assert then(unknown, sent.status, sent.reason) == sent
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.cached import ASKED_EVERY, Cached
+from gazette.adapters.cached import READ_INTERVAL, Cached
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.ports.ledgers import CategoryHolds
@@ -64,11 +64,11 @@ def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
     assert not cached.get()
     holds.add(COMMENT)
     assert not cached.get()
-    clock.now += ASKED_EVERY + timedelta(seconds=1)
+    clock.now += READ_INTERVAL + timedelta(seconds=1)
     assert cached.get() == {"comment"}
     if engine == "moto":
         answers += ["lost before", "lost before", "lost before"]
-        clock.now += ASKED_EVERY + timedelta(seconds=1)
+        clock.now += READ_INTERVAL + timedelta(seconds=1)
         assert cached.get() == {"comment"}
         answers.clear()
         assert cached.get() == {"comment"}

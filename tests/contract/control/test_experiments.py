@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.cached import ASKED_EVERY, Cached
+from gazette.adapters.cached import READ_INTERVAL, Cached
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable
-from gazette.domain.feedback.experiment import Course, experiment
+from gazette.domain.feedback.experiment import ExperimentPeriod, experiment
 from gazette.domain.ports.control import Experiments
 
 from tests.builders import NOW, SettableClock
@@ -43,16 +43,16 @@ def test_it_is_stopped_and_may_be_stopped_again(experiments: Experiments) -> Non
 
 
 def test_of_each_it_is_known_from_when_to_when_it_ran(experiments: Experiments) -> None:
-    assert experiments.courses() == {}
+    assert experiments.periods() == {}
     experiments.stop(NOW)
     experiments.start(SUBJECT)
     experiments.start(replace(SUBJECT, weights=((1, 1), (2, 1))))
     experiments.start(RANKING)
     experiments.stop(RANKING.since + timedelta(days=1))
     experiments.stop(RANKING.since + timedelta(days=2))
-    assert experiments.courses() == {
-        "subject": Course(NOW, RANKING.since),
-        "ranking": Course(RANKING.since, RANKING.since + timedelta(days=1)),
+    assert experiments.periods() == {
+        "subject": ExperimentPeriod(NOW, RANKING.since),
+        "ranking": ExperimentPeriod(RANKING.since, RANKING.since + timedelta(days=1)),
     }
 
 
@@ -60,7 +60,7 @@ def test_one_that_is_started_again_has_one_course(experiments: Experiments) -> N
     experiments.start(SUBJECT)
     experiments.stop(NOW + timedelta(days=1))
     experiments.start(replace(SUBJECT, since=NOW + timedelta(days=2)))
-    assert experiments.courses() == {"subject": Course(NOW, None)}
+    assert experiments.periods() == {"subject": ExperimentPeriod(NOW, None)}
 
 
 def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
@@ -70,11 +70,11 @@ def test_a_worker_looks_once_a_minute_and_fails_for_nothing(
     assert cached.get() is None
     experiments.start(SUBJECT)
     assert cached.get() is None
-    clock.now += ASKED_EVERY + timedelta(seconds=1)
+    clock.now += READ_INTERVAL + timedelta(seconds=1)
     assert cached.get() == SUBJECT
     if engine == "moto":
         answers += ["lost before"]
-        clock.now += ASKED_EVERY + timedelta(seconds=1)
+        clock.now += READ_INTERVAL + timedelta(seconds=1)
         assert cached.get() == SUBJECT
         assert answers == []
         assert cached.get() == SUBJECT

@@ -177,7 +177,7 @@ STORE: dict[str, Callable[[], object]] = {
     "pace": lambda: DynamoQuota("pace", name=ROWS.digest).set_quota(
         Quota(rate=14, daily=50_000, left=40_000), NOW
     ),
-    "engagement": lambda: engagements().note(a_run(), EngagementEvent.DELIVERED, NOW),
+    "engagement": lambda: engagements().record(a_run(), EngagementEvent.DELIVERED, NOW),
     "category_stats": lambda: category_stats().add("like", Mark.SENT, NOW),
     "suppressions": lambda: suppressions().add("hash", Cause.BOUNCED),
     "bounces": lambda: bounces().remember("hash", "m1", NOW),
@@ -311,7 +311,7 @@ def see_pace() -> None:
 def see_engagement() -> None:
     (found,) = readable(engagements().of_slot(slot_of(a_run().due_at)))
     assert found.first == {EngagementEvent.DELIVERED: NOW}
-    assert engagements().note(a_run(), EngagementEvent.CLICKED, NOW)
+    assert engagements().record(a_run(), EngagementEvent.CLICKED, NOW)
 
 
 def see_category_stats() -> None:
@@ -571,5 +571,5 @@ def test_the_fakes_tell_unreadable_rows_as_the_adapters_do() -> None:
     raises(lambda: kept_readers.get("ann"))
     raises(lambda: kept_readers.get_many(["ann"]))
     kept_engagements = FakeEngagements(unreadable={KEY})
-    kept_engagements.note(a_run(), EngagementEvent.DELIVERED, NOW)
+    kept_engagements.record(a_run(), EngagementEvent.DELIVERED, NOW)
     only_unreadable(kept_engagements.of_slot(slot_of(a_run().due_at)))

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.adapters.dynamodb.tables import EngagementRow
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
-from gazette.domain.feedback.experiment import EVERYBODYS, Variant
+from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Engagements
 from gazette.domain.scheduling.calendar import slot_of
@@ -27,17 +27,17 @@ def test_the_first_instant_counts_in_whatever_order_they_come(
     engagements: Engagements, event: EngagementEvent
 ) -> None:
     for seconds in (5, 3, 9, 3):
-        engagements.note(RUN, event, NOW + seconds * SECOND)
+        engagements.record(RUN, event, NOW + seconds * SECOND)
     assert list(engagements.of_slot(SLOT)) == [
-        Engagement(RUN.key, SLOT, "", EVERYBODYS, (), {event: NOW + 3 * SECOND})
+        Engagement(RUN.key, SLOT, "", DEFAULT_VARIANT, (), {event: NOW + 3 * SECOND})
     ]
 
 
 def test_it_is_told_whether_anything_was_known_of_an_event(engagements: Engagements) -> None:
     for event in (EngagementEvent.SENT, EngagementEvent.BOUNCED):
-        assert engagements.note(RUN, event, NOW)
+        assert engagements.record(RUN, event, NOW)
         for seconds in (0, 5, -5):
-            assert not engagements.note(RUN, event, NOW + seconds * SECOND)
+            assert not engagements.record(RUN, event, NOW + seconds * SECOND)
 
 
 def test_all_that_became_of_an_email_is_told_together_with_what_was_sent(
@@ -47,7 +47,7 @@ def test_all_that_became_of_an_email_is_told_together_with_what_was_sent(
     run = replace(RUN, variant=variant, locale="de-AT", categories=categories)
     first = {event: NOW + number * SECOND for number, event in enumerate(EngagementEvent)}
     for event, at in first.items():
-        engagements.note(run, event, at)
+        engagements.record(run, event, at)
     assert list(engagements.of_slot(SLOT)) == [
         Engagement(run.key, SLOT, "de-AT", variant, categories, first)
     ]
@@ -59,14 +59,14 @@ def test_a_slot_holds_digests_and_what_went_out_at_once_and_no_other_slots(
     keys = [RunKey(f"user {number}", "daily", 1) for number in range(20)]
     keys.append(RunKey("ann", "now5f1c", 7))
     for key in keys:
-        engagements.note(replace(RUN, key=key), EngagementEvent.DELIVERED, NOW)
+        engagements.record(replace(RUN, key=key), EngagementEvent.DELIVERED, NOW)
     later = replace(RUN, due_at=RUN.due_at + timedelta(minutes=10))
-    engagements.note(later, EngagementEvent.DELIVERED, NOW)
+    engagements.record(later, EngagementEvent.DELIVERED, NOW)
     assert {each.key for each in engagements.of_slot(SLOT)} == set(keys)
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_a_row_expires_as_runs_do(engagements: Engagements) -> None:
-    engagements.note(RUN, EngagementEvent.DELIVERED, NOW)
+    engagements.record(RUN, EngagementEvent.DELIVERED, NOW)
     (row,) = EngagementRow.scan()
     assert row.expires_at == SLOT + RUN_RETENTION

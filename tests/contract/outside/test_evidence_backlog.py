@@ -32,14 +32,14 @@ def test_before_the_first_delivery_event_there_is_none(evidence_log: EvidenceLog
 
 def test_the_latest_counts_in_whatever_order_they_come(evidence_log: EvidenceLog) -> None:
     for minutes in (0, 5, 3, 5):
-        evidence_log.note(NOW + minutes * MINUTE)
+        evidence_log.record(NOW + minutes * MINUTE)
     assert evidence_log.latest() == NOW + 5 * MINUTE
 
 
 def test_other_processes_take_nothing_back(engine: str, evidence_log: EvidenceLog) -> None:
-    evidence_log.note(NOW + 5 * MINUTE)
+    evidence_log.record(NOW + 5 * MINUTE)
     if engine == "moto":
-        DynamoEvidenceLog("control").note(NOW)
+        DynamoEvidenceLog("control").record(NOW)
     assert evidence_log.latest() == NOW + 5 * MINUTE
 
 
@@ -49,7 +49,7 @@ def test_a_busy_process_writes_twice_a_minute(engine: str, answers: list[str]) -
     log = DynamoEvidenceLog("control")
     answers.extend([""] * 100)
     for second in range(60):
-        log.note(NOW + timedelta(seconds=second))
+        log.record(NOW + timedelta(seconds=second))
     assert len(answers) == 98
 
 

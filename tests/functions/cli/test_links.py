@@ -77,7 +77,7 @@ def test_a_link_works_after_a_rotation_and_stops_when_its_key_is_retired(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also one signed with a key that the warm function has never seen."""
-    monkeypatch.setattr(cached, "ASKED_EVERY", cached.ASKED_EVERY * 0)
+    monkeypatch.setattr(cached, "READ_INTERVAL", cached.READ_INTERVAL * 0)
     send_one_digest(stage)
     old = stage.unsubscribe_path()
     assert stage.invoke("preferences", http("GET", old))["statusCode"] == 200

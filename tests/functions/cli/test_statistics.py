@@ -84,7 +84,7 @@ def put(stage: Cloud) -> Put:
             variant=variant_of(reader, SUBJECTS),
         )
         for event in events or ("sent",):
-            engagements.note(email, EngagementEvent(event), due_at)
+            engagements.record(email, EngagementEvent(event), due_at)
 
     return note
 
@@ -114,10 +114,10 @@ def test_a_batch_is_told_by_all_that_tells_emails_apart(stage: Cloud, put: Put) 
     told = run(stage, "--batch", SLOT_ID)
     total = line(told, "total")
     assert (total["sent"], total["delivered"], total["bounced"]) == ("4", "2", "1")
-    assert (total["no_word"], total["delivered_rate"]) == ("1", "0.500000")
+    assert (total["unconfirmed"], total["delivered_rate"]) == ("1", "0.500000")
     assert (total["clicked"], total["clicked_rate"]) == ("1", "0.500000")
     assert (total["opened"], total["opened_rate"]) == ("", "")
-    assert line(told, "frequency", "at once")["no_word"] == "1"
+    assert line(told, "frequency", "at once")["unconfirmed"] == "1"
     assert line(told, "frequency", "weekly")["delivered"] == "1"
     assert line(told, "category", "like")["sent"] == "4"
     assert line(told, "locale", "de")["sent"] == "4"

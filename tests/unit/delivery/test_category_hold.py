@@ -161,7 +161,7 @@ def may_have_been_sent(policy: Policy) -> World:
     world.generate(KEY)
     hold(world)
     world.clock.now += GRACE + timedelta(minutes=5)
-    world.evidence_log.note(world.clock())
+    world.evidence_log.record(world.clock())
     world.sweep()
     world.clock.now += timedelta(minutes=5)
     return world

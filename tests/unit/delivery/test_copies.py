@@ -53,7 +53,7 @@ def pass_hours(world: World, hours: int, *, proven: bool) -> Counter[Swept]:
     for _ in range(6 * hours):
         world.clock.pass_time(minutes=10)
         if proven:
-            world.evidence_log.note(world.clock())
+            world.evidence_log.record(world.clock())
         world.deliver_queued()
         done += world.sweep("ann")
     return done

@@ -26,7 +26,7 @@ from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
-from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
 from gazette.steps.runs import apply
 
@@ -113,9 +113,9 @@ class World:
             link_maker=FakeLinks(),
             mailer=self.mailer,
             pacing=Pacing(
-                lanes=Streams(
-                    digest=Lane(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
-                    immediate=Lane(
+                streams=Streams(
+                    digest=StreamPacing(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
+                    immediate=StreamPacing(
                         rate_limiter=self.immediate_rate_limiter,
                         breaker=self.immediate_rate_limiter,
                     ),

@@ -43,7 +43,7 @@ def carried(policy: Policy = Policy.CARRY_OVER) -> World:
     """And its policy has spoken."""
     world = may_have_been_sent(policy)
     world.clock.pass_time(minutes=20)
-    world.evidence_log.note(world.clock())
+    world.evidence_log.record(world.clock())
     world.sweep()
     return world
 

@@ -289,7 +289,7 @@ def test_nothing_is_started_for_who_is_not_written_to(world: World) -> None:
     assert start_next(world).reason is Reason.UNSUBSCRIBED
     world.erase()
     assert start_next(world) == Redriven(
-        world.runs.rows[KEY], RedriveResult.NOT_WRITTEN_TO, reason=Reason.ERASED
+        world.runs.rows[KEY], RedriveResult.RECEIVES_NO_EMAIL, reason=Reason.ERASED
     )
     assert (world.resend_queue.sent, len(world.runs.rows)) == ([], 1)
 

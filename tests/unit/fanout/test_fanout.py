@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from gazette.domain.delivery.batch import Batch, Counted
+from gazette.domain.delivery.batch import Batch, BatchRun
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import DAILY, RunKey, Schedule, Window
@@ -372,7 +372,7 @@ def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Wo
 def test_what_is_started_belongs_to_the_batch_of_its_slot(world: World) -> None:
     world.fan_out()
     assert world.batches.latest(2) == [Batch(SLOT, started_at=NOW)]
-    assert list(world.runs.of_batch(SLOT)) == [Counted(KEY, Status.PENDING, Reason.DUE)]
+    assert list(world.runs.of_batch(SLOT)) == [BatchRun(KEY, Status.PENDING, Reason.DUE)]
 
 
 def test_a_slot_in_which_nothing_is_due_has_no_batch(clock: SettableClock) -> None:

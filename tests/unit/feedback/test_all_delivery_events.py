@@ -16,7 +16,7 @@ from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import address_hash, run_id
-from gazette.domain.ports.queues import Said
+from gazette.domain.ports.queues import BusCommand
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.subscribers.schedules import withdraw
@@ -114,7 +114,7 @@ def hear(body: str) -> Act:
     return act
 
 
-def say(said: Said) -> Act:
+def say(said: BusCommand) -> Act:
     def act(world: World) -> None:
         world.say(said)
 

@@ -50,7 +50,7 @@ def test_a_delivery_event_of_what_was_sent_changes_nothing() -> None:
     world = having(sent)
     with world.calls() as called:
         assert world.feedback(EVENT) == sent
-    assert called == ["runs.get", "evidence_log.note", "engagements.note"]
+    assert called == ["runs.get", "evidence_log.record", "engagements.record"]
 
 
 def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
@@ -75,7 +75,7 @@ def test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled() -> N
     world = having(a_claimed_run(status=Status.UNKNOWN))
     with world.calls() as called:
         world.feedback(EVENT)
-    assert called == ["runs.get", "runs.swap", "evidence_log.note", "engagements.note"]
+    assert called == ["runs.get", "runs.swap", "evidence_log.record", "engagements.record"]
 
 
 def test_an_older_report_takes_nothing_back() -> None:

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "glossary.md"
 CODE = ("benchmarks", "cli", "demo", "functions", "infra", "layers/gazette", "proofs", "tests")
 GONE: dict[str, str] = {
+    "asked every": "read interval",
     "batches table": "control table",
     "brake lever": "circuit breaker",
     "brakes": "circuit breakers, or holds",
@@ -23,15 +24,19 @@ GONE: dict[str, str] = {
     "doubt": "unknown outcome",
     "doubts": "unknown outcomes",
     "event shelf": "deferred events",
+    "everybodys": "default variant",
     "foresee": "forecast",
     "foreseen": "forecast",
     "foresees": "forecasts",
     "gives its message up": "requeues its message",
     "in doubt": "of unknown outcome",
+    "kept for later": "returned to queue",
     "lever": "circuit breaker",
     "mail report": "delivery event",
     "mends itself": "recovers",
     "no turn": "no permit",
+    "no word": "unconfirmed",
+    "note left by": "record unsubscribed",
     "placing": "routing",
     "pull if off": "trip if closed",
     "put off": "defer",
@@ -43,11 +48,14 @@ GONE: dict[str, str] = {
     "restarted": "redriven",
     "restarting": "redrive context",
     "rests at": "dormant at",
+    "says like": "has content of",
     "sets aside": "excludes",
     "standings": "targets",
     "take note": "record event",
+    "unhurried": "unlimited",
     "wait for turn": "wait for permit",
     "wish": "effective frequency",
+    "wishes": "frequencies",
     "without turn": "without permit",
 }
 """What is no longer said, and what is said instead. Words of one name are joined by a space."""

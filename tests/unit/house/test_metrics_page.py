@@ -10,7 +10,7 @@ from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.outcome import Outcome
-from gazette.domain.subscribers.overview import Told
+from gazette.domain.subscribers.overview import Notice
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.sweep.unknown import Swept
 
@@ -42,7 +42,7 @@ NOT_OF_SKIPPED_RUNS = {
 FAMILIES: dict[str, set[str]] = {
     "ingest_": {*Outcome},
     "mail_": {*DeliveryEventType},
-    "preferences_": {*Told},
+    "preferences_": {*Notice},
     "redriven_": {*RedriveResult},
     "run_": {status for status in Status if status.is_final},
     "skipped_": {*Reason} - NOT_OF_SKIPPED_RUNS,

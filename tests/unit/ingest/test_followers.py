@@ -62,7 +62,7 @@ def happen(world: World, activity: Activity = ACTIVITY) -> None:
 
 def bring_next(world: World) -> int:
     """One message of the followers queue; returns how many followers it concerned."""
-    return world.bring(world.followers_queue.sent.pop(0))
+    return world.walk_followers(world.followers_queue.sent.pop(0))
 
 
 @pytest.fixture

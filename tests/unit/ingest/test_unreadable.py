@@ -16,7 +16,7 @@ from gazette.domain.subscribers.frequency import Frequency, frequencies_as_store
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.fanout.fanout import FannedOut, tick
-from gazette.steps.ingest.followers import set_out
+from gazette.steps.ingest.followers import start_walk
 from gazette.steps.subscribers.schedules import set_schedules
 from gazette.steps.sweep.unknown import Swept
 
@@ -234,7 +234,7 @@ def test_a_follower_who_cannot_be_read_keeps_nothing_from_the_others(world: Worl
     world.activities.create(activity)
 
     def bring() -> None:
-        set_out(
+        start_walk(
             activity,
             activities=world.activities,
             followers_queue=world.followers_queue,

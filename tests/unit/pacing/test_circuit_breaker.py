@@ -12,7 +12,7 @@ from gazette.domain.delivery.circuit_breaker import (
     opened_by_hand,
     tripped,
 )
-from gazette.domain.delivery.pace import NoPermit, Pace, PacePlan, Taking, read, take
+from gazette.domain.delivery.pace import NoPermit, Pace, PacePlan, Reservation, read, take
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ SECOND = timedelta(seconds=1)
 PLAN = PacePlan(rate=10)
 
 
-def asked(pace: Pace, now: datetime) -> Taking | NoPermit:
+def asked(pace: Pace, now: datetime) -> Reservation | NoPermit:
     return take(pace, PLAN, now=now, latest=now + 5 * SECOND)
 
 
@@ -33,7 +33,7 @@ def breaker_open(breaker: OpenBreaker | None = None) -> Pace:
 
 def probed(pace: Pace, now: datetime) -> Pace:
     found = asked(pace, now)
-    assert isinstance(found, Taking)
+    assert isinstance(found, Reservation)
     assert found.is_probe
     return found.from_(pace)
 
@@ -144,7 +144,7 @@ def test_whatever_happens_no_step_has_two_that_try(said: list[tuple[int, str]]) 
             pace = replace(pace, breaker=tripped(pace.breaker, "paused", now))
         else:
             found = asked(pace, now)
-            if isinstance(found, Taking):
+            if isinstance(found, Reservation):
                 probes.append(now)
                 pace = found.from_(pace)
         assert pace.breaker

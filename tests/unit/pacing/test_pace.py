@@ -9,7 +9,7 @@ from gazette.domain.delivery.pace import (
     Pace,
     PacePlan,
     Quota,
-    Taking,
+    Reservation,
     full_rate,
     rate_at,
     read,
@@ -103,9 +103,9 @@ def test_without_a_ramp_the_rate_is_full_at_once() -> None:
     assert rate_at(Pace(), replace(RAMP, ramp_from=0), NOW) == 100
 
 
-def taken(pace: Pace, plan: PacePlan) -> Taking:
+def taken(pace: Pace, plan: PacePlan) -> Reservation:
     found = take(pace, plan, now=NOW, latest=NOW)
-    assert isinstance(found, Taking)
+    assert isinstance(found, Reservation)
     return found
 
 
@@ -144,6 +144,6 @@ def test_an_answer_that_is_an_hour_old_holds_nobody_up() -> None:
     late = NOW + hour - timedelta.resolution
     assert take(told, PacePlan(), now=late, latest=late) is NoPermit.DAILY_CAP
     found = take(told, PacePlan(), now=NOW + hour, latest=NOW + hour)
-    assert isinstance(found, Taking)
+    assert isinstance(found, Reservation)
     assert found.from_(told).quota == told.quota
     assert full_rate(told, PacePlan()) == 18

@@ -7,7 +7,7 @@ from gazette.domain.delivery.pace import (
     Pace,
     PacePlan,
     Quota,
-    Taking,
+    Reservation,
     full_rate,
     rate_at,
     take,
@@ -90,7 +90,7 @@ def permits(plan: PacePlan, seconds: int) -> list[datetime]:
     pace, now, found = Pace(), NOW, []
     while now < NOW + seconds * SECOND:
         taking = take(pace, plan, now=now, latest=now + 1000 * SECOND)
-        assert isinstance(taking, Taking)
+        assert isinstance(taking, Reservation)
         pace, now = taking.from_(pace), taking.at
         found.append(now)
     return found

@@ -12,9 +12,9 @@ from gazette.domain.subscribers.overview import Overview
 from gazette.domain.subscribers.preference_form import (
     MOST_CATEGORIES,
     Act,
-    Asked,
     Fields,
     Problem,
+    Submission,
     asked,
     follow_field,
 )
@@ -61,12 +61,12 @@ SEEN: Fields = {
 """What a browser sends of the page as it is shown."""
 
 
-def read(sent: Fields, shown: Overview | None = None) -> Asked:
+def read(sent: Fields, shown: Overview | None = None) -> Submission:
     shown = shown or overview(like=Frequency.WEEKLY)
     return asked(sent, shown, categories=CATEGORIES, zones=ZONES)
 
 
-def chosen(**sent: str | list[str]) -> Asked:
+def chosen(**sent: str | list[str]) -> Submission:
     """The page, and what was changed on it."""
     given = {name.replace("__", "-"): [v] if isinstance(v, str) else v for name, v in sent.items()}
     return read({**SEEN, **given})
@@ -74,7 +74,7 @@ def chosen(**sent: str | list[str]) -> Asked:
 
 @pytest.mark.parametrize("sent", [SEEN, {}, {"colour": ["red"]}, {"act": ["nonsense"]}])
 def test_a_page_that_is_saved_as_it_was_shown_chooses_nothing(sent: Fields) -> None:
-    assert read(sent) == Asked(Act.SAVE)
+    assert read(sent) == Submission(Act.SAVE)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_page_that_is_saved_as_it_was_shown_chooses_nothing(sent: Fields) -> N
     ],
 )
 def test_only_what_differs_is_chosen(sent: dict[str, str], choice: Choice) -> None:
-    assert chosen(**sent) == Asked(Act.SAVE, choice)
+    assert chosen(**sent) == Submission(Act.SAVE, choice)
 
 
 def test_every_few_weeks_begins_with_this_one() -> None:
@@ -107,7 +107,7 @@ def test_the_days_of_a_month_stay_until_days_of_the_week_are_ticked() -> None:
     monthly = overview(DigestTimes(custom_on=Days(month_day=31)), like=Frequency.CUSTOM)
     unticked = {name: value for name, value in SEEN.items() if name != "days"}
     sent = {**unticked, "category-like": ["custom"]}
-    assert read(sent, monthly) == Asked(Act.SAVE)
+    assert read(sent, monthly) == Submission(Act.SAVE)
     ticked = read({**sent, "days": ["2"]}, monthly)
     assert ticked.choice == Choice(custom_on=Days(frozenset({2})))
 
@@ -130,7 +130,7 @@ def test_how_often_everything_comes_is_not_lost_where_it_is_not_sent() -> None:
 )
 def test_a_follow_changes_or_ends(value: str, state: FollowState) -> None:
     found = read({**SEEN, FIELD: [value], follow_field("post#other"): ["unfollow"]})
-    assert found == Asked(Act.SAVE, NOTHING, ((POST, state),))
+    assert found == Submission(Act.SAVE, NOTHING, ((POST, state),))
 
 
 def test_a_follow_keeps_its_title() -> None:
@@ -147,7 +147,7 @@ def test_a_follow_keeps_its_title() -> None:
 
 @pytest.mark.parametrize("act", [Act.UNSUBSCRIBE, Act.START])
 def test_who_leaves_or_starts_again_chooses_nothing_else(act: Act) -> None:
-    assert chosen(act=act.value, hour="9") == Asked(act)
+    assert chosen(act=act.value, hour="9") == Submission(act)
 
 
 def test_to_pause_saves_the_page_too() -> None:

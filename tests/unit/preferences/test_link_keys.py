@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.adapters.aws.link_keys import TTL
-from gazette.adapters.cached import ASKED_EVERY, Cached
+from gazette.adapters.cached import READ_INTERVAL, Cached
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
 from gazette.domain.identity import run_id
@@ -107,7 +107,7 @@ def test_the_newest_key_is_never_taken_out() -> None:
 def test_a_new_key_is_known_to_a_running_process_by_the_first_link_that_names_it(
     process: Installation,
 ) -> None:
-    process.wait(ASKED_EVERY)
+    process.wait(READ_INTERVAL)
     process.secret.keys = NEW
     assert process.reader.run(leave(NEW), Purpose.UNSUBSCRIBE) == KEY
     assert process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE) == KEY
@@ -122,7 +122,7 @@ def test_made_up_key_ids_cost_one_look_a_minute(process: Installation) -> None:
 
 
 def test_what_names_no_key_costs_no_look(process: Installation) -> None:
-    process.wait(ASKED_EVERY)
+    process.wait(READ_INTERVAL)
     for token in ("", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
         with pytest.raises(InvalidToken):
             process.reader.run(token, Purpose.UNSUBSCRIBE)

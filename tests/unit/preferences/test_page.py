@@ -10,7 +10,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.preferences.page import SHOWN
 
@@ -34,7 +34,7 @@ def world() -> World:
 
 
 def seen(world: World) -> Overview:
-    overview = world.look()
+    overview = world.read_overview()
     assert overview
     return overview
 
@@ -44,9 +44,9 @@ def seen(world: World) -> Overview:
 
 def test_nobody_is_shown_who_is_unknown_or_erased() -> None:
     world = World()
-    assert world.look() is None
+    assert world.read_overview() is None
     world.erase()
-    assert world.look() is None
+    assert world.read_overview() is None
 
 
 def test_the_next_digest_is_that_of_the_schedules_as_stored(world: World) -> None:
@@ -208,9 +208,9 @@ def due() -> World:
     return world
 
 
-def press_all(world: World, told: list[Told]) -> None:
+def press_all(world: World, notice: list[Notice]) -> None:
     """A choice and a follow at once."""
-    told.append(world.press(MUTED, UNFOLLOWED))
+    notice.append(world.press(MUTED, UNFOLLOWED))
 
 
 @pytest.mark.parametrize("make", [at_once, due])
@@ -227,7 +227,7 @@ def test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards(
     make: Callable[[], World], choice: Choice, follows: tuple[tuple[str, FollowState], ...]
 ) -> None:
     world = make()
-    assert world.press(choice, *follows) is Told.SAVED
+    assert world.press(choice, *follows) is Notice.SAVED
     world.deliver_queued()
     assert not world.emails()
     world.work_off_bus()
@@ -253,9 +253,9 @@ def test_a_delivery_at_any_moment_of_saving_was_claimed_before_the_page_said_sav
 def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
     make: Callable[[], World],
 ) -> None:
-    told: list[Told] = []
-    for world, where in crashes(make, lambda world: press_all(world, told)):
-        assert told.pop() is Told.UNSURE, where
+    notice: list[Notice] = []
+    for world, where in crashes(make, lambda world: press_all(world, notice)):
+        assert notice.pop() is Notice.UNSURE, where
         taken = bool(world.bus.taken)
         world.work_off_bus()
         assert bool(seen(world).subscriber.reader_choices.frequencies) == taken, where
@@ -263,15 +263,15 @@ def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
         assert bool(world.waiting()) != taken, where
         world.send_everything()
         assert bool(world.emails()) != taken, where
-    assert told == [Told.SAVED]
+    assert notice == [Notice.SAVED]
 
 
 def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
     world = at_once()
     world.time_left = lambda: timedelta(seconds=7)
-    assert world.press(MUTED) is Told.UNSURE
+    assert world.press(MUTED) is Notice.UNSURE
     assert world.waiting(), "not moved here"
-    assert world.press(NOTHING, UNFOLLOWED) is Told.UNSURE
+    assert world.press(NOTHING, UNFOLLOWED) is Notice.UNSURE
     world.time_left = lambda: timedelta(seconds=60)
     world.work_off_bus()
     assert not world.waiting()
@@ -287,7 +287,7 @@ def test_where_time_runs_out_in_the_middle_ingest_goes_on_from_there() -> None:
             world.time_left = lambda: timedelta(seconds=1)
 
     with world.meanwhile("events.remove", run_short, times=2):
-        assert world.press(MUTED) is Told.UNSURE
+        assert world.press(MUTED) is Notice.UNSURE
     assert len(world.waiting()) == 3
     world.time_left = lambda: timedelta(seconds=60)
     world.work_off_bus()
@@ -299,5 +299,5 @@ def test_what_cannot_be_read_is_not_told_as_saved_and_all_else_is_moved() -> Non
     for number in range(3):
         world.create(an_event(f"e{number}", occurred_at=NOW - timedelta(hours=1)))
     world.events.unreadable.add(("ann", "e1"))
-    assert world.press(MUTED) is Told.UNSURE
+    assert world.press(MUTED) is Notice.UNSURE
     assert list(world.waiting()) == ["e1"]

@@ -7,7 +7,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import InvalidToken, UnreadableForm
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.subscribers.overview import Told
+from gazette.domain.subscribers.overview import Notice
 from gazette.domain.subscribers.preference_form import Fields
 from gazette.steps.preferences.requests import show, submit
 
@@ -36,18 +36,18 @@ def left_by(world: World) -> list[RunKey]:
 
 def test_what_is_chosen_is_saved_and_shown(world: World) -> None:
     shown = world.submit(EMAIL, {"hour": ["21"]})
-    assert (shown.told, shown.overview.subscriber.times.hour) == (Told.SAVED, 21)
+    assert (shown.notice, shown.overview.subscriber.times.hour) == (Notice.SAVED, 21)
 
 
 def test_where_a_field_is_wrong_nothing_is_saved_and_all_is_as_it_was_sent(world: World) -> None:
     form = {"hour": ["25"], "weekly_on": ["3"]}
     shown = world.submit(EMAIL, form)
-    assert (shown.told, set(shown.problems), shown.sent) == (Told.WRONG, {"hour"}, form)
+    assert (shown.notice, set(shown.problems), shown.sent) == (Notice.WRONG, {"hour"}, form)
     assert shown.overview == show(EMAIL, context=world.page_context()).overview
 
 
 def test_who_leaves_on_the_page_has_left_by_the_email_that_led_there(world: World) -> None:
-    assert world.submit(EMAIL, {"act": ["unsubscribe"]}).told is Told.UNSUBSCRIBED
+    assert world.submit(EMAIL, {"act": ["unsubscribe"]}).notice is Notice.UNSUBSCRIBED
     assert left_by(world) == [EMAIL]
 
 
@@ -64,7 +64,7 @@ def test_a_form_that_cannot_be_read_changes_nothing(world: World) -> None:
     before = show(EMAIL, context=world.page_context())
     context = world.page_context()
     shown = submit(EMAIL, unreadable, context=context, time_left=world.time_left)
-    assert (shown.told, shown.overview) == (Told.UNREADABLE, before.overview)
+    assert (shown.notice, shown.overview) == (Notice.UNREADABLE, before.overview)
 
 
 def test_of_whom_nothing_is_known_the_link_is_invalid(world: World) -> None:

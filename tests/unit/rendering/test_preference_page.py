@@ -20,7 +20,7 @@ from gazette.domain.scheduling.recurrence import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from hypothesis import given, settings
@@ -173,7 +173,7 @@ def test_of_many_follows_the_count_is_told(pages: PreferencePages) -> None:
 
 
 def test_the_next_digest_is_told_on_the_readers_clock(pages: PreferencePages) -> None:
-    assert said(pages, told=Told.SAVED) == (
+    assert said(pages, notice=Notice.SAVED) == (
         "Your choices are saved. Your next digest: Thursday, 26 November 2026, 08:00, Berlin time, "
         "if there is anything new."
     )
@@ -211,12 +211,12 @@ def test_what_comes_next_is_told_in_words(
     assert words in said(pages, overview(**changed))
 
 
-@pytest.mark.parametrize("told", list(Told))
+@pytest.mark.parametrize("notice", list(Notice))
 def test_whatever_became_of_a_request_is_told_unless_the_state_says_it(
-    pages: PreferencePages, told: Told
+    pages: PreferencePages, notice: Notice
 ) -> None:
-    silent = {Told.UNSUBSCRIBED, Told.WRONG}
-    assert (said(pages, told=told) == said(pages)) == (told in silent)
+    silent = {Notice.UNSUBSCRIBED, Notice.WRONG}
+    assert (said(pages, notice=notice) == said(pages)) == (notice in silent)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_what_describes_or_names_something_is_there(pages: PreferencePages) -> N
         ["frequency", "days", "hour", "time_zone", "category-like", "paused_until"],
         Problem.NOT_OFFERED,
     )
-    page = shown(pages, told=Told.WRONG, problems=problems)
+    page = shown(pages, notice=Notice.WRONG, problems=problems)
     for _, attributes in page.elements:
         for name in ("aria-describedby", "aria-labelledby"):
             assert set(attributes.get(name, "").split()) <= set(page.ids())
@@ -290,7 +290,7 @@ def test_what_describes_or_names_something_is_there(pages: PreferencePages) -> N
 def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
     pages: PreferencePages, field: str, problem: Problem
 ) -> None:
-    html = pages.page(overview(), told=Told.WRONG, problems={field: problem})
+    html = pages.page(overview(), notice=Notice.WRONG, problems={field: problem})
     page = Document(html)
     (link,) = [each["href"] for each in page.of("a") if each["href"].startswith("#")]
     assert link == f"#{field}"
@@ -304,7 +304,7 @@ def test_a_problem_is_told_at_the_top_with_a_link_and_at_the_field(
 
 def test_after_a_problem_everything_is_as_it_was_sent(pages: PreferencePages) -> None:
     sent: Fields = {"hour": ["25"], "frequency": ["custom"], "weeks": ["2"], "category-like": [""]}
-    page = shown(pages, told=Told.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
+    page = shown(pages, notice=Notice.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
     assert page.selected("frequency") == ["custom"]
     assert page.selected("days") == []
     assert page.selected("weeks") == ["2"]
@@ -395,7 +395,7 @@ def test_nothing_that_anybody_says_breaks_out_of_the_page(
     clean = {
         name: [each.encode(errors="replace").decode() for each in v] for name, v in sent.items()
     }
-    page = shown(pages, what, told=Told.WRONG, sent=clean)
+    page = shown(pages, what, notice=Notice.WRONG, sent=clean)
     found = Counter(tag for tag, _ in page.elements)
     assert found - plain <= Counter({"option": 1}), "the zone that is no place"
     assert not [each for _, each in page.elements if any(n.startswith("on") for n in each)]

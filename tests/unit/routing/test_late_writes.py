@@ -129,7 +129,7 @@ def may_have_been_sent(world: World) -> None:
 def pass_hours(world: World, hours: int) -> None:
     for _ in range(6 * hours):
         world.clock.pass_time(minutes=10)
-        world.evidence_log.note(world.clock())
+        world.evidence_log.record(world.clock())
         world.deliver_queued()
         world.sweep("ann")
 
@@ -145,7 +145,7 @@ def test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not(
     world.mailer.script.append(RefusedForNow(2, "Throttling"))
     for _ in range(12):
         world.clock.pass_time(minutes=10)
-        world.evidence_log.note(world.clock())
+        world.evidence_log.record(world.clock())
         world.sweep("ann")
         if world.resend_queue.sent:
             break

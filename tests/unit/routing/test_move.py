@@ -229,7 +229,7 @@ def test_trace_ab_what_was_sent_instead_of_an_unknown_run_is_not_hidden_by_its_e
     world.deliver_queued()
     for _ in range(12):
         world.clock.pass_time(minutes=10)
-        world.evidence_log.note(world.clock())
+        world.evidence_log.record(world.clock())
         world.sweep("ann")
         world.deliver_queued()
     assert world.runs.rows[unknown].status is Status.FAILED

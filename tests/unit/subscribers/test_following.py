@@ -301,9 +301,9 @@ def test_only_what_is_dated_later_amends(
 
 def test_an_activity_that_was_walked_still_says_the_same() -> None:
     activity = an_activity()
-    assert replace(activity, walked=frozenset({POST})).says_like(activity)
-    assert not replace(activity, retracted=True).says_like(activity)
-    assert not replace(activity, amended_at=NOW).says_like(activity)
+    assert replace(activity, walked=frozenset({POST})).has_content_of(activity)
+    assert not replace(activity, retracted=True).has_content_of(activity)
+    assert not replace(activity, amended_at=NOW).has_content_of(activity)
 
 
 def test_a_follow_of_a_month_holds() -> None:

@@ -10,7 +10,7 @@ from gazette.domain.subscribers.history import (
     History,
     in_force_since,
     remember,
-    turns,
+    without_repeats,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,7 +152,7 @@ def test_of_values_with_the_same_instant_only_the_last_is_still_in_force_later()
 
 
 def test_nothing_was_ever_in_force_in_an_empty_history() -> None:
-    assert in_force_since((), NOW) == turns(()) == ()
+    assert in_force_since((), NOW) == without_repeats(()) == ()
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ def test_nothing_was_ever_in_force_in_an_empty_history() -> None:
 )
 def test_turns_are_where_the_value_changed(said: str, turned: str) -> None:
     history = tuple((NOW + number * HOUR, value) for number, value in enumerate(said))
-    assert "".join(value for _, value in turns(history)) == turned
-    assert set(turns(history)) <= set(history)
+    assert "".join(value for _, value in without_repeats(history)) == turned
+    assert set(without_repeats(history)) <= set(history)
 
 
 @given(st.lists(st.tuples(within_a_fortnight, values), max_size=LONGEST - 1))
@@ -171,11 +171,11 @@ def test_turns_do_not_depend_on_which_repetitions_are_still_there(
     said: list[tuple[datetime, str]],
 ) -> None:
     history = told(*sorted(said))
-    assert turns(turns(history)) == turns(history)
+    assert without_repeats(without_repeats(history)) == without_repeats(history)
     if history:
         newest = history[-1]
         later = remember(history, newest[0] + timedelta(days=30), newest[1])
-        assert turns(later) == turns(history)
+        assert without_repeats(later) == without_repeats(history)
 
 
 def test_a_repetition_at_the_end_of_a_full_history_takes_the_place_of_the_oldest() -> None:

@@ -49,19 +49,19 @@ def test_a_reader_who_leaves_is_no_longer_due(world: World) -> None:
 
 
 def test_the_email_that_they_left_by_is_remembered(world: World) -> None:
-    world.note_left_by(KEY)
+    world.record_unsubscribed(KEY)
     (row,) = world.engagements.rows.values()
     assert (row.key, row.first) == (KEY, {EngagementEvent.UNSUBSCRIBED: NOW})
 
 
 def test_that_it_cannot_be_remembered_is_nothing_that_they_need_to_know(world: World) -> None:
-    world.note_left_by(RunKey("ann", DAILY, 99))
+    world.record_unsubscribed(RunKey("ann", DAILY, 99))
 
     def refuse(name: str, _: Callable[[], object]) -> object:
         raise Unavailable(f"{name} did not answer.")
 
     with world.watched(refuse):
-        world.note_left_by(KEY)
+        world.record_unsubscribed(KEY)
     assert not world.engagements.rows
 
 

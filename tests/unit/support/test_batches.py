@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.batch import Counted
+from gazette.domain.delivery.batch import BatchRun
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedForNow, Uncertain
 from gazette.domain.model import DAILY
@@ -162,7 +162,7 @@ def test_a_run_that_the_index_does_not_show_yet_is_stopped_up_to_the_look_before
         world.runs.of_batch = nothing  # type: ignore[method-assign]
         return world
 
-    def nothing(slot: datetime) -> Iterator[Counted]:
+    def nothing(slot: datetime) -> Iterator[BatchRun]:
         return iter(())
 
     def ann(world: World) -> Run:

@@ -109,7 +109,7 @@ INSTEAD = {
     RedriveResult.SENT_SINCE: Redrive.SENT_SINCE,
     RedriveResult.GOES_WITH: Redrive.GOES_WITH,
     RedriveResult.NO_SCHEDULE: Redrive.NO_SCHEDULE,
-    RedriveResult.NOT_WRITTEN_TO: Redrive.NOT_WANTED,
+    RedriveResult.RECEIVES_NO_EMAIL: Redrive.NOT_WANTED,
     RedriveResult.PAUSED: Redrive.PAUSED,
 }
 

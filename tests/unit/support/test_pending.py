@@ -4,7 +4,7 @@ import pytest
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.support.pending import Waiting, look_at_waiting
+from gazette.steps.support.pending import Waiting, read_pending
 
 from tests.builders import an_event
 from tests.world import World
@@ -21,7 +21,7 @@ def world() -> World:
 
 
 def waiting(world: World, user_id: str = "ann") -> Waiting | None:
-    return look_at_waiting(
+    return read_pending(
         user_id,
         subscribers=world.subscribers,
         runs=world.runs,

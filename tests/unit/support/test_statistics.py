@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
-from gazette.domain.feedback.experiment import EVERYBODYS, Variant
+from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import (
     NO_EXPERIMENT,
@@ -41,7 +41,7 @@ def an_email(
     schedule: str = "daily",
     number: int = 1,
     slot: int = 0,
-    variant: Variant = EVERYBODYS,
+    variant: Variant = DEFAULT_VARIANT,
     locale: str = "en",
     categories: tuple[str, ...] = ("comment",),
 ) -> Engagement:
@@ -57,7 +57,7 @@ class Shelf:
     def __init__(self, emails: Iterable[Engagement]) -> None:
         self._emails = list(emails)
 
-    def note(self, *_: object) -> bool:
+    def record(self, *_: object) -> bool:
         raise AssertionError("a report writes nothing")
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:
@@ -72,7 +72,7 @@ def reported(emails: Iterable[Engagement], experiment: str = "") -> Statistics:
 
 EVENTS = st.frozensets(st.sampled_from(EngagementEvent), min_size=1)
 VARIANTS = st.one_of(
-    st.just(EVERYBODYS), st.builds(Variant, st.integers(1, 3), st.sampled_from(["new", "old"]))
+    st.just(DEFAULT_VARIANT), st.builds(Variant, st.integers(1, 3), st.sampled_from(["new", "old"]))
 )
 EMAILS = st.lists(
     st.builds(
@@ -115,7 +115,8 @@ def test_of_every_email_it_is_told_where_it_ended(emails: list[Engagement]) -> N
         ends = {Measure.DELIVERED, Measure.BOUNCED, Measure.REJECTED}
         assert found[0] is Measure.SENT
         assert (
-            bool(ends & set(found)) + (Measure.DELAYED in found) + (Measure.NO_WORD in found) == 1
+            bool(ends & set(found)) + (Measure.DELAYED in found) + (Measure.UNCONFIRMED in found)
+            == 1
         )
 
 
@@ -142,7 +143,7 @@ def test_each_reader_of_an_experiment_counts_once(emails: list[Engagement]) -> N
 @pytest.mark.parametrize(
     ("events", "found"),
     [
-        ("sent", "sent, no word"),
+        ("sent", "sent, unconfirmed"),
         ("sent delayed", "sent, delayed"),
         ("sent delayed delivered", "sent, delivered"),
         ("bounced", "sent, bounced"),
@@ -170,7 +171,7 @@ def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> No
             (Dimension.LOCALE, NOT_KNOWN),
             (Dimension.VARIATION, NO_EXPERIMENT),
         ]
-        for measure in (Measure.SENT, Measure.NO_WORD)
+        for measure in (Measure.SENT, Measure.UNCONFIRMED)
     }
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from gazette.domain.feedback.experiment import Course
+from gazette.domain.feedback.experiment import ExperimentPeriod
 from gazette.domain.scheduling.calendar import SLOT
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +59,7 @@ def test_a_year_may_have_fifty_three_weeks() -> None:
 
 def test_an_experiment_that_runs_is_read_up_to_now_and_from_a_day_before() -> None:
     began = NOW - timedelta(days=3)
-    span = of_experiment("new", {"new": Course(began, None)}, now=NOW)
+    span = of_experiment("new", {"new": ExperimentPeriod(began, None)}, now=NOW)
     assert span.title == "Experiment new, since 2026-11-19 07:03 and still runs (UTC)"
     assert span.experiment == "new"
     assert span.slots[0] <= began - timedelta(days=1) < span.slots[0] + SLOT
@@ -69,12 +69,12 @@ def test_an_experiment_that_runs_is_read_up_to_now_and_from_a_day_before() -> No
 def test_one_that_was_stopped_is_read_a_little_longer_than_it_ran() -> None:
     """Workers look once a minute: until then some go by what was before."""
     ended = NOW - timedelta(days=1)
-    span = of_experiment("new", {"new": Course(NOW - timedelta(days=3), ended)}, now=NOW)
+    span = of_experiment("new", {"new": ExperimentPeriod(NOW - timedelta(days=3), ended)}, now=NOW)
     assert span.slots[-1] <= ended + SLOT < span.slots[-1] + SLOT
     assert "until 2026-11-21 07:03" in span.title
 
 
 def test_of_an_unknown_one_those_that_there_were_are_named() -> None:
-    courses = {"old": Course(NOW, NOW), "new": Course(NOW, None)}
+    periods = {"old": ExperimentPeriod(NOW, NOW), "new": ExperimentPeriod(NOW, None)}
     with pytest.raises(NotPossible, match="'newer' never ran: there was new, old"):
-        of_experiment("newer", courses, now=NOW)
+        of_experiment("newer", periods, now=NOW)

@@ -62,7 +62,7 @@ def lose_sight(world: World, key: RunKey = KEY) -> Run:
 
 def prove(world: World) -> None:
     """Delivery events of emails that were sent lately come in."""
-    world.evidence_log.note(world.clock())
+    world.evidence_log.record(world.clock())
 
 
 # Lost messages.
@@ -211,16 +211,16 @@ def test_nothing_is_sent_twice_while_delivery_events_are_not_known_to_come_in(wo
     lose_sight(world)
     assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
     assert world.canary.sent == 1
-    world.evidence_log.note(world.clock())
+    world.evidence_log.record(world.clock())
     assert world.sweep() == {Swept.RESENT: 1}
 
 
 def test_a_delivery_event_of_an_earlier_email_proves_nothing(world: World) -> None:
     run = lose_sight(world)
     assert run.deadline
-    world.evidence_log.note(run.deadline)
+    world.evidence_log.record(run.deadline)
     assert world.sweep() == {Swept.WAITS_FOR_EVIDENCE: 1}
-    world.evidence_log.note(run.deadline + timedelta(microseconds=1))
+    world.evidence_log.record(run.deadline + timedelta(microseconds=1))
     assert world.sweep() == {Swept.RESENT: 1}
 
 

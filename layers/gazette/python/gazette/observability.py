@@ -77,7 +77,7 @@ def each_message(
         try:
             handle(record, time_left)
         except NotYet as why:
-            count("kept_for_later")
+            count("returned_to_queue")
             logger().warning("message kept for later", why=str(why), message_id=record.message_id)
             raise
         except Exception as err:

@@ -10,7 +10,7 @@ from gazette.domain.ports.clock import Clock
 
 ValueT = TypeVar("ValueT")
 
-ASKED_EVERY = timedelta(minutes=1)
+READ_INTERVAL = timedelta(minutes=1)
 """The shortest time between two reads of the source, whether it answers or not."""
 
 
@@ -36,13 +36,13 @@ class Cached(Generic[ValueT]):
         read: Callable[[], ValueT],
         *,
         clock: Clock,
-        ttl: timedelta = ASKED_EVERY,
+        ttl: timedelta = READ_INTERVAL,
         default: ValueT | _Nothing = _NOTHING,
     ) -> None:
         self._read = read
         self._clock = clock
         self._ttl = ttl
-        self._read_at = self._asked_at = clock()
+        self._read_at = self._tried_at = clock()
         try:
             self._value = read()
         except (Unavailable, UnreadableRow):
@@ -57,9 +57,9 @@ class Cached(Generic[ValueT]):
     def refreshed(self) -> ValueT:
         """The value, at most a minute old; older only if the source does not answer."""
         now = self._clock()
-        if now - self._asked_at < ASKED_EVERY:
+        if now - self._tried_at < READ_INTERVAL:
             return self._value
-        self._asked_at = now
+        self._tried_at = now
         try:
             self._value = self._read()
         except (Unavailable, UnreadableRow):

@@ -9,7 +9,7 @@ from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_follo
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings import FollowersSettings
-from gazette.steps.ingest.followers import bring
+from gazette.steps.ingest.followers import walk_followers
 
 
 @cache
@@ -26,7 +26,7 @@ def build() -> Callable[[str, TimeLeft], int]:
     context = routing_context(settings, sqs)
 
     def run(body: str, time_left: TimeLeft) -> int:
-        return bring(
+        return walk_followers(
             decode_followers(body),
             activities=stored,
             followers_queue=queue,

@@ -89,7 +89,7 @@ def build() -> Preferences:
     return Preferences(
         pages=pages,
         preference_page=lambda shown: preference_pages.page(
-            shown.overview, told=shown.told, problems=shown.problems, sent=shown.sent
+            shown.overview, notice=shown.notice, problems=shown.problems, sent=shown.sent
         ),
         styles=sheets.styles,
         images=sheets.images,

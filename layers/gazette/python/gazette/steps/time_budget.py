@@ -15,6 +15,6 @@ def require_time(time_left: TimeLeft, *, least: timedelta = _LONGEST) -> None:
         raise NotYet("Too little time is left in this invocation to start more work.")
 
 
-def unhurried() -> timedelta:
+def unlimited() -> timedelta:
     """No limit: for messages that are delivered again if the invocation is cut off."""
     return timedelta.max

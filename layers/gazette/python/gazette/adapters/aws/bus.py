@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.domain.commands import ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.queues import Said
+from gazette.domain.ports.queues import BusCommand
 from gazette.domain.scheduling.calendar import week_number
 from gazette.domain.scheduling.recurrence import Days
 from gazette.domain.subscribers.choices import Choice
@@ -52,13 +52,13 @@ class EventBridgeBus:
         self._name = name
         self._source = source
 
-    def put(self, said: Sequence[Said]) -> bool:
+    def put(self, commands: Sequence[BusCommand]) -> bool:
         """One PutEvents per ten entries; refused entries are put again, up to twice.
 
         The bus accepts or refuses each entry by itself; results are in the order of the request.
         https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
         """
-        remaining = map(self._entry, said)
+        remaining = map(self._entry, commands)
         taken = 0
         while ten := list(islice(remaining, _ENTRIES_A_CALL)):
             refused = self._put(ten)
@@ -84,7 +84,7 @@ class EventBridgeBus:
                 break
         return entries
 
-    def _entry(self, command: Said) -> "PutEventsRequestEntryTypeDef":
+    def _entry(self, command: BusCommand) -> "PutEventsRequestEntryTypeDef":
         detail_type, detail = encode(command)
         return {
             "EventBusName": self._name,
@@ -94,7 +94,7 @@ class EventBridgeBus:
         }
 
 
-def encode(command: Said) -> tuple[str, dict[str, Any]]:
+def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
     """The detail type and the detail of `command`."""
     if isinstance(command, ChoosePreferences):
         chosen = {"user_id": command.user_id, "chosen_at": _instant(command.at)}

@@ -201,7 +201,7 @@ MonthDay = Annotated[int, Field(strict=True, ge=1, le=31), BeforeValidator(_whol
 Weeks = Annotated[int, Field(strict=True, ge=1, le=4), BeforeValidator(_whole)]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-Wishes = Annotated[
+Frequencies = Annotated[
     dict[Name, Frequency],
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]

@@ -14,12 +14,12 @@ from gazette.adapters.contract.digest_times import (
 )
 from gazette.adapters.contract.fields import (
     Address,
+    Frequencies,
     Given,
     Instant,
     Line,
     Locale,
     TimeZone,
-    Wishes,
 )
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -51,7 +51,7 @@ class SubscriberChanged(OfSubscriber):
         default=DigestDetail(),
         description="When digests are due, in the subscriber's time zone.",
     )
-    frequencies: Wishes = Field(
+    frequencies: Frequencies = Field(
         default_factory=dict,
         description="The frequency of each category. A category that is not named has the "
         "installation's default, or `daily`.",
@@ -99,7 +99,7 @@ class PreferencesChosen(OfSubscriber):
         "installation's defaults.",
         examples=["weekly"],
     )
-    frequencies: Annotated[Wishes | None, Given] = Field(
+    frequencies: Annotated[Frequencies | None, Given] = Field(
         default=None,
         description="The frequency of each category. Replaces all earlier choices by category.",
         examples=[{"mention": "immediate", "article": "never"}],

@@ -18,7 +18,7 @@ from gazette.adapters.dynamodb.client import (
     translated,
 )
 from gazette.adapters.dynamodb.tables import RunRow
-from gazette.domain.delivery.batch import Counted, batch_of, counted
+from gazette.domain.delivery.batch import BatchRun, batch_of, batch_run
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
@@ -82,12 +82,12 @@ class DynamoRuns:
         with translated():
             yield from each_decoded(RunRow.query(user_id, consistent_read=True), _run)
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
+    def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Sixteen Queries of the index, and one more per megabyte: about nine thousand runs."""
         for partition in range(PARTITIONS):
             with translated():
                 rows = RunRow.batch_index.query(slot_partition(slot, partition))
-                yield from each_decoded(rows, _counted, projected=True)
+                yield from each_decoded(rows, _batch_run, projected=True)
 
     def swap(self, before: Run, after: Run) -> Run:
         """One conditional PutItem."""
@@ -147,7 +147,7 @@ def run_sort_key(key: RunKey) -> str:
 
 def run_row(run: Run, *, retention: timedelta) -> RunRow:
     """The whole row of a run."""
-    partition, slot, shown = shard_of(run.key.user_id, PARTITIONS), batch_of(run), counted(run)
+    partition, slot, shown = shard_of(run.key.user_id, PARTITIONS), batch_of(run), batch_run(run)
     return RunRow(
         user_id=run.key.user_id,
         run=run_sort_key(run.key),
@@ -206,9 +206,9 @@ def _key(row: RunRow) -> RunKey:
     return RunKey(row.user_id, schedule, int(sequence))
 
 
-def _counted(row: RunRow) -> Counted:
+def _batch_run(row: RunRow) -> BatchRun:
     status, _, reason = (row.state or f"{Status.PENDING} {Reason.DUE}").partition(" ")
-    return Counted(_key(row), as_stored(Status, status), as_stored(Reason, reason))
+    return BatchRun(_key(row), as_stored(Status, status), as_stored(Reason, reason))
 
 
 def _run(row: RunRow) -> Run:

@@ -283,7 +283,7 @@ class ControlRow(Row):
     `shards`, id is a number of shards: `since` when schedules may be in that many shards.
     `evidence`, one row: `until`, the sending time of the latest email with a delivery event.
     `experiment`, one row while one runs: `since`, `name` and `weights` (JSON).
-    `course`, id is an experiment that ever ran: `since` and `until`, absent while it runs.
+    `period`, id is an experiment that ever ran: `since` and `until`, absent while it runs.
     `hold`, id is the category: `since`, `why`, and whether `by_hand`.
     """
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from gazette.adapters.mail.ses_faults import accused
+from gazette.adapters.mail.ses_faults import address_fault
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.feedback.delivery_events import (
     AGAINST_RECIPIENT,
@@ -110,7 +110,7 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     if record.kind not in AGAINST_RECIPIENT:
         return event
     try:
-        found = accused(record.kind, record.about, mail)
+        found = address_fault(record.kind, record.about, mail)
     except InvalidEvent as err:
         return replace(event, flaw=str(err))
     if found is None:

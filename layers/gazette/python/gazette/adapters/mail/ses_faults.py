@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
-class Accused:
+class AddressFault:
     """The fault of the address with this hash, and SES's name for the cause.
 
     `unsent`, `is_by_policy`: as in DeliveryEvent.
@@ -37,9 +37,9 @@ class Accused:
     is_by_policy: bool = False
 
 
-def accused(
+def address_fault(
     kind: DeliveryEventType, record: Mapping[str, Any], mail: Mapping[str, Any]
-) -> Accused | None:
+) -> AddressFault | None:
     """The address at fault in the record of a bounce or complaint; None if there is none.
 
     Permanent bounces are hard, also if SES did not try because the address is on one of its own
@@ -83,14 +83,14 @@ def accused(
         if by_policy:
             fault = Fault.OF_MESSAGE
         address = _written_to(mail, said, "bouncedRecipients")
-        return Accused(fault, address, cause, subtype == _OWN_LIST, by_policy)
+        return AddressFault(fault, address, cause, subtype == _OWN_LIST, by_policy)
     if kind is DeliveryEventType.COMPLAINED:
         said = _about(record, "complaint")
         names = (said.get("complaintFeedbackType"), said.get("complaintSubType"))
         if str(names[0]) in _NO_COMPLAINTS:
             return None
         address = _written_to(mail, said, "complainedRecipients")
-        return Accused(Fault.COMPLAINT, address, _cause(*names), names[1] == _OWN_LIST)
+        return AddressFault(Fault.COMPLAINT, address, _cause(*names), names[1] == _OWN_LIST)
     return None
 
 

@@ -15,7 +15,7 @@ from gazette.adapters.rendering.view_models import one_line
 from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency
-from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
 
 _REGIONS = {
@@ -54,13 +54,13 @@ class PreferencePages:
         self,
         overview: Overview,
         *,
-        told: Told | None = None,
+        notice: Notice | None = None,
         problems: Mapping[str, Problem] | None = None,
         sent: Fields | None = None,
     ) -> str:
         """The page with the choices that count now, or with the fields as `sent`.
 
-        `told`: the result of a request. `problems`: what is wrong with `sent`, by field.
+        `notice`: the result of a request. `problems`: what is wrong with `sent`, by field.
         """
         language = self._sheets.languages.of(overview.subscriber.locale)
         reader = overview.subscriber
@@ -72,7 +72,7 @@ class PreferencePages:
             "reader": reader,
             "overview": overview,
             "zone": zone_of(reader.time_zone),
-            "told": told,
+            "told": notice,
             "problems": dict(problems or {}),
             "form": form,
             "labels": {name: label for name, label, _ in (*form["categories"], *form["follows"])},

@@ -33,7 +33,7 @@ from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
 from gazette.settings import PacingSettings, SendingSettings
 from gazette.steps.delivery.edition import EditionContext
-from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
 
 
@@ -60,9 +60,9 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
         mailer=_mailer(settings),
         pacing=Pacing(
-            lanes=Streams(
-                digest=Lane(rate_limiter=permits.digest, breaker=permits.digest),
-                immediate=Lane(rate_limiter=permits.immediate, breaker=permits.immediate),
+            streams=Streams(
+                digest=StreamPacing(rate_limiter=permits.digest, breaker=permits.digest),
+                immediate=StreamPacing(rate_limiter=permits.immediate, breaker=permits.immediate),
             ),
             clock=now,
             sleep=lambda wait: time.sleep(wait.total_seconds()),

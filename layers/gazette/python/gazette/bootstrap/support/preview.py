@@ -9,13 +9,13 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.settings import SendingSettings
-from gazette.steps.support.pending import Waiting, look_at_waiting
+from gazette.steps.support.pending import Waiting, read_pending
 
 
 def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
     """Takes a user id, from the settings of generate. Reads only."""
     return partial(
-        look_at_waiting,
+        read_pending,
         subscribers=DynamoSubscribers(settings.subscribers_table),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
         events=DynamoEventReader(settings.events_table, clock=now),

@@ -22,7 +22,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class BatchRun:
     """A run as its batch counts it. A run that is being sent still counts as pending."""
 
     key: RunKey
@@ -35,8 +35,8 @@ def batch_of(run: Run) -> datetime | None:
     return None if run.key.is_immediate else slot_of(run.due_at)
 
 
-def counted(run: Run) -> Counted:
+def batch_run(run: Run) -> BatchRun:
     """Return the run as its batch counts it."""
     if run.status in {Status.PENDING, Status.SENDING}:
-        return Counted(run.key, Status.PENDING, Reason.DUE)
-    return Counted(run.key, run.status, run.reason)
+        return BatchRun(run.key, Status.PENDING, Reason.DUE)
+    return BatchRun(run.key, run.status, run.reason)

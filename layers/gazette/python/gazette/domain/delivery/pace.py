@@ -121,7 +121,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
+class Reservation:
     """The permit `at`, and the state that taking it leads to. The next one is free after `cost`.
 
     `stretch_at`: when its stretch of the ramp began. `last_taken`: the permits of the stretch
@@ -206,7 +206,7 @@ def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
     return min(full, low * 2.0 ** max(0, doublings))
 
 
-def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taking | NoPermit:
+def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Reservation | NoPermit:
     """Return the next permit, if it is at or before `latest` and the breaker lets it pass.
 
     The breaker comes first: if it is open, a run is requeued even if the daily cap is used up.
@@ -223,7 +223,7 @@ def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Taki
     stretch_at = pace.stretch_at
     if stretch_at is None or now - stretch_at >= plan.ramp_every:
         stretch_at = now
-    return Taking(
+    return Reservation(
         at=at,
         cost=timedelta(microseconds=math.ceil(1_000_000 / rate_at(pace, plan, now))),
         stretch_at=stretch_at,

@@ -17,7 +17,7 @@ class RedriveResult(StrEnum):
     STARTED = "started"
     SENT_SINCE = "sent_since"
     GOES_WITH = "goes_with"
-    NOT_WRITTEN_TO = "not_written_to"
+    RECEIVES_NO_EMAIL = "receives_no_email"
     NO_SCHEDULE = "no_schedule"
     PAUSED = "paused"
 

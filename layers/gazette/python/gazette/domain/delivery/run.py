@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.feedback.experiment import EVERYBODYS, Variant
+from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.model import RunKey, StoredEvent, Window
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
@@ -120,7 +120,7 @@ class Run:
     nonce: str = ""
     message_id: str = ""
     detail: str = ""
-    variant: Variant = EVERYBODYS
+    variant: Variant = DEFAULT_VARIANT
     locale: str = ""
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()

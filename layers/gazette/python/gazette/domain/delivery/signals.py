@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from gazette.domain.delivery.run import Reason
-from gazette.domain.feedback.experiment import EVERYBODYS, Variant
+from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.model import Window
 
 
@@ -27,7 +27,7 @@ class Claim:
     window: Window
     deadline: datetime
     nonce: str
-    variant: Variant = EVERYBODYS
+    variant: Variant = DEFAULT_VARIANT
     locale: str = ""
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()

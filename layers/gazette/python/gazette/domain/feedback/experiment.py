@@ -28,7 +28,7 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class ExperimentPeriod:
     """From when to when an experiment ran, in UTC; `until` is None while it runs.
 
     An experiment that was stopped and started again has one course, which includes the pause.
@@ -46,7 +46,7 @@ class Variant:
     experiment: str = ""
 
 
-EVERYBODYS = Variant()
+DEFAULT_VARIANT = Variant()
 """The variant of everybody while there is no experiment."""
 
 
@@ -73,7 +73,7 @@ def variant_of(user_id: str, running: Experiment | None) -> Variant:
     only the readers between the old and the new end of a range.
     """
     if running is None:
-        return EVERYBODYS
+        return DEFAULT_VARIANT
     digest = hashlib.sha256(f"{running.name}\n{user_id}".encode()).digest()
     place = int.from_bytes(digest[:8]) * sum(weight for _, weight in running.weights) >> 64
     for variation, weight in running.weights:

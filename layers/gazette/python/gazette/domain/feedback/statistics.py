@@ -18,7 +18,7 @@ class Measure(StrEnum):
 
     `SENT`: there is a delivery event, which proves that the provider accepted it. `DELIVERED`: it
     was reported as delivered, or the reader acted on it. `DELAYED`: delayed, and nothing else so
-    far. `NO_WORD`: neither delivered nor bounced, rejected or delayed.
+    far. `UNCONFIRMED`: neither delivered nor bounced, rejected or delayed.
     """
 
     SENT = "sent"
@@ -30,7 +30,7 @@ class Measure(StrEnum):
     UNSUBSCRIBED = "unsubscribed"
     REJECTED = "rejected"
     DELAYED = "delayed"
-    NO_WORD = "no word"
+    UNCONFIRMED = "unconfirmed"
 
 
 class Dimension(StrEnum):
@@ -77,7 +77,7 @@ def measures_of(email: Engagement) -> list[Measure]:
     if EngagementEvent.REJECTED in told:
         fate.append(Measure.REJECTED)
     if not fate:
-        fate.append(Measure.DELAYED if EngagementEvent.DELAYED in told else Measure.NO_WORD)
+        fate.append(Measure.DELAYED if EngagementEvent.DELAYED in told else Measure.UNCONFIRMED)
     return [Measure.SENT, *fate, *acts]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Protocol
 
-from gazette.domain.feedback.experiment import Course, Experiment
+from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 
 HeldCategories = Callable[[], Collection[str]]
 """Returns the categories that are on hold. A change takes effect within a minute. Never raises."""
@@ -30,5 +30,5 @@ class Experiments(Protocol):
     def stop(self, at: datetime) -> None:
         """Stop the experiment: everybody gets variation 1. Can be repeated."""
 
-    def courses(self) -> Mapping[str, Course]:
+    def periods(self) -> Mapping[str, ExperimentPeriod]:
         """Return from when to when each experiment ran, by name."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from gazette.domain.delivery.batch import Batch, Counted
+from gazette.domain.delivery.batch import Batch, BatchRun
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
@@ -77,7 +77,7 @@ class Runs(Protocol):
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """Yield every run of a user, of all schedules."""
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
+    def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Yield the runs that are due in a slot, except immediate ones.
 
         Eventually consistent: a run that was written in the last seconds may be missing or
@@ -196,7 +196,7 @@ class CategoryHolds(Protocol):
 class Engagements(Protocol):
     """What became of emails, by run. The rows do not depend on order or repetition of events."""
 
-    def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
+    def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         """Record that the event happened to the email of `run`, unless it has happened before `at`.
 
         Stored with the locale, the variant and the categories of `run`. Returns whether the event

@@ -29,7 +29,7 @@ class Mailer(Protocol):
 class EvidenceLog(Protocol):
     """Up to which sending time delivery events have arrived."""
 
-    def note(self, sent_at: datetime) -> None:
+    def record(self, sent_at: datetime) -> None:
         """Record that a delivery event of an email sent at this instant has been processed."""
 
     def latest(self) -> datetime | None:

@@ -19,7 +19,7 @@ MESSAGES_A_CALL = 10
 """The most messages of one SendMessageBatch."""
 
 
-Said = ChoosePreferences | ChangeFollow | MarkActive
+BusCommand = ChoosePreferences | ChangeFollow | MarkActive
 """What Gazette itself puts on the bus: readers' choices on its pages, and signs of life."""
 
 
@@ -105,7 +105,7 @@ FollowersQueue = Queue[Walk | FollowerPage]
 class Bus(Protocol):
     """The bus that services put events on."""
 
-    def put(self, said: Sequence[Said]) -> bool:
+    def put(self, commands: Sequence[BusCommand]) -> bool:
         """Put what readers said on the bus; False if the bus accepted none of it.
 
         Raises Unavailable if it did not accept some of it, or if that is not known.

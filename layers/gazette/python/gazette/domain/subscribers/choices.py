@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequencies
-from gazette.domain.subscribers.history import History, remember, turns
+from gazette.domain.subscribers.history import History, remember, without_repeats
 
 ValueT = TypeVar("ValueT")
 
@@ -142,7 +142,7 @@ def _counting(of_service: History[ValueT], of_reader: History[ValueT]) -> ValueT
     The first known value of the service is no change: it may have been so before.
     """
     if of_service and of_reader:
-        changes = turns(of_service)[1:]
+        changes = without_repeats(of_service)[1:]
         is_overtaken = bool(changes) and changes[-1][0] > of_reader[-1][0]
         return of_service[-1][1] if is_overtaken else of_reader[-1][1]
     return [*of_service, *of_reader][-1][1]

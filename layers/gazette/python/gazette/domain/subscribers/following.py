@@ -83,7 +83,7 @@ class Activity:
             side for side in (*self.sides, *sorted(self.former)) if side not in self.walked
         )
 
-    def says_like(self, other: "Activity") -> bool:
+    def has_content_of(self, other: "Activity") -> bool:
         """Whether both have the same content."""
         return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
 

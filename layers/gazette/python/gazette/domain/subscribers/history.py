@@ -45,7 +45,7 @@ def _least_telling(dated: list[tuple[datetime, ValueT]]) -> int:
     return next(between, 0)
 
 
-def turns(history: History[ValueT]) -> History[ValueT]:
+def without_repeats(history: History[ValueT]) -> History[ValueT]:
     """`history` without entries that repeat the one before them."""
     return tuple(entry for entry, is_turn in _with_turns(history) if is_turn)
 

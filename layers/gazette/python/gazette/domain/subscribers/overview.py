@@ -11,7 +11,7 @@ from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Freque
 from gazette.domain.subscribers.subscriber import Subscriber
 
 
-class Told(StrEnum):
+class Notice(StrEnum):
     """The outcome of a reader's request."""
 
     SAVED = "saved"

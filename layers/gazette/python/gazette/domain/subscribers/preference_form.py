@@ -57,7 +57,7 @@ class Problem(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Submission:
     """What the reader asks for. If there are `problems`, by field, none of it may be done."""
 
     act: Act
@@ -68,11 +68,11 @@ class Asked:
 
 def asked(
     sent: Fields, overview: Overview, *, categories: Collection[str], zones: Collection[str]
-) -> Asked:
+) -> Submission:
     """Read the form of a reader who was shown `overview` and offered these values."""
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
     if act in {Act.UNSUBSCRIBE, Act.START}:
-        return Asked(act)
+        return Submission(act)
     return _Reading(sent, overview, act).read(categories, zones)
 
 
@@ -86,7 +86,7 @@ class _Reading:
         self._act = act
         self._problems: dict[str, Problem] = {}
 
-    def read(self, categories: Collection[str], zones: Collection[str]) -> Asked:
+    def read(self, categories: Collection[str], zones: Collection[str]) -> Submission:
         """Everything, in the order of the page."""
         own = dict(self._now.chosen)
         frequency = self._frequency("frequency", own.pop(EVERYTHING, None))
@@ -113,8 +113,8 @@ class _Reading:
             time_zone=time_zone if time_zone != self._now.time_zone else None,
         )
         if self._problems:
-            return Asked(self._act, problems=self._problems)
-        return Asked(self._act, choice, follows)
+            return Submission(self._act, problems=self._problems)
+        return Submission(self._act, choice, follows)
 
     def _follows(self) -> Iterator[tuple[str, FollowState]]:
         for follow in self._overview.follows:

@@ -96,7 +96,7 @@ class Subscriber:
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
     @property
-    def is_written_to(self) -> bool:
+    def receives_email(self) -> bool:
         """Whether a run that was started may still be sent."""
         return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 

@@ -31,7 +31,7 @@ _BREAKER_OPEN_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class StreamPacing:
     """The rate limiter and the circuit breaker of one stream."""
 
     rate_limiter: RateLimiter
@@ -42,7 +42,7 @@ class Lane:
 class Pacing:
     """What pacing needs. `sleep` waits; `random` returns a number from 0 to 1."""
 
-    lanes: Streams[Lane]
+    streams: Streams[StreamPacing]
     clock: Clock
     sleep: Callable[[timedelta], None]
     random: Callable[[], float]
@@ -54,7 +54,7 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
     Raises NotYet if there is none only because `spare` is too short.
     """
     now = pacing.clock()
-    lane = pacing.lanes.of(run.key.schedule)
+    lane = pacing.streams.of(run.key.schedule)
     permit = lane.rate_limiter.reserve(now, now + min(LONGEST_WAIT_FOR_A_PERMIT, spare))
     if permit is NoPermit.BUSY and spare < LONGEST_WAIT_FOR_A_PERMIT:
         raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
@@ -95,11 +95,11 @@ def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pa
     change nothing, and an email that never reached the provider proves nothing. Call it after the
     commit, which must not wait for it. Raises Unavailable; the next attempt reports it again.
     """
-    lane = pacing.lanes.of(run.key.schedule)
+    lane = pacing.streams.of(run.key.schedule)
     if isinstance(outcome, RefusedAccount):
         now = pacing.clock()
         lane.breaker.trip(outcome.detail, now)
         if outcome.every_stream:
-            pacing.lanes.beside(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
+            pacing.streams.beside(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
     elif permit.is_probe and isinstance(outcome, Accepted | RefusedForGood):
         lane.breaker.reset()

@@ -73,7 +73,7 @@ def prepare(key: RunKey, *, context: DeliveryContext) -> Prepared | Delivery | N
         waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
         return Delivery(run, not_before, waiting_for)
     if run.is_unclaimed and gives_way(chain.newer, runs=context.runs):
-        return _left_to_a_later_number(run, chain.newer[0], context)
+        return _left_to_a_later_run(run, chain.newer[0], context)
     if _is_too_late(run, context):
         return _skipped(run, Reason.TOO_LATE, context)
     older = settle_older(
@@ -91,7 +91,7 @@ def prepare(key: RunKey, *, context: DeliveryContext) -> Prepared | Delivery | N
     excluded = 0
     while (due := events_due(run, older, window, context=context)).sent or due.held:
         subscriber = context.subscribers.get(key.user_id)
-        if not isinstance(subscriber, Subscriber) or not subscriber.is_written_to:
+        if not isinstance(subscriber, Subscriber) or not subscriber.receives_email:
             return _skipped(run, why_not_sent(subscriber), context)
         if instead := without_held(run, due, excluded=excluded, context=context):
             return replace(instead, expired=count_expired(due.expired, context=context))
@@ -127,7 +127,7 @@ def prepare(key: RunKey, *, context: DeliveryContext) -> Prepared | Delivery | N
     return replace(done, expired=count_expired(due.expired, context=context))
 
 
-def _left_to_a_later_number(run: Run, newest: Run, context: DeliveryContext) -> Delivery:
+def _left_to_a_later_run(run: Run, newest: Run, context: DeliveryContext) -> Delivery:
     """Supersede the run; its remaining events go with the newest run, or one behind it.
 
     Sent under its own sequence, it would stand before what was sent earlier, and nobody who looks

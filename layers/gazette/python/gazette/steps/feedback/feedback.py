@@ -100,11 +100,11 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
         return Recorded(run, is_of_unknown_attempt=True)
     if run and event.type is not DeliveryEventType.RENDERING_FAILED:
         run = apply(run, Evidence(event.attempt, event.message_id), runs=context.runs)
-    context.evidence_log.note(event.sent_at)
+    context.evidence_log.record(event.sent_at)
     engagement = engagement_of(event)
     if run is None or engagement is None:
         return Recorded(run)
-    is_first = context.engagements.note(run, engagement, event.happened_at)
+    is_first = context.engagements.record(run, engagement, event.happened_at)
     if event.type in context.signs_of_life:
         _mark_active(run, event, context.bus)
     return Recorded(run, is_first)

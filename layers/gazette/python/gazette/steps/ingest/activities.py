@@ -12,7 +12,7 @@ from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.subscriber import Erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
-from gazette.steps.ingest.followers import bring_to, set_out
+from gazette.steps.ingest.followers import route_to_followers, start_walk
 from gazette.steps.routing.follows import forget_follow, forgotten_until, remember_follow
 from gazette.steps.routing.route import reroute
 
@@ -45,7 +45,7 @@ def create_activity(
             stored, outcome = amended, Outcome.AMENDED
         else:
             outcome = Outcome.DUPLICATE
-        set_out(
+        start_walk(
             stored,
             activities=activities,
             followers_queue=followers_queue,
@@ -62,7 +62,7 @@ def _outdated_sides(given: Activity, stored: Activity | Retracted) -> tuple[str,
     A worker may have died after it wrote a follower's event, before it read the activity again, and
     after the walk with the current version had passed that follower.
     """
-    if isinstance(stored, Retracted) or given.says_like(stored):
+    if isinstance(stored, Retracted) or given.has_content_of(stored):
         return ()
     return (*given.sides, *stored.sides, *sorted(stored.former))
 
@@ -76,7 +76,7 @@ def retract_activity(
 ) -> Outcome:
     """Withdraw an activity, even before it arrives, from all followers who have it."""
     stored = activities.retract(command.entity, command.id)
-    set_out(stored, activities=activities, followers_queue=followers_queue, context=context)
+    start_walk(stored, activities=activities, followers_queue=followers_queue, context=context)
     return Outcome.RETRACTED
 
 
@@ -96,7 +96,7 @@ def change_follow(
         return Outcome.ERASED
     found = list(activities.since(entity, max(at, context.clock() - LATE_FOLLOW)))
     for activity in readable(found):
-        bring_to(activity, [follow], activities=activities, context=context)
+        route_to_followers(activity, [follow], activities=activities, context=context)
     if len(follow.changes) > 1:
         reroute(user_id, context=context)
     require_readable(found)

@@ -12,11 +12,11 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.profiles import is_still, latest_of, reroute_waiting
 from gazette.steps.subscribers.schedules import set_schedules
 from gazette.steps.subscribers.sunset import mark_active
-from gazette.steps.time_budget import unhurried
+from gazette.steps.time_budget import unlimited
 
 
 def choose_preferences(
-    command: ChoosePreferences, *, context: RoutingContext, time_left: TimeLeft = unhurried
+    command: ChoosePreferences, *, context: RoutingContext, time_left: TimeLeft = unlimited
 ) -> Outcome:
     """Store a reader's choice and apply it. Safe to repeat, in any order.
 

@@ -21,7 +21,7 @@ PAGES_A_WALK = 1000
 """Pages that one walk queues before it continues in another message."""
 
 
-def set_out(
+def start_walk(
     stored: Activity | Retracted,
     *,
     activities: Activities,
@@ -43,7 +43,9 @@ def set_out(
             walks.append(Walk(stored.entity.key, stored.id, side))
         else:
             try:
-                bring_to(stored, followers, activities=activities, context=context, whole_side=side)
+                route_to_followers(
+                    stored, followers, activities=activities, context=context, whole_side=side
+                )
             except UnreadableRow as row:
                 unreadable.append(row)
     if walks:
@@ -51,7 +53,7 @@ def set_out(
     require_readable(unreadable)
 
 
-def bring(
+def walk_followers(
     message: Walk | FollowerPage,
     *,
     activities: Activities,
@@ -70,11 +72,11 @@ def bring(
     if not isinstance(activity, Activity):
         return 0
     if isinstance(message, FollowerPage):
-        return _bring_page(message, activity, activities, context)
+        return _route_page(message, activity, activities, context)
     return _walk(message, activity, activities, followers_queue, context.follows)
 
 
-def bring_to(
+def route_to_followers(
     activity: Activity,
     followers: Sequence[Follow | UnreadableRow],
     *,
@@ -100,7 +102,7 @@ def bring_to(
             return
         latest = activities.get(activity.entity.key, activity.id)
         if not isinstance(latest, Activity) or (
-            not whole_side and (activity.retracted or latest.says_like(activity))
+            not whole_side and (activity.retracted or latest.has_content_of(activity))
         ):
             return
         activity, known = latest, {}
@@ -117,14 +119,14 @@ def _retract(activity: Activity, users: Sequence[str], context: RoutingContext) 
     require_readable(unreadable)
 
 
-def _bring_page(
+def _route_page(
     page: FollowerPage, activity: Activity, activities: Activities, context: RoutingContext
 ) -> int:
     """A page is a range of user ids: new followers make it longer."""
     after, brought = page.after, 0
     while True:
         some = context.follows.page(page.side, after=after, through=page.through, limit=PAGE)
-        bring_to(activity, some, activities=activities, context=context)
+        route_to_followers(activity, some, activities=activities, context=context)
         brought += len(some)
         if len(some) < PAGE:
             return brought

@@ -12,7 +12,7 @@ from gazette.domain.ports.stores import Suppressions
 from gazette.domain.scheduling.lifetime import is_rare
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import Preferences, ReaderChoices
-from gazette.domain.subscribers.history import History, remember, turns
+from gazette.domain.subscribers.history import History, remember, without_repeats
 from gazette.domain.subscribers.subscriber import (
     Early,
     Erased,
@@ -25,7 +25,7 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.routing.route import reroute
 from gazette.steps.subscribers.schedules import set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
-from gazette.steps.time_budget import unhurried
+from gazette.steps.time_budget import unlimited
 
 
 def change_subscriber(
@@ -156,7 +156,7 @@ def reroute_waiting(
     context: RoutingContext,
     *,
     only_arrived: bool = False,
-    time_left: TimeLeft = unhurried,
+    time_left: TimeLeft = unlimited,
 ) -> None:
     """Route the waiting events again if anything has changed that they were routed by.
 
@@ -173,7 +173,7 @@ def reroute_waiting(
 def _digest_of(subscriber: Subscriber) -> str:
     """A short text that stands for the choices, the pause, and days further apart than a week."""
     content: list[object] = [
-        [at.isoformat(), dict(chosen)] for at, chosen in turns(subscriber.choices)
+        [at.isoformat(), dict(chosen)] for at, chosen in without_repeats(subscriber.choices)
     ]
     if subscriber.pause:
         content.append([subscriber.pause.until.isoformat(), subscriber.pause.time_zone])

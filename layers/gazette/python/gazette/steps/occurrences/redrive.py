@@ -98,10 +98,10 @@ def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
 def _why_not_started(failed: Run, context: RedriveContext) -> Redriven | None:
     """Why the reader gets no email now; None if they do."""
     reader = context.subscribers.get(failed.key.user_id)
-    if not isinstance(reader, Subscriber) or not reader.is_written_to:
-        return Redriven(failed, RedriveResult.NOT_WRITTEN_TO, reason=why_not_sent(reader))
+    if not isinstance(reader, Subscriber) or not reader.receives_email:
+        return Redriven(failed, RedriveResult.RECEIVES_NO_EMAIL, reason=why_not_sent(reader))
     if context.suppressions.holds(address_hash(reader.email)):
-        return Redriven(failed, RedriveResult.NOT_WRITTEN_TO, reason=Reason.SUPPRESSED)
+        return Redriven(failed, RedriveResult.RECEIVES_NO_EMAIL, reason=Reason.SUPPRESSED)
     if reader.pause and reader.pause.holds_at(context.clock()):
         return Redriven(failed, RedriveResult.PAUSED)
     return None

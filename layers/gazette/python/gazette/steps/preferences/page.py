@@ -9,8 +9,8 @@ from gazette.domain.ports.queues import Bus
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.overview import Overview, Told, next_digest
-from gazette.domain.subscribers.preference_form import Act, Asked
+from gazette.domain.subscribers.overview import Notice, Overview, next_digest
+from gazette.domain.subscribers.preference_form import Act, Submission
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.choices import choose_preferences
@@ -25,7 +25,7 @@ SHOWN = 100
 """Follows on the page: one more would not make it easier to find the one."""
 
 
-def look(user_id: str, *, context: RoutingContext) -> Overview | None:
+def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
     """The reader as they are stored now; None where nothing, or no longer anything, is known."""
     reader = context.subscribers.get(user_id)
     if not isinstance(reader, Subscriber):
@@ -87,22 +87,22 @@ def save(
     return True
 
 
-def do(
+def perform(
     user_id: str,
-    asked: Asked,
+    submission: Submission,
     *,
     bus: Bus,
     suppressions: Suppressions,
     context: RoutingContext,
     time_left: TimeLeft,
-) -> Told:
+) -> Notice:
     """Press a button; what is wrong with a field is told and nothing else done.
 
     What could not be finished within `time_left` of the invocation is not told as saved.
     """
-    if asked.problems:
-        return Told.WRONG
-    if asked.act is Act.UNSUBSCRIBE:
+    if submission.problems:
+        return Notice.WRONG
+    if submission.act is Act.UNSUBSCRIBE:
         unsubscribe(
             user_id,
             subscribers=context.subscribers,
@@ -110,16 +110,21 @@ def do(
             schedules=context.schedules,
             runs=context.runs,
         )
-        return Told.UNSUBSCRIBED
-    if asked.act is Act.START:
+        return Notice.UNSUBSCRIBED
+    if submission.act is Act.START:
         back = resubscribe(user_id, suppressions=suppressions, context=context)
-        return Told.STARTED if back else Told.NOT_STARTED
+        return Notice.STARTED if back else Notice.NOT_STARTED
     try:
         saved = save(
-            user_id, asked.choice, asked.follows, bus=bus, context=context, time_left=time_left
+            user_id,
+            submission.choice,
+            submission.follows,
+            bus=bus,
+            context=context,
+            time_left=time_left,
         )
     except (NotYet, Unavailable, UnreadableRow):
-        return Told.UNSURE
+        return Notice.UNSURE
     if not saved:
-        return Told.NOT_SAVED
-    return Told.SAVED if asked.choice != NOTHING or asked.follows else Told.UNCHANGED
+        return Notice.NOT_SAVED
+    return Notice.SAVED if submission.choice != NOTHING or submission.follows else Notice.UNCHANGED

@@ -9,11 +9,11 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Engagements
 from gazette.domain.ports.queues import Bus
 from gazette.domain.ports.stores import Suppressions
-from gazette.domain.subscribers.overview import Overview, Told
+from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Fields, Problem, asked
 from gazette.steps.context import RoutingContext
-from gazette.steps.preferences.page import do, look
-from gazette.steps.subscribers.unsubscribe import note_left_by, unsubscribe
+from gazette.steps.preferences.page import perform, read_overview
+from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscribe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Shown:
     """
 
     overview: Overview
-    told: Told | None = None
+    notice: Notice | None = None
     problems: Mapping[str, Problem] = field(default_factory=dict)
     sent: Fields | None = None
 
@@ -62,11 +62,11 @@ def submit(
     try:
         sent = read_form()
     except UnreadableForm:
-        return Shown(overview=overview, told=Told.UNREADABLE)
+        return Shown(overview=overview, notice=Notice.UNREADABLE)
     wanted = asked(sent, overview, categories=context.categories(overview), zones=context.zones())
     if not wanted.problems:
         context.announce()
-    told = do(
+    notice = perform(
         email.user_id,
         wanted,
         bus=context.bus,
@@ -74,11 +74,11 @@ def submit(
         context=context.routing,
         time_left=time_left,
     )
-    if told is Told.WRONG:
-        return Shown(overview=overview, told=told, problems=wanted.problems, sent=sent)
-    if told is Told.UNSUBSCRIBED:
-        _note_left_by(email, context)
-    return Shown(overview=_overview(email.user_id, context), told=told)
+    if notice is Notice.WRONG:
+        return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
+    if notice is Notice.UNSUBSCRIBED:
+        _record_unsubscribed(email, context)
+    return Shown(overview=_overview(email.user_id, context), notice=notice)
 
 
 def leave(email: RunKey, *, context: PageContext) -> bool:
@@ -94,12 +94,12 @@ def leave(email: RunKey, *, context: PageContext) -> bool:
         runs=context.routing.runs,
     )
     if found:
-        _note_left_by(email, context)
+        _record_unsubscribed(email, context)
     return found
 
 
-def _note_left_by(email: RunKey, context: PageContext) -> None:
-    note_left_by(
+def _record_unsubscribed(email: RunKey, context: PageContext) -> None:
+    record_unsubscribed(
         email,
         runs=context.routing.runs,
         engagements=context.engagements,
@@ -108,7 +108,7 @@ def _note_left_by(email: RunKey, context: PageContext) -> None:
 
 
 def _overview(user_id: str, context: PageContext) -> Overview:
-    overview = look(user_id, context=context.routing)
+    overview = read_overview(user_id, context=context.routing)
     if overview is None:
         raise InvalidToken("Nothing is known of this subscriber.")
     return overview

@@ -30,7 +30,7 @@ from gazette.steps.routing.late_writes import restamp_if_late
 from gazette.steps.routing.move import extend, move, raise_epochs_under, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import ensure_schedule
-from gazette.steps.time_budget import require_time, unhurried
+from gazette.steps.time_budget import require_time, unlimited
 
 _AT_ONCE = 100
 
@@ -69,7 +69,7 @@ def reroute(
     *,
     context: RoutingContext,
     only_arrived: bool = False,
-    time_left: TimeLeft = unhurried,
+    time_left: TimeLeft = unlimited,
 ) -> None:
     """Route a reader's waiting events again, after choices or follows changed. Safe to repeat.
 

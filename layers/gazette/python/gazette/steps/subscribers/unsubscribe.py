@@ -51,12 +51,14 @@ def withdraw_and_stop(
     raise_epochs(runs.of_user(user_id), runs=runs)
 
 
-def note_left_by(email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock) -> None:
+def record_unsubscribed(
+    email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock
+) -> None:
     """Record that a reader left by a link of this email. If that fails, leaving does not."""
     with suppress(Unavailable):
         run = runs.get(email)
         if run:
-            engagements.note(run, EngagementEvent.UNSUBSCRIBED, clock())
+            engagements.record(run, EngagementEvent.UNSUBSCRIBED, clock())
 
 
 def settle_suppression(

@@ -88,7 +88,7 @@ def latest_batches(number: int, *, context: BatchContext) -> list[BatchView]:
     return [_view(batch, context) for batch in context.batches.latest(number)]
 
 
-def look_at_batch(slot: datetime, *, context: BatchContext) -> BatchView:
+def read_batch(slot: datetime, *, context: BatchContext) -> BatchView:
     """The batch of a slot, whether anything is due in it or not."""
     return _view(context.batches.get(slot), context)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.batch import Counted
+from gazette.domain.delivery.batch import BatchRun
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.delivery.pace import NoPermit, Permit
@@ -24,7 +24,7 @@ from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
-from gazette.steps.delivery.pacing import Lane, Pacing
+from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
@@ -75,7 +75,7 @@ def dry_run_redrive(failed: Run, *, context: DryRunContext) -> tuple[Redriven, D
         failed,
         context=RedriveContext(
             runs=runs,
-            schedules=_Numbers(context.schedules),
+            schedules=_Sequences(context.schedules),
             subscribers=context.subscribers,
             suppressions=context.suppressions,
             queue=_Queue(),
@@ -106,8 +106,9 @@ def _dry_run(key: RunKey, runs: "_Runs", context: DryRunContext) -> DryRun | Non
         link_maker=_Links(),
         mailer=mailer,
         pacing=Pacing(
-            lanes=Streams(
-                digest=_lane(context.gauges.digest), immediate=_lane(context.gauges.immediate)
+            streams=Streams(
+                digest=_stream_pacing(context.gauges.digest),
+                immediate=_stream_pacing(context.gauges.immediate),
             ),
             clock=context.clock,
             sleep=lambda _: None,
@@ -147,7 +148,7 @@ class _Runs:
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         return self.stored.of_user(user_id)
 
-    def of_batch(self, slot: datetime) -> Iterator[Counted | UnreadableRow]:
+    def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         return self.stored.of_batch(slot)
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
@@ -177,7 +178,7 @@ def _is_behind(key: RunKey, found: Iterable[RunKey], last: RunKey) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
+class _Sequences:
     """The port `RunSequences`: reads what is stored, and spends no sequence."""
 
     stored: RunSequences
@@ -232,9 +233,9 @@ class _RateLimiter:
         """Stays as it is."""
 
 
-def _lane(gauge: PaceGauge) -> Lane:
+def _stream_pacing(gauge: PaceGauge) -> StreamPacing:
     rate_limiter = _RateLimiter(gauge)
-    return Lane(rate_limiter=rate_limiter, breaker=rate_limiter)
+    return StreamPacing(rate_limiter=rate_limiter, breaker=rate_limiter)
 
 
 class _Renderer:

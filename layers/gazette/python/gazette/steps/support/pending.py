@@ -22,7 +22,7 @@ class Waiting:
     by_schedule: Mapping[str, tuple[Event, ...]]
 
 
-def look_at_waiting(
+def read_pending(
     user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory, clock: Clock
 ) -> Waiting | None:
     """Read the waiting events, and write nothing. Returns None if there is no profile.

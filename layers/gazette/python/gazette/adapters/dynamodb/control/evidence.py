@@ -19,7 +19,7 @@ class DynamoEvidenceLog:
         bind(ControlRow, table_name)
         self._noted: datetime | None = None
 
-    def note(self, sent_at: datetime) -> None:
+    def record(self, sent_at: datetime) -> None:
         """One conditional UpdateItem, or none."""
         if self._noted and sent_at < self._noted + _COARSE:
             return

@@ -8,12 +8,12 @@ from gazette.adapters.cached import Cached
 from gazette.adapters.dynamodb.client import bind, decoded, translated
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.feedback.experiment import Course, Experiment, experiment
+from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod, experiment
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import RunningExperiment
 
 _KEY = ("experiment", "email")
-_COURSE = "course"
+_PERIOD = "period"
 
 
 class DynamoExperiments:
@@ -39,11 +39,11 @@ class DynamoExperiments:
 
         The course is written first, so that no experiment runs without one.
         """
-        known = self.courses()
-        before = known.get(wanted.name, Course(wanted.since, None))
+        known = self.periods()
+        before = known.get(wanted.name, ExperimentPeriod(wanted.since, None))
         self._end(known, wanted.since, but=wanted.name)
         with translated():
-            ControlRow(_COURSE, wanted.name, since=min(before.since, wanted.since)).save()
+            ControlRow(_PERIOD, wanted.name, since=min(before.since, wanted.since)).save()
             ControlRow(
                 *_KEY,
                 since=wanted.since,
@@ -55,20 +55,20 @@ class DynamoExperiments:
         """One DeleteItem first; then one Query, and one PutItem if an experiment was running."""
         with translated():
             ControlRow(*_KEY).delete()
-        self._end(self.courses(), at)
+        self._end(self.periods(), at)
 
-    def courses(self) -> Mapping[str, Course]:
+    def periods(self) -> Mapping[str, ExperimentPeriod]:
         """One strongly consistent Query."""
         with translated():
-            rows = list(ControlRow.query(_COURSE, consistent_read=True))
-        return {row.id: decoded(row, _course, needs=("since",)) for row in rows}
+            rows = list(ControlRow.query(_PERIOD, consistent_read=True))
+        return {row.id: decoded(row, _period, needs=("since",)) for row in rows}
 
     @staticmethod
-    def _end(courses: Mapping[str, Course], at: datetime, *, but: str = "") -> None:
-        for name, course in courses.items():
-            if course.until is None and name != but:
+    def _end(periods: Mapping[str, ExperimentPeriod], at: datetime, *, but: str = "") -> None:
+        for name, period in periods.items():
+            if period.until is None and name != but:
                 with translated():
-                    ControlRow(_COURSE, name, since=course.since, until=at).save()
+                    ControlRow(_PERIOD, name, since=period.since, until=at).save()
 
 
 def _experiment(row: ControlRow) -> Experiment:
@@ -77,8 +77,8 @@ def _experiment(row: ControlRow) -> Experiment:
     return experiment(row.name or "", weights, row.since)
 
 
-def _course(row: ControlRow) -> Course:
-    return Course(row.since, row.until)
+def _period(row: ControlRow) -> ExperimentPeriod:
+    return ExperimentPeriod(row.since, row.until)
 
 
 def running_experiment(table_name: str, *, clock: Clock) -> RunningExperiment:

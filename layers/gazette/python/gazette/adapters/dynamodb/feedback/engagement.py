@@ -27,7 +27,7 @@ class DynamoEngagements:
         bind(EngagementRow, table_name, connections=connections)
         self._retention = retention
 
-    def note(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
+    def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         """One conditional UpdateItem."""
         slot, first = slot_of(run.due_at), _FIRST[event]
         partition = shard_of(run.key.user_id, PARTITIONS)

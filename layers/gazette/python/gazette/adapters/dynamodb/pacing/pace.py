@@ -31,7 +31,7 @@ from gazette.domain.delivery.pace import (
     PaceReading,
     Permit,
     Quota,
-    Taking,
+    Reservation,
     is_used_up,
     read,
     take,
@@ -166,7 +166,7 @@ class DynamoRateLimiter:
                 return Pace()
 
 
-def _changes(known: Pace, wanted: Taking) -> list[Action]:
+def _changes(known: Pace, wanted: Reservation) -> list[Action]:
     """The updates to write; additions for numbers that other workers may change meanwhile."""
     cost = wanted.cost // MICROSECOND
     is_queued = known.next_at == wanted.at
@@ -191,7 +191,7 @@ def _changes(known: Pace, wanted: Taking) -> list[Action]:
     return changes
 
 
-def _still(known: Pace, wanted: Taking, *, now: datetime, latest: datetime) -> Condition:
+def _still(known: Pace, wanted: Reservation, *, now: datetime, latest: datetime) -> Condition:
     """The row is in the same kind of state as the cached one.
 
     Workers wait or do not; the ramp's stretch, the day, the quota and the breaker are the same.
