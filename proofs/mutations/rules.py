@@ -117,10 +117,10 @@ RULES: Final = (
     Mutation(
         "a waiting message is returned to its queue",
         "observability.py",
-        '            logger().warning("message kept for later", why=str(why), '
+        '            logger().warning("returned to queue", why=str(why), '
         "message_id=record.message_id)\n"
         "            raise\n",
-        '            logger().warning("message kept for later", why=str(why), '
+        '            logger().warning("returned to queue", why=str(why), '
         "message_id=record.message_id)\n",
         "tests/functions/delivery/test_outcomes.py"
         "::test_what_is_refused_for_now_goes_to_resend_which_hides_it",

@@ -115,7 +115,7 @@ def test_what_is_refused_for_now_goes_to_resend_which_hides_it(
     given = records(message)
     given["Records"][0]["receiptHandle"] = received["ReceiptHandle"]
     assert cloud.invoke("resend", given) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
-    assert "message kept for later" in logs.getvalue()
+    assert "returned to queue" in logs.getvalue()
     (hidden,) = [
         request for name, request in cloud.meter.requests if name == "sqs.ChangeMessageVisibility"
     ]

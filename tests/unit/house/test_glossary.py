@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "glossary.md"
 CODE = ("benchmarks", "cli", "demo", "functions", "infra", "layers/gazette", "proofs", "tests")
 GONE: dict[str, str] = {
-    "asked every": "read interval",
     "batches table": "control table",
     "brake lever": "circuit breaker",
     "brakes": "circuit breakers, or holds",

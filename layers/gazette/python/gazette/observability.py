@@ -78,7 +78,7 @@ def each_message(
             handle(record, time_left)
         except NotYet as why:
             count("returned_to_queue")
-            logger().warning("message kept for later", why=str(why), message_id=record.message_id)
+            logger().warning("returned to queue", why=str(why), message_id=record.message_id)
             raise
         except Exception as err:
             count("failed")

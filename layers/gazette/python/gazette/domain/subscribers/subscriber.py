@@ -92,7 +92,7 @@ class Subscriber:
 
     @property
     def has_left(self) -> bool:
-        """Whether nothing may be sent, or kept for later."""
+        """Whether nothing may be sent or stored for them."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
     @property
