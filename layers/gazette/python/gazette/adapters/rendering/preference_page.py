@@ -72,7 +72,7 @@ class PreferencePages:
             "reader": reader,
             "overview": overview,
             "zone": zone_of(reader.time_zone),
-            "told": notice,
+            "notice": notice,
             "problems": dict(problems or {}),
             "form": form,
             "labels": {name: label for name, label, _ in (*form["categories"], *form["follows"])},
