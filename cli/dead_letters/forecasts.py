@@ -15,64 +15,64 @@ from cli.shared.console import printable
 from cli.shared.formatting import moment
 
 AGAIN = "again"
-"""It is worked off as if it came for the first time."""
+"""It is processed as if it were delivered for the first time."""
 
-COMES_BACK = "comes_back"
+FAILS_AGAIN = "fails_again"
 """Its function cannot read it, today or later."""
 
 STAYS = "stays"
-"""It has no queue to be brought back to."""
+"""It has no queue to go back to."""
 
 ForecastOf = Callable[[RunKey, bool], Forecast]
-"""What a redrive does with the run of a letter, which was given up or not."""
+"""Forecasts the redrive of a run; the flag says whether it had exhausted its attempts."""
 
 WAITING_FOR: Mapping[WaitingFor, str] = {
-    WaitingFor.PAUSE_OVER: "the provider refused it for the moment; it is tried again at {at}",
-    WaitingFor.COLLECTED: "it still collects what happens; it goes out from {at} on",
-    WaitingFor.OLDER_RUN: "an older run of its schedule is not settled; it is tried again at {at}",
-    WaitingFor.PERMIT: "there is no permit to send just now; it is tried again at {at}",
-    WaitingFor.NEXT_DAY: "the sending limit of the day is used up; it is tried again until then",
-    WaitingFor.SENDING_RESUMED: "sending is stopped (gazette sending status); goes out on resume",
+    WaitingFor.PAUSE_OVER: "the provider refused it for now; it is retried at {at}",
+    WaitingFor.COLLECTED: "it still collects events; it is sent from {at} on",
+    WaitingFor.OLDER_RUN: "an older run of its schedule is not settled; it is retried at {at}",
+    WaitingFor.PERMIT: "no send permit is free; it is retried at {at}",
+    WaitingFor.NEXT_DAY: "the daily cap is used up; it waits for the next day",
+    WaitingFor.SENDING_RESUMED: "sending is stopped (gazette sending status); it is sent once "
+    "sending resumes",
 }
 
 _SENT_NOW = (
-    "nobody has sent it, and something waits: it goes out now. If it comes back, the log of its "
+    "it was not sent, and events wait: it is sent now. If it fails again, the log of its "
     "function says why"
 )
 _SENT_AGAIN = (
-    "it may have gone out, and nobody knows; the policy of the stage is to send it once more: that "
-    "happens now"
+    "it may have been sent, and the policy of the stage is to send it again: that happens now"
 )
-_NO_RUN = "its run is not there, or no longer: it changes nothing"
-_UNREADABLE = "its function cannot read it, and it comes back: delete it"
+_NO_RUN = "its run does not exist, or no longer: a redrive changes nothing"
+_UNREADABLE = "its function cannot read it and fails again: delete it"
 
 _OF_ANOTHER_VERSION = (
-    "a row that it needs cannot be read: the log names it; deploy the version that wrote it, or "
-    "mend it, and redrive then"
+    "a row that it needs cannot be read; the log names it. Deploy the release that wrote it, "
+    "or repair the row, then redrive"
 )
 
 _OF_ANOTHER = {
-    Redrive.STARTS_NEXT: "it failed; run {run} starts now, with everything that waits",
+    Redrive.STARTS_NEXT: "it failed; run {run} starts now, with all waiting events",
     Redrive.SENT_SINCE: "run {run}, due {at}, was sent with its events; nothing is sent",
-    Redrive.GOES_WITH: "its events go with run {run}, which is not sent yet and is queued again",
-    Redrive.PAUSED: "{was}; nothing is started: they have paused, and its events go with the "
-    "first email after that",
-    Redrive.NO_SCHEDULE: "{was}; nothing is started: they have no such schedule any more",
+    Redrive.GOES_WITH: "its events go with run {run}, which has not been sent and is queued again",
+    Redrive.PAUSED: "{was}; nothing is started: the reader has paused, and its events go "
+    "with the first email after the pause",
+    Redrive.NO_SCHEDULE: "{was}; nothing is started: the reader no longer has this schedule",
 }
 
 _ENDINGS = {
     Redrive.ALREADY_SENT: "it is not sent again",
-    Redrive.UNKNOWN: "a delivery event settles that, or the sweep, and no redrive",
-    Redrive.BEING_SENT: "no other sends it meanwhile",
-    Redrive.TOO_LATE: "its events go with the next",
+    Redrive.UNKNOWN: "a delivery event or the sweep settles it, and no redrive",
+    Redrive.BEING_SENT: "no second worker sends it meanwhile",
+    Redrive.TOO_LATE: "its events go with the next digest",
     Redrive.NOT_WANTED: "nothing is sent",
 }
 
 
 def answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
-    """What a redrive does, in a word, and why."""
+    """What a redrive does, in one word, and why."""
     if not letter.is_ours:
-        return COMES_BACK, _UNREADABLE
+        return FAILS_AGAIN, _UNREADABLE
     if letter.key is None:
         return (AGAIN if letter.dead.source else STAYS), letter.dead.sentence
     expected = forecast(letter.key, letter.given_up)
@@ -80,7 +80,7 @@ def answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
 
 
 def why(expected: Forecast) -> str:
-    """Why it does that, without content or address."""
+    """Why, without content or address."""
     run = expected.run
     if expected.redrive is Redrive.UNREADABLE:
         return _OF_ANOTHER_VERSION
@@ -102,13 +102,13 @@ def why(expected: Forecast) -> str:
 
 
 def _waiting_for(expected: Forecast) -> str:
-    """What it waits for, and until when; empty where it waits for nothing."""
+    """What it waits for, and until when; empty if it waits for nothing."""
     if expected.waiting_for is None or expected.again_at is None:
         return ""
     return WAITING_FOR[expected.waiting_for].format(at=moment(expected.again_at))
 
 
 def _standing(run: Run) -> str:
-    """What became of it, or would now, and the provider's code for a refusal or unknown outcome."""
+    """The status of the run, why, and the provider's code for a refusal or unknown outcome."""
     code = f" ({printable(run.detail)})" if run.detail else ""
     return f"{run.status}: {words_for(run).why}{code}"

@@ -1,6 +1,6 @@
-"""Every status and reason in plain words: what it means, and what to do.
+"""What each status and reason means, and what to do about it.
 
-A new one is one more line here; a test walks the enums.
+Each member of the enums has a line here; a test walks the enums.
 """
 
 from collections.abc import Mapping
@@ -16,19 +16,19 @@ from gazette.domain.subscribers.suppression import Cause
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """`why` ends a sentence that begins with what became of it; `todo` is one of its own."""
+    """`why` completes a sentence that begins with the status; `todo` is a sentence of its own."""
 
     why: str
     todo: str = "Nothing to do."
 
 
 _ARRIVED = (
-    "If it did not arrive, look for the message id at the provider, and into the spam folder."
+    "If it did not arrive, search for the message id at the provider, and check the spam folder."
 )
-_LOOK = "Look for the run id among the provider's messages (the tag `run`)."
+_LOOK = "Search the provider's messages for the run id (tag `run`)."
 _NEXT = (
-    "Its events go with the next digest; those of an email at once with the next about the same "
-    "thing, if any."
+    "Its events go with the next digest; those of an immediate email with the next one about "
+    "the same entity, if any."
 )
 _SETTLE = (
     "A delivery event settles it; without one, the sweep applies `unknown_policy`. Later runs of "
@@ -38,30 +38,30 @@ _SETTLE = (
 STANDING: Mapping[SubscriberStatus, Words] = {
     SubscriberStatus.ACTIVE: Words("active: email goes out"),
     SubscriberStatus.UNSUBSCRIBED: Words(
-        "unsubscribed: no email goes out, and what happens since is not kept",
-        "They left by the link of an email; a new profile does not bring them back.",
+        "unsubscribed: no email goes out, and new events are not stored",
+        "They left by a link in an email; a new profile does not subscribe them again.",
     ),
     SubscriberStatus.SUPPRESSED: Words(
-        "suppressed: their address must not be written to, and what happens since is not kept",
+        "suppressed: no email may go to their address, and new events are not stored",
         "Put subscriber.changed with another address.",
     ),
     SubscriberStatus.DORMANT: Words(
-        "dormant: nothing was seen of them for long, so no email goes out; what happens is kept",
-        "Their next sign of life (subscriber.active) brings the digests back.",
+        "dormant: no sign of life for a long time, so no email goes out; new events are stored",
+        "Their next sign of life (subscriber.active) resumes the digests.",
     ),
 }
 
 SUPPRESSED_FOR: Mapping[Cause, str] = {
-    Cause.UNSUBSCRIBED: "whoever reads there left by the link of an email",
+    Cause.UNSUBSCRIBED: "its reader left by a link in an email",
     Cause.BOUNCED: "an email to it bounced",
-    Cause.COMPLAINED: "whoever reads there marked an email as spam",
-    Cause.MANUAL: "somebody said so by `gazette suppression`",
+    Cause.COMPLAINED: "its reader marked an email as spam",
+    Cause.MANUAL: "an operator added it with `gazette suppression add`",
 }
 
 STATUS: Mapping[Status, str] = {
-    Status.PENDING: "is due and was not sent yet",
+    Status.PENDING: "is due and has not been sent yet",
     Status.SENDING: "is being sent",
-    Status.RETRYING: "was not sent yet and will be tried again",
+    Status.RETRYING: "has not been sent yet and will be retried",
     Status.UNKNOWN: "may or may not have been sent",
     Status.SENT: "was sent",
     Status.FAILED: "was not sent",
@@ -71,137 +71,141 @@ STATUS: Mapping[Status, str] = {
 
 REASON: Mapping[Reason, Words] = {
     Reason.DUE: Words(
-        "its message is queued, and no worker has claimed it, or it waits for a send permit, an "
+        "no worker has claimed it yet: its message is queued, or it waits for a permit, an "
         "older run, or for sending to resume",
-        "If it stays so for some minutes, look at `gazette sending status`, the log of generate "
-        "(what it awaits) and `gazette dlq show`. The sweep queues it again after an hour.",
+        "If this lasts for more than a few minutes, check `gazette sending status`, the log of"
+        " generate (what it waits for) and `gazette dlq show`. The sweep queues it again after"
+        " an hour.",
     ),
     Reason.CLAIMED: Words(
-        "a worker has claimed it to hand it to the provider",
-        "If it stays so for some minutes, that worker died: the sweep settles it.",
+        "a worker has claimed it and is sending it",
+        "If this lasts for more than a few minutes, that worker has died: the sweep settles it.",
     ),
     Reason.ACCEPTED: Words(
         "the provider accepted it",
         _ARRIVED,
     ),
     Reason.EVIDENCE: Words(
-        "the provider reported an event for it, so it has it",
+        "a delivery event proves that the provider accepted it",
         _ARRIVED,
     ),
     Reason.ASSUMED: Words(
-        "its outcome stayed unknown, and this installation takes that for sent",
+        "its outcome stayed unknown, and the policy of this installation is to assume that it "
+        "was sent",
         f"It may not have arrived. {_LOOK}",
     ),
     Reason.REFUSED_FOR_NOW: Words(
-        "the provider refused it for the moment",
-        f"Nothing: it is tried again after 1, 5 and 30 minutes, 2 and 8 hours, {MAX_REFUSALS} "
-        "times in all.",
+        "the provider refused it for now",
+        f"Nothing to do: it is retried after 1, 5 and 30 minutes, 2 and 8 hours, {MAX_REFUSALS}"
+        " attempts in all.",
     ),
     Reason.REFUSED_FOR_GOOD: Words(
-        "the provider refused this message and would refuse it again",
-        "Look the provider's code up; mostly the address is wrong: put subscriber.changed with "
-        f"the right one. {_NEXT}",
+        "the provider refused this message for good",
+        "Look up the provider's code. Usually the address is wrong: put subscriber.changed "
+        f"with the right one. {_NEXT}",
     ),
     Reason.REFUSED_ACCOUNT: Words(
         "the provider refuses everything from this account",
-        "Every reader waits: look the provider's code up, and the account's sending status, "
-        "identities and limits. `gazette sending status` says when it is tried next.",
+        "Every reader waits. Look up the provider's code, and check the account's sending "
+        "status, identities and limits. `gazette sending status` says when the next attempt "
+        "is.",
     ),
     Reason.ATTEMPTS_EXHAUSTED: Words(
         f"the provider refused it {MAX_REFUSALS} times",
-        f"Look the provider's code up. {_NEXT} Once the provider takes email again, `gazette dlq "
-        "redrive failed --run RUN` sends what waits at once.",
+        f"Look up the provider's code. {_NEXT} Once the provider accepts email again, `gazette "
+        "dlq redrive failed --run RUN` sends the waiting events.",
     ),
     Reason.NOT_ATTEMPTED: Words(
-        "a worker claimed it and ran out of time before the provider was called",
-        "Nothing: it is tried again.",
+        "a worker claimed it and ran out of time before it called the provider",
+        "Nothing to do: it is retried.",
     ),
     Reason.UNCERTAIN: Words(
-        "the provider was called and gave no answer that says whether it has the message",
+        "the provider was called, and no answer says whether it accepted the message",
         _SETTLE,
     ),
     Reason.DEADLINE_PASSED: Words(
-        "the worker that had claimed it is gone, maybe after the provider was called",
+        "the worker that had claimed it died, perhaps after it had called the provider",
         _SETTLE,
     ),
     Reason.POLICY_RESEND: Words(
-        "its outcome stayed unknown, and this installation then sends once more",
-        "Nothing: it is tried again, and may arrive twice.",
+        "its outcome stayed unknown, and the policy of this installation is to send it again",
+        "Nothing to do: it is retried, and may arrive twice.",
     ),
     Reason.CARRIED: Words(
-        "its outcome stayed unknown, and its events go with the next",
-        "Nothing: what was in it may arrive twice.",
+        "its outcome stayed unknown, and its events go with the next run",
+        "Nothing to do: its events may arrive twice.",
     ),
     Reason.CARRIED_INTO: Words(
-        "its outcome stayed unknown, and the next one took its events over",
-        "Nothing: what was in it may have arrived twice.",
+        "its outcome stayed unknown, and the next run took over its events",
+        "Nothing to do: its events may have arrived twice.",
     ),
     Reason.GIVEN_UP: Words(
-        "what was in it may have gone out twice, and no delivery event of either "
-        "email came: it is not sent a third time",
+        "its events may have been sent twice, and no delivery event came for either email: "
+        "they are not sent a third time",
         "Ask the reader whether it arrived. Late delivery events still settle it; if they never "
         "come, look at the alarm given-up.",
     ),
     Reason.SUPERSEDED: Words(
-        "the next one came before anybody had sent it, and took its events over",
-        "If that happens often, generate does not keep up: look at the age of its queue.",
+        "the next run came before it was sent, and took over its events",
+        "If this happens often, generate does not keep up: check the age of its queue.",
     ),
     Reason.EMPTY: Words(
-        "nothing waited",
-        "If something should have: was it put on the right bus, does `gazette quarantine list` "
-        "show it, is its category or follow muted?",
+        "no event waited",
+        "If you expected one: was it put on the right bus, does `gazette quarantine list` show"
+        " it, is its category or follow muted?",
     ),
     Reason.EXPIRED: Words(
-        "everything that had waited expired before an email could show it",
-        "It is lost to them. Look at the runs before it for what held their emails up so long, and "
-        "see that it is over; services may put the events again.",
+        "every waiting event expired before an email could show it",
+        "The reader never sees these events. Check the runs before it for what delayed the "
+        "emails so long, and fix that; services may put the events again.",
     ),
     Reason.CATEGORY_HELD: Words(
-        "everything that waited is of categories that are held",
-        "Its events go with the next digest after they are resumed: `gazette sending status` says "
-        "which, and why.",
+        "every waiting event belongs to a held category",
+        "Its events go with the next digest after the category is resumed. `gazette sending "
+        "status` says which it is, and why.",
     ),
     Reason.TOO_LATE: Words(
-        "its turn came later than this installation allows (max_lateness)",
-        "Its events go with the next. Find out why fan-out was late.",
+        "it was later than this installation allows (max_lateness)",
+        "Its events go with the next digest. Find out why fan-out was late.",
     ),
     Reason.BATCH_CANCELLED: Words(
-        "somebody cancelled the batch of its slot (gazette batch cancel)",
-        "Nothing: its events go with the next.",
+        "an operator cancelled the batch of its slot (gazette batch cancel)",
+        "Nothing to do: its events go with the next digest.",
     ),
     Reason.PREFERENCES_CHANGED: Words(
-        "hour, days or time zone were changed while it waited to be sent",
-        "Nothing: its events go with the digest of the new hour.",
+        "the hour, days or time zone changed while it waited",
+        "Nothing to do: its events go with the digest at the new hour.",
     ),
     Reason.DAILY_CAP: Words(
-        "the cap of a new sending domain (warmup_daily), or what the account may send in 24 hours, "
-        "was used up",
-        "Its events go with the next, a day later; weekly and custom digests wait for the next day "
-        "instead. `gazette batch show` shows both.",
+        "the daily limit of a new sending domain (warmup_daily) or the account's 24-hour quota"
+        " was used up",
+        "Its events go with the next digest, a day later; weekly and custom digests wait for "
+        "the next day instead. `gazette batch show` shows both limits.",
     ),
     Reason.DORMANT: Words(
-        "nothing had been seen of them for long",
-        "Their next sign of life (subscriber.active) brings the digests back, with its events.",
+        "there had been no sign of life for a long time",
+        "Their next sign of life (subscriber.active) resumes the digests, with these events.",
     ),
     Reason.UNSUBSCRIBED: Words("they had unsubscribed"),
     Reason.SUPPRESSED: Words(
-        "their address must not be written to",
-        "Put subscriber.changed with another address; `gazette suppression` knows the old one.",
+        "no email may go to their address",
+        "Put subscriber.changed with another address; `gazette suppression list` shows the old"
+        " one.",
     ),
     Reason.ERASED: Words("they had been erased"),
     Reason.UNKNOWN_SUBSCRIBER: Words(
-        "there was no profile of them", "Put subscriber.changed; its events go with the next."
+        "they had no profile", "Put subscriber.changed; its events go with the next digest."
     ),
 }
 
-_GIVEN_UP = Words("hour, days or time zone were changed before it went out")
-"""A number that a change spent: skipped, where a run that a later one overtook is cancelled."""
+_GIVEN_UP = Words("the hour, days or time zone changed before it was sent")
+"""For a sequence that a change spent: it is skipped, while a superseded run is cancelled."""
 
 DUE: Mapping[Due, str] = {
     Due.PLANNED: "to come",
     Due.OVERDUE: "overdue: fan-out has not started it",
     Due.UNLISTED: "not in the due index, although it should be",
-    Due.OFF: "off: nothing goes out to them",
+    Due.OFF: "off: no email goes to this reader",
 }
 
 OFTEN: Mapping[Frequency, str] = {
@@ -224,7 +228,7 @@ def became(run: Run) -> str:
 
 
 def often(frequency: Frequency) -> str:
-    """How often something is wanted; what is not known goes with the daily digest."""
+    """How often a reader gets something; an unknown frequency is the daily digest."""
     return OFTEN.get(frequency, f"{frequency} ({_OTHER_VERSION}: daily)")
 
 
@@ -233,7 +237,7 @@ _DEPLOY_IT = "Nothing goes out until that version is deployed."
 
 
 def words_for(run: Run) -> Words:
-    """Why a run stands where it stands."""
+    """Why a run has its status."""
     if (run.status, run.reason) == (Status.SKIPPED, Reason.SUPERSEDED):
         return _GIVEN_UP
     return REASON.get(run.reason, Words(f"{run.reason}, as another version of Gazette says"))

@@ -260,7 +260,7 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     (braked,) = rows(run(stage, "show"))
     assert braked[4:] == [
         "waits",
-        "sending is stopped (gazette sending status); goes out on resume",
+        "sending is stopped (gazette sending status); it is sent once sending resumes",
     ]
     DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest).close_by_hand()
     claim = Claim(Window(NOW, NOW), deadline=datetime.now(UTC), nonce="n")
@@ -273,15 +273,14 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     )
     (pausing,) = rows(run(stage, "show"))
     assert pausing[4] == "waits"
-    assert "tried again at" in pausing[5]
+    assert "retried at" in pausing[5]
     claimed = apply(refused, claim, runs=runs())
     apply(claimed, Uncertain(2, "ReadTimeoutError"), runs=runs())
     (unknown,) = rows(run(stage, "show"))
     assert unknown[4] == "unknown"
     assert unknown[5] == (
-        "unknown: the provider was called and gave no answer that says whether it has the "
-        "message (ReadTimeoutError); a delivery event settles that, or the sweep, and no "
-        "redrive"
+        "unknown: the provider was called, and no answer says whether it accepted the message "
+        "(ReadTimeoutError); a delivery event or the sweep settles it, and no redrive"
     )
 
 
@@ -297,7 +296,7 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
     (row,) = rows(run(stage, "show"))
     assert row[4:] == [
         "starts_next",
-        "it failed; run ann-daily-2 starts now, with everything that waits",
+        "it failed; run ann-daily-2 starts now, with all waiting events",
     ]
     assert stage.meter.actions["support"] == READS | {("schedules", "GetItem"), ("runs", "GetItem")}
     done = run(stage, "redrive", "failed", said="y\n")
@@ -337,7 +336,7 @@ def test_what_failed_says_why_nothing_is_started(stage: Cloud, sqs: Sqs) -> None
     said = {row[1]: row[4:] for row in rows(run(stage, "show"))}
     assert said == {
         "bo-daily-1": ["not_wanted", f"{was}they had unsubscribed"],
-        "cy-daily-1": ["no_schedule", f"{was}they have no such schedule any more"],
+        "cy-daily-1": ["no_schedule", f"{was}the reader no longer has this schedule"],
     }
     done = run(stage, "redrive", "failed", "--yes")
     assert {line.split(": ")[1] for line in done.stdout.splitlines()[:-1]} == {
@@ -394,8 +393,8 @@ def test_an_expired_run_and_what_is_no_message_are_told_apart(stage: Cloud, sqs:
     found = {row[1]: row[4] for row in rows(run(stage, "show"))}
     assert found == {
         "gone-daily-1": "no_such_run",
-        'not a message of Gazette: {"user_id": "", "schedule": "daily", "se…': "comes_back",
-        "not a message of Gazette: hello?world hello?world hello?world hell…": "comes_back",
+        'not a message of Gazette: {"user_id": "", "schedule": "daily", "se…': "fails_again",
+        "not a message of Gazette: hello?world hello?world hello?world hell…": "fails_again",
     }
 
 
@@ -410,7 +409,7 @@ def test_other_dead_letters_are_named_by_their_keys_without_content(stage: Cloud
         "followers-dead": ("activity a1 on post#p1", "again"),
         "shard-dead": ("shard 3, slots 2026-11-22T06:10Z to 2026-11-22T06:20Z", "again"),
         "sweep-dead": ("partition 5", "again"),
-        "feedback-dead": ("not a message of Gazette: []", "comes_back"),
+        "feedback-dead": ("not a message of Gazette: []", "fails_again"),
         "ticks-undelivered": ("tick of 2026-11-22T06:10:00Z", "stays"),
     }
 
@@ -486,7 +485,7 @@ def test_nothing_is_redriven_without_a_yes(
 ) -> None:
     sqs.put("sweep-dead", '{"partition": 5}', "?")
     done = run(stage, "redrive", said=answer)
-    assert "sweep-dead: 2: 1 again, 1 comes_back" in done.stdout
+    assert "sweep-dead: 2: 1 again, 1 fails_again" in done.stdout
     assert (done.exit_code == 0) == moves
     assert len(sqs.bodies("sweep-dead")) == (0 if moves else 2)
 
