@@ -2,14 +2,13 @@
 
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-import botocore.session
 import pytest
 from hypothesis import HealthCheck, settings
 
 from infra.assets.templates import build_templates
+from tests.aws_once import aws_once
 from tests.builders import SettableClock
 
 ROOT = Path(__file__).parents[1]
@@ -23,13 +22,8 @@ settings.load_profile("whatever the time")
 
 @pytest.fixture(scope="session", autouse=True)
 def aws_is_read_once() -> Iterator[None]:
-    """One loader for all of botocore's sessions: each would read megabytes of JSON for itself.
-
-    moto begins every test with a new session. What a session reads it shows to all of its clients
-    already, so nothing changes it.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
+    """Clients of AWS and what they read are shared by the tests of a process."""
+    with aws_once():
         yield
 
 

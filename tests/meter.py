@@ -22,8 +22,9 @@ from typing import Any
 import boto3
 import pytest
 from botocore.client import BaseClient
-from moto.backends import get_backend
-from moto.core.models import DEFAULT_ACCOUNT_ID
+from botocore.config import Config
+
+from tests.moto_tables import moto_backend
 
 Item = dict[str, dict[str, Any]]
 
@@ -78,16 +79,16 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
     """Count every call that any client makes inside the block."""
     meter = Meter()
     original: Any = getattr(BaseClient, _CALL)
-    unmetered = boto3.client("dynamodb")
-    region = unmetered.meta.region_name
+    unmetered = boto3.client("dynamodb", config=Config(user_agent_extra="meter"))
+    backend = moto_backend("dynamodb")
 
     @cache
     def table_of(name: str) -> dict[str, Any]:
-        return dict(unmetered.describe_table(TableName=name)["Table"])
+        return dict(backend.describe_table(name)["Table"])
 
     def stored(write: _Write) -> Item | None:
         key = _key(table_of(write.table), write.named)
-        found: Any = get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][region].get_item(write.table, key)
+        found: Any = backend.get_item(write.table, key)
         return None if found is None else dict(found.to_json()["Attributes"])
 
     @contextmanager

@@ -1,5 +1,7 @@
 """The tables on moto, made from the same PynamoDB models that the adapters use."""
 
+from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import boto3
@@ -17,6 +19,8 @@ from gazette.adapters.dynamodb.tables import (
     SubscriberRow,
     SuppressionRow,
 )
+from moto.backends import get_backend
+from moto.core.models import DEFAULT_ACCOUNT_ID
 
 NAMES = {
     SubscriberRow: "subscribers",
@@ -34,11 +38,35 @@ NAMES = {
 }
 
 
-def create_tables() -> None:
-    """Create every table in the account that moto keeps for this test.
+_MADE: dict[str, tuple[Any, dict[str, Any]]] = {}
+"""By service: what making it returned, and what moto then held."""
 
-    By one client: PynamoDB would make one for each of them, which takes a second.
+
+def create_tables() -> None:
+    """Create every table in the account that moto keeps for this test."""
+    made_once("dynamodb", _create_tables)
+
+
+def made_once(service: str, make: Callable[[], Any]) -> Any:
+    """Make the first things of a service by its own calls, once in a process.
+
+    Every account after the first gets a copy of what moto then held.
     """
+    held = vars(moto_backend(service))
+    if service not in _MADE:
+        _MADE[service] = make(), deepcopy(held)
+    else:
+        held.update(deepcopy(_MADE[service][1]))
+    return _MADE[service][0]
+
+
+def moto_backend(service: str) -> Any:
+    """What moto keeps of a service in the account of this test."""
+    backends: Any = get_backend(service)  # type: ignore[call-overload]
+    return backends[DEFAULT_ACCOUNT_ID]["us-east-1"]
+
+
+def _create_tables() -> None:
     client: Any = boto3.client("dynamodb")
     for model, name in NAMES.items():
         schema = model._get_schema()

@@ -48,6 +48,7 @@ from gazette.settings import (
     SweepSettings,
 )
 from moto import mock_aws
+from moto.core.models import DEFAULT_ACCOUNT_ID
 
 from functions.fanout.handler import lambda_handler as fanout_handler
 from functions.feedback.handler import lambda_handler as feedback_handler
@@ -60,9 +61,10 @@ from functions.sweep.handler import lambda_handler as sweep_handler
 from infra.topology import STEPS
 from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
-from tests.moto_tables import NAMES, create_tables
+from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
 
 _KEYS = json.dumps({"k1": "k" * 64})
+_SQS = "https://sqs.us-east-1.amazonaws.com"
 _QUEUES = (
     "quarantine",
     "followers",
@@ -259,13 +261,11 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
         monkeypatch.setenv(name, value)
     with mock_aws():
         create_tables()
-        sqs = boto3.client("sqs")
-        queues = {name: sqs.create_queue(QueueName=name)["QueueUrl"] for name in _QUEUES}
-        secret = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEYS)
-        boto3.client("events").create_event_bus(Name="gazette")
-        for address in ("digest@example.com", "now@example.com"):
-            boto3.client("sesv2").create_email_identity(EmailIdentity=address)
-        for settings in _settings(queues, secret["ARN"]):
+        queues = _create_queues()
+        secret = made_once("secretsmanager", _create_secret)
+        made_once("events", _create_bus)
+        made_once("ses", _create_identities)
+        for settings in _settings(queues, secret):
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
         make_cold()
@@ -273,6 +273,27 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
             yield Cloud(meter, queues, send_quota)
         for step, granted in GRANTED.items():
             assert meter.actions[step] <= granted, step
+
+
+def _create_queues() -> dict[str, str]:
+    """Their addresses. A queue of moto has a lock, which cannot be copied."""
+    for name in _QUEUES:
+        moto_backend("sqs").create_queue(name)
+    return {name: f"{_SQS}/{DEFAULT_ACCOUNT_ID}/{name}" for name in _QUEUES}
+
+
+def _create_secret() -> str:
+    made = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEYS)
+    return str(made["ARN"])
+
+
+def _create_bus() -> None:
+    boto3.client("events").create_event_bus(Name="gazette")
+
+
+def _create_identities() -> None:
+    for address in ("digest@example.com", "now@example.com"):
+        boto3.client("sesv2").create_email_identity(EmailIdentity=address)
 
 
 def make_cold() -> None:

@@ -1,0 +1,123 @@
+"""What botocore and moto do for every client, test or call, and tests need once in a process.
+
+A client of botocore takes longer to make than moto takes to answer several of its calls, and a test
+of all functions makes dozens of them. A client holds nothing of what a test does: moto answers
+every one of them, and what tests replace they replace in its class.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import boto3
+import botocore.session
+import moto.core.responses
+import pytest
+from botocore.config import Config
+from botocore.session import Session
+from moto.core.base_backend import BaseBackend
+from moto.core.botocore_stubber import BotocoreStubber
+from moto.core.models import botocore_stubber
+from moto.core.serialize import AttributePickerContext, XFormedAttributePicker
+from pynamodb.connection.base import Connection
+
+_ON_MOTO: BotocoreStubber = botocore_stubber
+"""`enabled` while moto answers."""
+
+
+@contextmanager
+def aws_once() -> Iterator[None]:
+    """Read what botocore reads once, and share clients while moto answers them."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Each session would read megabytes of JSON for itself. What a session reads it shows to
+        # all of its clients already, so nothing changes it.
+        patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
+        _share_clients(patch)
+        _remember_what_moto_looks_up(patch)
+        yield
+
+
+def _share_clients(patch: pytest.MonkeyPatch) -> None:
+    """A client that is asked for as another was is that other."""
+    made: dict[tuple[object, ...], Any] = {}
+    create = Session.create_client
+    connected: Any = Connection.client
+    default, shared = boto3._get_default_session, cache(boto3.Session)
+
+    def session() -> boto3.Session:
+        return shared() if _ON_MOTO.enabled else default()
+
+    def created(session: Session, service: str, *given: Any, **named: Any) -> Any:
+        if not _ON_MOTO.enabled:
+            return create(session, service, *given, **named)
+        key = (service, _who(session), _shown(given), _shown(named), *_environment())
+        if key not in made:
+            made[key] = create(session, service, *given, **named)
+        return made[key]
+
+    def client_of(connection: Any) -> Any:
+        """PynamoDB adds a handler of its own to each client that it asks for."""
+        if connection._client is None and _ON_MOTO.enabled:
+            key = (_shown(_settings_of(connection)), *_environment())
+            connection._client = made.get(key)
+            made[key] = connected.fget(connection)
+        return connected.fget(connection)
+
+    patch.setattr(boto3, "_get_default_session", session)
+    patch.setattr(Session, "create_client", created)
+    patch.setattr(Connection, "client", property(client_of))
+
+
+def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
+    """moto inspects its own classes at every call, and what they say is always the same."""
+    keys: dict[tuple[object, ...], tuple[object, list[str]]] = {}
+    keys_of: Callable[..., Iterator[str]] = XFormedAttributePicker.get_possible_keys
+    urls_of: Any = BaseBackend.urls
+    urls: dict[type, Any] = {}
+
+    def possible_keys(picker: Any, context: AttributePickerContext) -> list[str]:
+        """By what the names depend on; the shape is kept, so that no other gets its id."""
+        key = (*picker.alias_providers, type(context.obj), context.key, id(context.shape))
+        if key not in keys:
+            keys[key] = (context.shape, list(keys_of(picker, context)))
+        return keys[key][1]
+
+    def urls_once(backend: BaseBackend) -> Any:
+        kind = type(backend)
+        if kind not in urls:
+            urls[kind] = urls_of.fget(backend)
+        return urls[kind]
+
+    patch.setattr(XFormedAttributePicker, "get_possible_keys", possible_keys)
+    patch.setattr(BaseBackend, "urls", property(urls_once))
+    for name in ("method_names_from_class", "camelcase_to_underscores"):
+        patch.setattr(moto.core.responses, name, cache(getattr(moto.core.responses, name)))
+
+
+def _who(session: Any) -> tuple[object, ...]:
+    """What of a session becomes part of its clients; credentials may be from the environment."""
+    known = session._credentials
+    access = known.access_key if known else os.environ.get("AWS_ACCESS_KEY_ID")
+    return (access, session.user_agent_name, _shown(session._session_instance_vars))
+
+
+def _environment() -> Iterator[tuple[str, str]]:
+    return ((name, value) for name, value in sorted(os.environ.items()) if name.startswith("AWS_"))
+
+
+def _settings_of(connection: Any) -> dict[str, Any]:
+    """What PynamoDB makes a client of, and what it adds to each request."""
+    unlike = {"_client", "_local", "_tables"}
+    return {name: value for name, value in vars(connection).items() if name not in unlike}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Config):
+        value = value._user_provided_options  # type: ignore[attr-defined]
+    if isinstance(value, dict):
+        return str({name: _shown(each) for name, each in sorted(value.items())})
+    if isinstance(value, tuple):
+        return str([_shown(each) for each in value])
+    return repr(value)
