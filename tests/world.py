@@ -41,12 +41,13 @@ from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.steps.context import RoutingContext
+from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.resend import ResendMessage, resend
-from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits
+from gazette.steps.delivery.types import Delivery, DeliveryLimits
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.category_stats import CategoryStatsContext
@@ -392,6 +393,7 @@ class World:
             batches=self.batches,
             gauges=Streams(digest=self.rate_limiter, immediate=self.immediate_rate_limiter),
             clock=self.clock,
+            random=lambda: 0.0,
             limits=self.delivery_context().limits,
         )
 

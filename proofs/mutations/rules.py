@@ -58,9 +58,9 @@ RULES: Final = (
     Mutation(
         "time left and deadline are checked right before the call",
         "steps/delivery/deliver.py",
-        "    if time_left() < needed"
-        " or context.clock() + context.limits.send_timeout > deadline:\n",
-        "    if not claimed:\n",
+        "        time_left() < limits.send_timeout + limits.commit_margin\n"
+        "        or context.clock() + limits.send_timeout > claimed.deadline\n",
+        "        not claimed\n",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_i_a_worker_without_time_after_its_claim_does_not_send",
     ),
@@ -82,9 +82,9 @@ RULES: Final = (
     ),
     Mutation(
         "an immediate email waits as a whole",
-        "steps/delivery/category_hold.py",
-        "    if run.key.is_immediate:\n",
-        "    if run.key.is_immediate and not due.sent:\n",
+        "steps/delivery/prepare.py",
+        "    if run.key.is_immediate:\n        again_at",
+        "    if run.key.is_immediate and not due.sent:\n        again_at",
         "tests/unit/delivery/test_category_hold.py"
         "::test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release",
     ),
@@ -99,11 +99,11 @@ RULES: Final = (
     Mutation(
         "a message is acknowledged only after its commit",
         "steps/delivery/deliver.py",
-        "    finally:\n        record_outcome(outcome, claimed, permit, pacing=context.pacing)\n",
+        "    finally:\n        record_outcome(outcome, run,",
         "    except Exception:\n"
-        "        run = claimed\n"
+        "        stored = run\n"
         "    finally:\n"
-        "        record_outcome(outcome, claimed, permit, pacing=context.pacing)\n",
+        "        record_outcome(outcome, run,",
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(

@@ -128,7 +128,7 @@ PREVENTED: Final = (
     Mutation(
         "a window ends before its events are read",
         "steps/delivery/deliver.py",
-        "            prepared.window,\n",
+        "        prepared.window,\n",
         "            replace(\n"
         "                prepared.window, until=context.clock() - context.limits.settle_lag\n"
         "            ),\n",
@@ -139,8 +139,8 @@ PREVENTED: Final = (
     Mutation(
         "the deadline is checked right before the call",
         "steps/delivery/deliver.py",
-        " or context.clock() + context.limits.send_timeout > deadline:\n",
-        ":\n",
+        "        or context.clock() + limits.send_timeout > claimed.deadline\n",
+        "",
         "tests/unit/delivery/test_deliver.py"
         "::test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send",
         "i",
@@ -347,7 +347,7 @@ PREVENTED: Final = (
         "an event that no email can show is excluded",
         "steps/delivery/edition.py",
         "                since = context.deferred_events.exclude(\n"
-        "                    event, done.run, str(why), for_good=event.id in may_have_been_sent\n"
+        "                    event, run, str(why), for_good=event.id in may_have_been_sent\n"
         "                )\n",
         "                raise RenderingFailed(str(why)) from why\n",
         "tests/unit/delivery/test_edition.py"
@@ -572,7 +572,7 @@ PREVENTED: Final = (
     Mutation(
         "suppression of the address is checked after the claim",
         "steps/delivery/deliver.py",
-        "    if _is_suppressed(claimed, prepared, context):\n",
+        "    if _is_suppressed(claimed, context):\n",
         "    if context.suppressions is None:\n",
         "tests/unit/subscribers/test_suppress.py"
         "::test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too",
@@ -715,16 +715,16 @@ PREVENTED: Final = (
     Mutation(
         "a redrive starts nothing if a later digest had the events",
         "steps/occurrences/redrive.py",
-        "        if carrier := _carrier(failed, chain, context):\n",
-        "        if (carrier := _carrier(failed, chain, context)) and not carrier:\n",
+        "    if carrier := _carrier(failed, chain, context):\n",
+        "    if (carrier := _carrier(failed, chain, context)) and not carrier:\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_a_crash_anywhere_neither_loses_nor_repeats_what_waited",
         "aa",
     ),
     Mutation(
         "a run that has not ended is not started twice",
         "steps/occurrences/redrive.py",
-        "        if later := _not_ended(failed, chain):\n",
-        "        if (later := _not_ended(failed, chain)) and not later:\n",
+        "    elif later := _not_ended(failed, chain):\n",
+        "    elif (later := _not_ended(failed, chain)) and not later:\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_two_workers_and_a_second_message_start_one_run",
         "aa",
     ),
@@ -739,8 +739,8 @@ PREVENTED: Final = (
     Mutation(
         "a repetition after a crash spends the sequence",
         "steps/occurrences/redrive.py",
-        "            _spend(chain[0], context)\n            return",
-        "            return",
+        "            _spend(plan.chain[0], context)\n",
+        "            pass\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_fan_out_after_a_crash_does_not_take_its_run_for_an_occurrence",
         "aa",
     ),
@@ -763,8 +763,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run gives way to a later run that was sent",
         "steps/delivery/prepare.py",
-        "    if run.is_unclaimed and gives_way(chain.newer, runs=context.runs):\n",
-        "    if run.is_unclaimed and gives_way((), runs=context.runs):\n",
+        "    if run.is_unclaimed and gives_way(chain.newer, changes):\n",
+        "    if run.is_unclaimed and gives_way((), changes):\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
         "ab",
@@ -808,8 +808,8 @@ PREVENTED: Final = (
     Mutation(
         "a later run that was read before an earlier one was stored is read again",
         "steps/delivery/predecessors.py",
-        "    told = raise_epochs([each for each in newer if each.is_unclaimed], runs=runs)\n",
-        "    told = [each for each in newer if each.is_unclaimed]\n",
+        "    waiting = [changes.apply(each, Stop()) for each in newer if each.is_unclaimed]\n",
+        "    waiting = [each for each in newer if each.is_unclaimed]\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_later_run_that_read_before_does_not_claim_what_the_earlier_sends",
         "ab",

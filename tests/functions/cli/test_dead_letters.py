@@ -298,7 +298,7 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
         "starts_next",
         "it failed; run ann-daily-2 starts now, with all waiting events",
     ]
-    assert stage.meter.actions["support"] == READS | {("schedules", "GetItem"), ("runs", "GetItem")}
+    assert stage.meter.actions["support"] == READS | {("schedules", "GetItem")}
     done = run(stage, "redrive", "failed", said="y\n")
     told = f"ann-daily-1: {row[4]}: {row[5]}\n"
     assert f"failed: 1: 1 starts_next\n{ASKED}{told}failed: redriven 1, left 0\n" in done.stdout
@@ -308,7 +308,7 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
     (queued,) = rows(run(stage, "show"))
     assert queued[4:] == [
         "goes_with",
-        "its events go with run ann-daily-2, which is not sent yet and is queued again",
+        "its events go with run ann-daily-2, which has not been sent and is queued again",
     ]
     for message in stage.take("resend"):
         stage.work("resend", message["Body"])

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from gazette.adapters.aws.queues import decode_run_key
+from gazette.adapters.aws.queues import decode_run_key, encode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.reputation import Mark, category_hold
 from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.settings import (
     FanoutSettings,
     FeedbackSettings,
@@ -28,6 +33,7 @@ from cli.dead_letters.queues import KNOWN
 from cli.main import app
 from cli.reference.permissions import PERMISSIONS
 from cli.shared.console import NotPossible
+from tests.builders import a_run, a_window
 from tests.functions.cli.test_batches import slot
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
@@ -102,6 +108,16 @@ def test_batch(cloud: Cloud, run: Run) -> None:
     assert_exact(cloud, "batch")
 
 
+def an_immediate_run_behind_which_one_was_sent() -> str:
+    """The body of its message. The chain begins at the sent run, so it is read by its key."""
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    first = RunKey("ann", immediate_schedule("post#p1"), 1)
+    runs.create(replace(a_run(), key=first))
+    later = runs.create(replace(a_run(), key=replace(first, sequence=2)))
+    runs.swap(later, replace(later, attempt=1, status=Status.SENT, window=a_window()))
+    return encode_run_key(first)
+
+
 @pytest.mark.usefixtures("later")
 def test_dlq(cloud: Cloud, run: Run) -> None:
     sqs = boto3.client("sqs")
@@ -111,7 +127,7 @@ def test_dlq(cloud: Cloud, run: Run) -> None:
         "ingest-dead": envelope("event.created", {}),
         "failed": dead_letter(refused_to_the_end(failed)),
         "generate-dead": failed,
-        "resend-dead": failed,
+        "resend-dead": an_immediate_run_behind_which_one_was_sent(),
     }
     for dead in KNOWN:
         if dead.source:

@@ -14,8 +14,10 @@ from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.prepare import Prepared, prepare
+from gazette.steps.delivery.predecessors import chain_of
+from gazette.steps.delivery.prepare import Prepared, Settled, prepare, settle
 from gazette.steps.delivery.types import WaitingFor
+from gazette.steps.runs import store
 
 from tests.builders import NOW, a_subscriber, an_event
 from tests.fake_stores import FakeCategoryHolds
@@ -204,15 +206,15 @@ def test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twic
 
 
 def test_a_run_whose_events_keep_changing_is_given_back() -> None:
-    world = a_world(likes=3)
+    world = a_world(likes=5)
     hold(world)
-    numbers = iter(range(3))
+    numbers = iter(range(5))
 
     def retract() -> None:
         world.say(RetractEvent("ann", f"l{next(numbers)}"))
 
     with (
-        world.meanwhile("deferred_events.defer", retract, before=True, times=3),
+        world.meanwhile("deferred_events.defer", retract, before=True, times=5),
         pytest.raises(NotYet),
     ):
         world.generate(KEY)
@@ -249,7 +251,7 @@ def test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_
     ]
 
 
-def settle(world: World) -> None:
+def come_to_rest(world: World) -> None:
     """The message comes again until its run has ended; a day later the hold is released, and
     then the next digest comes."""
     world.clock.pass_time(minutes=10)
@@ -282,7 +284,7 @@ def test_a_crash_anywhere_loses_nothing_and_sends_nothing_twice() -> None:
         return world
 
     for world, where in crashes(make, lambda world: world.generate(KEY)):
-        settle(world)
+        come_to_rest(world)
         judge(world, where, may_repeat="mailer.send" in where or "runs.swap" in where)
 
 
@@ -301,7 +303,7 @@ def test_a_hold_that_begins_or_ends_anywhere_loses_nothing(held_first: bool) -> 
             world.category_holds.release("like")
 
     for world, where in interleavings(make, lambda world: world.generate(KEY), other):
-        settle(world)
+        come_to_rest(world)
         judge(world, where)
 
 
@@ -321,7 +323,7 @@ def test_a_second_worker_anywhere_sends_nothing_twice(knows: bool) -> None:
         second = partial(other, later=later)
         make = partial(a_world_with_a_hold, 2)
         for world, where in interleavings(make, lambda world: world.generate(KEY), second):
-            settle(world)
+            come_to_rest(world)
             judge(world, where)
 
 
@@ -336,14 +338,20 @@ def test_who_has_read_an_event_before_it_was_deferred_does_not_send_it(later: ti
 
     def defer_and_die(world: World) -> None:
         known, world.held_categories = world.held_categories, world.category_holds.names
-        prepared = prepare(KEY, context=world.delivery_context())
-        if isinstance(prepared, Prepared):
-            world.deferred_events.defer(prepared.held, prepared.run)
+        chain = chain_of(KEY, runs=world.runs)
+        assert chain
+        context = world.delivery_context()
+        settled = settle(chain, context=context)
+        if isinstance(settled, Settled):
+            store(settled.changes, runs=world.runs)
+            prepared = prepare(settled, context=context)
+            if isinstance(prepared, Prepared):
+                world.deferred_events.defer(prepared.held, prepared.run)
         world.clock.now += later
         world.held_categories = known
 
     for world, where in interleavings(partial(a_world_with_a_hold, 2), unknowing, defer_and_die):
-        settle(world)
+        come_to_rest(world)
         judge(world, where)
 
 
@@ -367,9 +375,9 @@ def test_one_like_retracted_amended_or_moved_anywhere_comes_as_it_is_then() -> N
         world.choose(like=Frequency.WEEKLY)
 
     for world, where in interleavings(make, lambda world: world.generate(KEY), retract):
-        settle(world)
+        come_to_rest(world)
         assert sorted(line for lines in shown(world) for line in lines) == ["c0: 1", "l0: 1"], where
     for world, where in interleavings(make, lambda world: world.generate(KEY), weekly):
-        settle(world)
+        come_to_rest(world)
         assert world.waiting() == {"c0": DAILY, "l0": "weekly", "l1": "weekly"}, where
         assert shown(world) == [("c0: 1",)], where

@@ -23,11 +23,12 @@ from gazette.domain.ports.rendering import Renderer
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
+from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
-from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
+from gazette.steps.delivery.types import DeliveryLimits
 from gazette.steps.runs import apply
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event

@@ -9,7 +9,8 @@ from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.model import DAILY, RunKey
-from gazette.steps.delivery.predecessors import settle_if_overdue
+from gazette.steps.delivery.predecessors import deadline_passed
+from gazette.steps.runs import apply
 
 from tests.builders import NOW, a_subscriber, an_event
 from tests.world import GRACE, World
@@ -223,5 +224,7 @@ def test_who_saw_an_attempt_overdue_leaves_the_next_one_alone() -> None:
     )
     second = replace(first, attempt=2, deadline=NOW + HOUR)
     world.runs.rows[FIRST] = second
-    settle_if_overdue(first, runs=world.runs, clock=world.clock, evidence_grace=GRACE)
+    passed = deadline_passed(first, now=world.clock(), evidence_grace=GRACE)
+    assert passed
+    apply(first, passed, runs=world.runs)
     assert world.runs.rows[FIRST] == second

@@ -1,13 +1,44 @@
-"""Apply signals to runs while other workers may do the same."""
+"""Change runs while other workers may do the same."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gazette.domain.delivery.lifecycle import Ignored, transition
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import Cancel, Claim, Signal, Stop
-from gazette.domain.errors import UnreadableRow
+from gazette.domain.errors import Overtaken, UnreadableRow
+from gazette.domain.identity import run_id
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.stored import readable
+
+Change = tuple[Run, Run]
+"""A run as it was read, and as it is once the change is stored."""
+
+
+class Changes:
+    """What a decision changes, in order. Nothing is stored until `store` is called."""
+
+    def __init__(self) -> None:
+        self.decided: list[Change] = []
+
+    def apply(self, run: Run, signal: Signal) -> Run:
+        """Return what `signal` makes of the run, and remember it if it is a change."""
+        after = changed(run, signal)
+        if after != run:
+            self.decided.append((run, after))
+        return after
+
+
+def changed(run: Run, signal: Signal) -> Run:
+    """Return what `signal` makes of the run; the run itself if it ignores the signal."""
+    after = transition(run, signal)
+    return run if isinstance(after, Ignored) else after
+
+
+def store(changes: Sequence[Change], *, runs: Runs) -> None:
+    """Store what was decided. Raises Overtaken if a run is no longer as it was read."""
+    for before, after in changes:
+        if runs.swap(before, after) != after:
+            raise Overtaken(f"Run {run_id(before.key)} has changed since it was read.")
 
 
 def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:

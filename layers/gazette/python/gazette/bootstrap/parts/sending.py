@@ -32,9 +32,10 @@ from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
 from gazette.settings import PacingSettings, SendingSettings
+from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
-from gazette.steps.delivery.types import DeliveryContext, DeliveryLimits
+from gazette.steps.delivery.types import DeliveryLimits
 
 
 def delivery_context(settings: SendingSettings) -> DeliveryContext:

@@ -34,6 +34,7 @@ def build_forecast(settings: GenerateSettings) -> Callable[[RunKey, bool], Forec
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
         gauges=rate_limiters(settings),
         clock=now,
+        random=lambda: 0.0,
         limits=delivery_limits(settings),
     )
     return lambda key, given_up: forecast(key, given_up=given_up, context=context)

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gazette.domain.delivery.run import Reason, Run, name_of, newest_of, possibly_sent_until
-from gazette.domain.delivery.signals import Skip
+from gazette.domain.delivery.run import Run, name_of, newest_of, possibly_sent_until
 from gazette.domain.model import Event, StoredEvent, Window
+from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import Predecessors
-from gazette.steps.delivery.types import Delivery, DeliveryContext, WaitingFor
-from gazette.steps.runs import apply
 
 _BETWEEN = (timedelta(seconds=600), timedelta(seconds=900))
 """How long a held immediate run waits: 900 s is the longest delay of an SQS message."""
@@ -31,7 +29,7 @@ class Due:
     may_have_been_sent: frozenset[str] = frozenset()
 
 
-def events_due(run: Run, older: Predecessors, window: Window, *, context: DeliveryContext) -> Due:
+def events_due(run: Run, older: Predecessors, window: Window, *, context: PrepareContext) -> Due:
     """Read the window of a run (rule 19).
 
     An event that may have gone out is not held back: it would be sent again if evidence arrives
@@ -70,23 +68,7 @@ def events_due(run: Run, older: Predecessors, window: Window, *, context: Delive
     )
 
 
-def count_expired(expired: Sequence[StoredEvent], *, context: DeliveryContext) -> int:
-    """Remove expired events from their schedule; return how many this call removed (rule 21)."""
-    return sum(map(context.editing.deferred_events.expire, expired))
-
-
-def without_held(run: Run, due: Due, *, excluded: int, context: DeliveryContext) -> Delivery | None:
-    """Return what becomes of a run with held events; None if its other events are sent.
-
-    An immediate run waits as a whole, because no later run would include the held events. A
-    digest of held events only is skipped: it closes no window, so the next digest has them all.
-    """
-    if not due.held:
-        return None
-    if run.key.is_immediate:
-        soonest, latest = _BETWEEN
-        pause = soonest + (latest - soonest) * context.random()
-        return Delivery(run, context.clock() + pause, WaitingFor.SENDING_RESUMED, excluded=excluded)
-    if due.sent:
-        return None
-    return Delivery(apply(run, Skip(Reason.CATEGORY_HELD), runs=context.runs), excluded=excluded)
+def pause_on_hold(random: float) -> timedelta:
+    """Return how long an immediate run waits until it looks at the holds again."""
+    soonest, latest = _BETWEEN
+    return soonest + (latest - soonest) * random

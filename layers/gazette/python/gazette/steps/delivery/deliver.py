@@ -1,6 +1,7 @@
 """Deliver one run: the only way in which Gazette sends."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.batch import batch_of
@@ -19,29 +20,58 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import NotYet, Overtaken, Unavailable
+from gazette.domain.feedback.experiment import Variant, variant_of
 from gazette.domain.identity import address_hash, run_id
-from gazette.domain.model import RunKey
+from gazette.domain.model import Edition, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
-from gazette.steps.conflicts import kept_changing
-from gazette.steps.delivery.category_hold import count_expired
+from gazette.domain.ports.rendering import Links
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.claim import make_claim
-from gazette.steps.delivery.edition import address
+from gazette.steps.delivery.context import DeliveryContext
+from gazette.steps.delivery.edition import address, edit
 from gazette.steps.delivery.pacing import record_outcome, wait_for_permit, without_permit
-from gazette.steps.delivery.prepare import Prepared, prepare
-from gazette.steps.delivery.types import Delivery, DeliveryContext, WaitingFor
-from gazette.steps.runs import apply
-
-_OVERTAKEN = 3
-"""How often a run is prepared, if stops or changes make its claim fail."""
+from gazette.steps.delivery.predecessors import chain_of
+from gazette.steps.delivery.prepare import Prepared, prepare, settle
+from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
+from gazette.steps.runs import apply, store
 
 _SOON = timedelta(minutes=1)
 
-_BY_NO_PERMIT = {
-    NoPermit.BUSY: WaitingFor.PERMIT,
-    NoPermit.DAILY_CAP: WaitingFor.NEXT_DAY,
-    NoPermit.BREAKER_OPEN: WaitingFor.SENDING_RESUMED,
-}
+
+@dataclass(slots=True)
+class _Tries:
+    """What the tries of one message share: a permit, and the events that were not sent."""
+
+    permit: Permit | None = None
+    excluded: int = 0
+    deferred: int = 0
+    expired: int = 0
+
+    def counted(self, delivery: Delivery) -> Delivery:
+        return replace(
+            delivery, excluded=self.excluded, deferred=self.deferred, expired=self.expired
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """A run that may be claimed as it was read, and its email."""
+
+    prepared: Prepared
+    edition: Edition
+    links: Links
+    variant: Variant
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A claimed run, the deadline of the claim, and its email."""
+
+    run: Run
+    deadline: datetime
+    permit: Permit
+    rendered: _Rendered
 
 
 def deliver(key: RunKey, *, context: DeliveryContext, time_left: TimeLeft) -> Delivery | None:
@@ -49,106 +79,172 @@ def deliver(key: RunKey, *, context: DeliveryContext, time_left: TimeLeft) -> De
 
     Reading, grouping, ranking and rendering come first; then claim, send and commit, so that the
     claim is held only around the call. If the run changes before the claim, everything is read
-    again. Suppression is checked after the claim: another reader of the address may have
-    complained, and nothing finds all readers of an address to raise the epochs of their runs
-    (rule 11). `time_left` is the rest of this invocation. Raises NotYet if the message must be
-    kept, because too little time is left or the run kept changing.
+    again. `time_left` is the rest of this invocation. Raises NotYet if the message must be kept,
+    because too little time is left or the run kept changing.
     """
-    needed = context.limits.send_timeout + context.limits.commit_margin
-    permit: Permit | None = None
-    deferred = expired = 0
-    for _ in range(_OVERTAKEN):
+    tries = _Tries()
+    for _ in ATTEMPTS:
         try:
-            prepared = prepare(key, context=context)
+            found = _claim(key, tries, context, time_left)
         except Overtaken:
             continue
-        if not isinstance(prepared, Prepared):
-            return replace(prepared, expired=prepared.expired + expired) if prepared else None
-        run = prepared.run
-        counted = count_expired(prepared.expired, context=context)
-        expired += counted
-        if counted < len(prepared.expired):
-            continue
-        spare = time_left() - needed
-        if spare < timedelta(0):
-            raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
-        if permit is None:
-            found = wait_for_permit(run, pacing=context.pacing, spare=spare)
-            if isinstance(found, NoPermit):
-                instead = without_permit(run, found, pacing=context.pacing)
-                if isinstance(instead, Skip):
-                    return Delivery(apply(run, instead, runs=context.runs), expired=expired)
-                return Delivery(
-                    run, context.clock() + instead, _BY_NO_PERMIT[found], expired=expired
-                )
-            permit = found
-        if _is_cancelled(run, context.batches):
-            cancelled = apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs)
-            return Delivery(cancelled, expired=expired)
-        if prepared.held:
-            run_since = context.editing.deferred_events.defer(prepared.held, run)
-            if run_since is None:
-                continue
-            run = run_since
-            deferred += len(prepared.held)
-        deadline = context.clock() + time_left() + context.limits.clock_skew
-        claim = Claim(
-            prepared.window,
-            deadline,
-            context.draw_nonce(),
-            variant=prepared.variant,
-            locale=prepared.subscriber.locale,
-            categories=prepared.edition.categories,
-            newest=prepared.newest,
-            left_out=prepared.left_out,
+        done = _send(found, context, time_left) if isinstance(found, _Claimed) else found
+        return tries.counted(done) if done else None
+    raise kept_changing(f"Run {run_id(key)}")
+
+
+def _claim(
+    key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
+) -> _Claimed | Delivery | None:
+    """Render the email and claim the run. Raises Overtaken if what was read has changed since."""
+    rendered = _render(key, tries, context)
+    if not isinstance(rendered, _Rendered):
+        return _end(rendered, tries, context) if rendered else None
+    prepared = rendered.prepared
+    run = prepared.run
+    _count_expired(prepared.expired, tries, context)
+    spare = time_left() - context.limits.send_timeout - context.limits.commit_margin
+    if spare < timedelta(0):
+        raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
+    permit = tries.permit or wait_for_permit(run, pacing=context.pacing, spare=spare)
+    if isinstance(permit, NoPermit):
+        ending = without_permit(run, permit, now=context.clock(), random=context.pacing.random())
+        return _end(ending, tries, context)
+    tries.permit = permit
+    if is_cancelled(run, context.batches):
+        return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
+    if prepared.held:
+        run = _defer(prepared, tries, context)
+    deadline = context.clock() + time_left() + context.limits.clock_skew
+    claim = Claim(
+        prepared.window,
+        deadline,
+        context.draw_nonce(),
+        variant=rendered.variant,
+        locale=prepared.subscriber.locale,
+        categories=rendered.edition.categories,
+        newest=prepared.newest,
+        left_out=prepared.left_out,
+    )
+    claimed = make_claim(run, claim, prepared.older, runs=context.runs)
+    if claimed is None:
+        raise Overtaken(f"Run {run_id(key)} has changed since it was read.")
+    return _Claimed(claimed, deadline, permit, rendered)
+
+
+def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered | Ending | None:
+    """Prepare the run and render its email.
+
+    If events were excluded, the window is read again without them.
+    """
+    while isinstance(prepared := _prepare(key, context), Prepared):
+        links = context.link_maker.links(key)
+        variant = variant_of(key.user_id, context.editing.experiment())
+        edition = edit(
+            prepared.run,
+            prepared.sent,
+            prepared.subscriber,
+            links,
+            variant=variant,
+            context=context.editing,
+            may_have_been_sent=prepared.may_have_been_sent,
         )
-        claimed = make_claim(run, claim, prepared.older, runs=context.runs)
-        if claimed:
-            break
-    else:
-        raise kept_changing(f"Run {run_id(key)}")
-    if _is_suppressed(claimed, prepared, context):
-        unsent = apply(claimed, NotAttempted(claimed.attempt), runs=context.runs)
-        skipped = apply(unsent, Skip(Reason.SUPPRESSED), runs=context.runs)
-        return Delivery(skipped, excluded=prepared.excluded, deferred=deferred, expired=expired)
-    if time_left() < needed or context.clock() + context.limits.send_timeout > deadline:
-        apply(claimed, NotAttempted(claimed.attempt), runs=context.runs)
-        raise NotYet(f"The invocation ran out of time before run {run_id(key)} was sent.")
+        if isinstance(edition, Edition):
+            return _Rendered(prepared, edition, links, variant)
+        tries.excluded += edition.events
+    return prepared
+
+
+def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:
+    """Read the run and those before it, store what becomes of them, and read its events."""
+    chain = chain_of(key, runs=context.runs)
+    if chain is None:
+        return None
+    settled = settle(chain, context=context)
+    if isinstance(settled, Ending):
+        return settled
+    store(settled.changes, runs=context.runs)
+    return prepare(settled, context=context)
+
+
+def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
+    """Store an ending. Raises Overtaken if a run is no longer as it was read."""
+    run = ending.delivery.run
+    if ending.starts:
+        run = context.runs.create(run)
+    store(ending.changes, runs=context.runs)
+    tries.expired += _expire(ending.expired, context)
+    return replace(ending.delivery, run=run)
+
+
+def _count_expired(expired: Sequence[StoredEvent], tries: _Tries, context: DeliveryContext) -> None:
+    """Remove expired events and count them. Raises Overtaken if another worker removed some."""
+    counted = _expire(expired, context)
+    tries.expired += counted
+    if counted < len(expired):
+        raise Overtaken("Expired events were removed since the window was read.")
+
+
+def _expire(expired: Sequence[StoredEvent], context: DeliveryContext) -> int:
+    """Remove expired events from their schedule; return how many this call removed (rule 21)."""
+    return sum(map(context.editing.deferred_events.expire, expired))
+
+
+def _defer(prepared: Prepared, tries: _Tries, context: DeliveryContext) -> Run:
+    """Defer the held events (rule 19). Raises Overtaken if the run or an event has changed."""
+    run = context.editing.deferred_events.defer(prepared.held, prepared.run)
+    if run is None:
+        raise Overtaken(f"Run {run_id(prepared.run.key)} has changed since it was read.")
+    tries.deferred += len(prepared.held)
+    return run
+
+
+def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> Delivery:
+    """Send the email of a claimed run, and commit the outcome.
+
+    Suppression is checked after the claim: another reader of the address may have complained, and
+    nothing finds all readers of an address to raise the epochs of their runs (rule 11). Raises
+    NotYet if time ran out: the claim is given back.
+    """
+    run, limits = claimed.run, context.limits
+    if _is_suppressed(claimed, context):
+        unsent = apply(run, NotAttempted(run.attempt), runs=context.runs)
+        return Delivery(apply(unsent, Skip(Reason.SUPPRESSED), runs=context.runs))
+    if (
+        time_left() < limits.send_timeout + limits.commit_margin
+        or context.clock() + limits.send_timeout > claimed.deadline
+    ):
+        apply(run, NotAttempted(run.attempt), runs=context.runs)
+        raise NotYet(f"The invocation ran out of time before run {run_id(run.key)} was sent.")
     mail = address(
-        claimed,
-        prepared.edition,
-        prepared.subscriber,
-        prepared.links,
+        run,
+        claimed.rendered.edition,
+        claimed.rendered.prepared.subscriber,
+        claimed.rendered.links,
         list_id=context.list_id,
         installation=context.installation,
     )
-    outcome = context.mailer.send(mail, claimed.attempt)
+    outcome = context.mailer.send(mail, run.attempt)
     accepted_at = context.clock() if isinstance(outcome, Accepted) else None
     try:
-        run = apply(claimed, _dated(outcome, claimed, context), runs=context.runs)
+        stored = apply(run, _dated(outcome, run, context), runs=context.runs)
     finally:
-        record_outcome(outcome, claimed, permit, pacing=context.pacing)
-    return Delivery(
-        run,
-        *_again(run, context.clock()),
-        outcome,
-        excluded=prepared.excluded,
-        deferred=deferred,
-        expired=expired,
-        accepted_at=accepted_at,
-    )
+        record_outcome(outcome, run, claimed.permit, pacing=context.pacing)
+    again_at, waiting_for = _again(stored, context.clock())
+    return Delivery(stored, again_at, waiting_for, outcome, accepted_at=accepted_at)
 
 
-def _is_suppressed(claimed: Run, prepared: Prepared, context: DeliveryContext) -> bool:
+def _is_suppressed(claimed: _Claimed, context: DeliveryContext) -> bool:
     """Whether the reader's address is suppressed. If it cannot tell, it gives the claim back."""
+    email = claimed.rendered.prepared.subscriber.email
     try:
-        return context.suppressions.holds(address_hash(prepared.subscriber.email))
+        return context.suppressions.holds(address_hash(email))
     except Unavailable:
-        apply(claimed, NotAttempted(claimed.attempt), runs=context.runs)
+        apply(claimed.run, NotAttempted(claimed.run.attempt), runs=context.runs)
         raise
 
 
-def _is_cancelled(run: Run, batches: Batches) -> bool:
+def is_cancelled(run: Run, batches: Batches) -> bool:
     """Whether the run's batch is cancelled. Cancelling a batch also cancels its runs (rule 11)."""
     slot = batch_of(run)
     return slot is not None and batches.get(slot).cancelled_at is not None

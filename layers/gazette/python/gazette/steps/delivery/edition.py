@@ -38,9 +38,8 @@ class EditionContext:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """How many events were excluded, and the run as it is stored after that."""
+    """How many events were excluded."""
 
-    run: Run
     events: int
 
 
@@ -78,20 +77,20 @@ def edit(
         return show(events)
     except RenderingFailed:
         show([_HARMLESS])
-        done = Excluded(run, 0)
+        excluded = 0
         for event in events:
             try:
                 show([event])
             except RenderingFailed as why:
                 since = context.deferred_events.exclude(
-                    event, done.run, str(why), for_good=event.id in may_have_been_sent
+                    event, run, str(why), for_good=event.id in may_have_been_sent
                 )
                 if since is None:
                     raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why
-                done = Excluded(since, done.events + 1)
-        if not done.events:
+                run, excluded = since, excluded + 1
+        if not excluded:
             raise
-        return done
+        return Excluded(excluded)
 
 
 def make_edition(

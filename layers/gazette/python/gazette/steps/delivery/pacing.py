@@ -1,8 +1,8 @@
-"""Take a send permit for each run, so that all workers together keep to the stream's rate."""
+"""Take a permit for each email, so that all workers together keep to the stream's rate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
@@ -18,12 +18,20 @@ from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.pacing import CircuitBreaker, RateLimiter
+from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
+from gazette.steps.runs import Changes
 
 _BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
 """Delay of a requeued run. 900 s is the longest delay of an SQS message."""
 
 _BETWEEN_AT_ONCE = (timedelta(seconds=10), timedelta(seconds=60))
 """The same for an immediate run, which is more urgent and therefore asks more often."""
+
+_WAITING_FOR = {
+    NoPermit.BUSY: WaitingFor.PERMIT,
+    NoPermit.DAILY_CAP: WaitingFor.NEXT_DAY,
+    NoPermit.BREAKER_OPEN: WaitingFor.SENDING_RESUMED,
+}
 
 _BREAKER_OPEN = (timedelta(seconds=600), timedelta(seconds=900))
 _BREAKER_OPEN_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
@@ -65,23 +73,24 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
     return permit
 
 
-def without_permit(run: Run, why: NoPermit, *, pacing: Pacing) -> Skip | timedelta:
-    """Return what becomes of a run without a permit: a skip, or the delay of its requeue.
+def without_permit(run: Run, why: NoPermit, *, now: datetime, random: float) -> Ending:
+    """Return what becomes of a run without a permit: it is skipped, or requeued for later.
 
     A daily digest is not sent a day late: its events go with the next one. Rarer digests wait for
-    the next day (rule 21). An open breaker skips nothing.
+    the next day (rule 21). An open breaker skips nothing. `random`: a number from 0 to 1.
     """
-    at_once = run.key.is_immediate
+    changes = Changes()
     if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
-        return Skip(Reason.DAILY_CAP)
+        return Ending(Delivery(changes.apply(run, Skip(Reason.DAILY_CAP))), changes.decided)
+    at_once = run.key.is_immediate
     if why is NoPermit.BREAKER_OPEN:
         soonest, latest = _BREAKER_OPEN_AT_ONCE if at_once else _BREAKER_OPEN
     else:
         soonest, latest = _BETWEEN_AT_ONCE if at_once else _BETWEEN
-    delay = soonest + (latest - soonest) * pacing.random()
+    delay = soonest + (latest - soonest) * random
     if why is NoPermit.DAILY_CAP:
         delay = _BETWEEN[1]
-    return delay
+    return Ending(Delivery(run, now + delay, _WAITING_FOR[why]))
 
 
 def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pacing) -> None:

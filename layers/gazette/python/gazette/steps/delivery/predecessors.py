@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.lifecycle import Ignored, transition
 from gazette.domain.delivery.run import Reason, Run, Status, sent_until, settled_until
 from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Window
-from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.steps.runs import apply, raise_epochs
+from gazette.steps.runs import Change, Changes, changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Predecessors:
     """
 
     since: datetime
-    carried: tuple[tuple[Run, Run], ...] = ()
+    carried: tuple[Change, ...] = ()
     unsettled: Run | None = None
 
 
@@ -65,37 +63,36 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     return Chain(found, newer, older) if found else None
 
 
-def gives_way(newer: Sequence[Run], *, runs: Runs) -> bool:
+def gives_way(newer: Sequence[Run], changes: Changes) -> bool:
     """Whether a newer run was stored first and has sent the events, or may have (rule 16).
 
     Raises the epoch of each newer run that has not: it can no longer claim on what it read before
     this run was stored.
     """
-    told = raise_epochs([each for each in newer if each.is_unclaimed], runs=runs)
+    waiting = [changes.apply(each, Stop()) for each in newer if each.is_unclaimed]
     rest = [each for each in newer if not each.is_unclaimed]
     return any(
         each.closes_a_window
         or bool(each.uncertain)
         or not (each.status.is_final or each.is_unclaimed)
-        for each in (*told, *rest)
+        for each in (*waiting, *rest)
     )
 
 
 def settle_older(
-    run: Run, older: Sequence[Run], *, runs: Runs, clock: Clock, evidence_grace: timedelta
+    run: Run, older: Sequence[Run], changes: Changes, *, now: datetime, evidence_grace: timedelta
 ) -> Predecessors:
     """End the unclaimed older runs, and return what the others leave to `run` (rule 3).
 
-    Uses the runs as they are stored now: one may have been sent since it was read. Events that
-    were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, those of `run` included, are
-    given up (rule 9).
+    Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, those of `run`
+    included, are given up (rule 9).
     """
     ended: list[Run] = []
     for each in older:
-        found = settle_if_overdue(each, runs=runs, clock=clock, evidence_grace=evidence_grace)
+        found = without_claimant(each, changes, now=now, evidence_grace=evidence_grace)
         if found.is_unclaimed:
             signal = Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)
-            found = apply(found, signal, runs=runs)
+            found = changes.apply(found, signal)
             if found.is_unclaimed:
                 continue
         if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
@@ -105,41 +102,27 @@ def settle_older(
     unknown = [each for each in ended if each.may_have_been_sent]
     for each in unknown:
         if not _reaches_behind(each, since):
-            apply(each, GiveUp(), runs=runs)
+            changes.apply(each, GiveUp())
     carried = (each for each in unknown if _reaches_behind(each, since))
-    return Predecessors(since, tuple((each, _carried(each)) for each in carried))
+    return Predecessors(since, tuple((each, changed(each, Carry())) for each in carried))
 
 
-def _collects_beyond(older: Run, run: Run) -> bool:
-    """Whether it collects events behind the fixed window of `run`: then it continues."""
-    return run.key.is_immediate and run.window is not None and older.due_at > run.window.until
+def without_claimant(
+    run: Run, changes: Changes, *, now: datetime, evidence_grace: timedelta
+) -> Run:
+    """Mark a run unknown if its claimant's deadline has passed: the claimant is gone."""
+    signal = deadline_passed(run, now=now, evidence_grace=evidence_grace)
+    return changes.apply(run, signal) if signal else run
 
 
-def give_up_carried(older: Predecessors, *, runs: Runs) -> None:
-    """Give up carried runs of which no event is left: retracted, or given up (rule 9)."""
-    for each, _ in older.carried:
-        apply(each, GiveUp(), runs=runs)
-
-
-def _reaches_behind(run: Run, since: datetime) -> bool:
-    return run.window is not None and run.window.until > since
-
-
-def _carried(run: Run) -> Run:
-    """Return the run as it is once it is carried; unchanged if it was closed before."""
-    closed = transition(run, Carry())
-    return run if isinstance(closed, Ignored) else closed
-
-
-def settle_if_overdue(run: Run, *, runs: Runs, clock: Clock, evidence_grace: timedelta) -> Run:
-    """Mark a run unknown if its claimant's deadline has passed: the claimant is gone.
+def deadline_passed(run: Run, *, now: datetime, evidence_grace: timedelta) -> DeadlinePassed | None:
+    """The signal for a run whose claimant's deadline has passed; None for any other.
 
     The grace period for evidence begins at the deadline.
     """
-    if run.status is Status.SENDING and run.deadline is not None and clock() > run.deadline:
-        overdue = DeadlinePassed(run.attempt, run.deadline + evidence_grace)
-        return apply(run, overdue, runs=runs)
-    return run
+    if run.status is not Status.SENDING or run.deadline is None or now <= run.deadline:
+        return None
+    return DeadlinePassed(run.attempt, run.deadline + evidence_grace)
 
 
 def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
@@ -147,3 +130,12 @@ def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
     if run.window is not None:
         return Window(since, run.window.until)
     return Window(since, max(since, until))
+
+
+def _collects_beyond(older: Run, run: Run) -> bool:
+    """Whether it collects events behind the fixed window of `run`: then it continues."""
+    return run.key.is_immediate and run.window is not None and older.due_at > run.window.until
+
+
+def _reaches_behind(run: Run, since: datetime) -> bool:
+    return run.window is not None and run.window.until > since

@@ -1,149 +1,157 @@
-"""Prepare a run for its claim: find out what it waits for, and render what it would send."""
+"""Prepare a run for its claim: decide what it waits for, and what it sends. Writes nothing.
+
+`settle` decides on the runs of the schedule, then `prepare` on the events and the reader. What they
+decide is stored before anything else (rule 3): `deliver` stores it, a forecast does not.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
-from gazette.domain.delivery.signals import Cancel, Skip
-from gazette.domain.feedback.experiment import Variant, variant_of
-from gazette.domain.model import DAILY, Edition, Event, RunKey, StoredEvent, Window
+from gazette.domain.delivery.signals import Cancel, GiveUp, Signal, Skip, Stop
+from gazette.domain.model import DAILY, Event, StoredEvent, Window
 from gazette.domain.ports.queues import LONGEST_DELAY
-from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.delivery.category_hold import count_expired, events_due, without_held
-from gazette.steps.delivery.edition import edit
+from gazette.steps.delivery.category_hold import Due, events_due, pause_on_hold
+from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import (
+    Chain,
     Predecessors,
-    chain_of,
-    give_up_carried,
     gives_way,
-    settle_if_overdue,
     settle_older,
     window_of,
+    without_claimant,
 )
-from gazette.steps.delivery.types import Delivery, DeliveryContext, DeliveryLimits, WaitingFor
-from gazette.steps.occurrences.next_run import start_behind
-from gazette.steps.runs import apply
+from gazette.steps.delivery.types import Delivery, DeliveryLimits, Ending, WaitingFor
+from gazette.steps.occurrences.next_run import next_run
+from gazette.steps.runs import Change, Changes, changed
 
 _SOON = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A run that may be claimed as it was read, and the email that it would send.
+class Settled:
+    """A run that waits for no other. `older`: what the older runs leave to it.
 
-    `older`: what the older runs leave to it. `held`: events to defer before the claim. `expired`:
-    events to count before the claim. `excluded`: as in Delivery. `newest`, `left_out`: as in Run.
+    `changes`: of the older runs, to be stored before the events are read.
+    """
+
+    run: Run
+    older: Predecessors
+    changes: Sequence[Change] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that may be claimed as it was read, and what it would send.
+
+    `older`: as in Settled. `sent`: the events to send. `may_have_been_sent`: the ids of those that
+    an earlier attempt may have sent. `held`: events to defer before the claim. `expired`: events to
+    remove and count before the claim. `newest`, `left_out`: as in Run.
     """
 
     run: Run
     older: Predecessors
     window: Window
-    edition: Edition
     subscriber: Subscriber
-    links: Links
-    variant: Variant
-    newest: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    held: Sequence[Event] = ()
-    expired: Sequence[StoredEvent] = ()
-    excluded: int = 0
+    sent: Sequence[Event]
+    may_have_been_sent: frozenset[str]
+    newest: tuple[str, ...]
+    left_out: tuple[str, ...]
+    held: Sequence[Event]
+    expired: Sequence[StoredEvent]
 
 
-def prepare(key: RunKey, *, context: DeliveryContext) -> Prepared | Delivery | None:
-    """Read the run, the older ones, its events and its reader, in this order, and render.
-
-    Returns a Delivery if nothing is sent, not now, or by another run; None if there is no such
-    run. Raises Overtaken if an event or the run changed before the event was excluded. The run is
-    read before the stops are, so that a stop that comes in between makes the claim fail (rule 11).
-    """
-    chain = chain_of(key, runs=context.runs)
-    if chain is None:
-        return None
-    run = settle_if_overdue(
-        chain.run,
-        runs=context.runs,
-        clock=context.clock,
-        evidence_grace=context.limits.evidence_grace,
-    )
+def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
+    """Decide what becomes of a run and of those before it; an Ending if it sends nothing now."""
+    limits, now, changes = context.limits, context.clock(), Changes()
+    run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
     if run.status not in {Status.PENDING, Status.RETRYING}:
-        return Delivery(run)
-    if (not_before := _not_before(run, chain.older, context.limits)) > context.clock():
+        return Ending(Delivery(run), changes.decided)
+    if (not_before := _not_before(run, chain.older, limits)) > now:
         waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
-        return Delivery(run, not_before, waiting_for)
-    if run.is_unclaimed and gives_way(chain.newer, runs=context.runs):
-        return _left_to_a_later_run(run, chain.newer[0], context)
-    if _is_too_late(run, context):
-        return _skipped(run, Reason.TOO_LATE, context)
-    older = settle_older(
-        run,
-        chain.others,
-        runs=context.runs,
-        clock=context.clock,
-        evidence_grace=context.limits.evidence_grace,
-    )
+        return Ending(Delivery(run, not_before, waiting_for))
+    if run.is_unclaimed and gives_way(chain.newer, changes):
+        return _left_to_a_later_run(run, chain.newer[0], changes, now)
+    if _is_too_late(run, now, limits):
+        return _ended(run, Skip(Reason.TOO_LATE), changes)
+    older = settle_older(run, chain.others, changes, now=now, evidence_grace=limits.evidence_grace)
     if older.unsettled:
-        again_at = _when_settled(older.unsettled, context.clock())
-        return Delivery(run, again_at, WaitingFor.OLDER_RUN)
+        again_at = _when_settled(older.unsettled, now)
+        return Ending(Delivery(run, again_at, WaitingFor.OLDER_RUN), changes.decided)
+    return Settled(run, older, changes.decided)
 
+
+def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
+    """Read the events of the run's window and its reader, and decide what is sent.
+
+    The run was read before the stops are, so that a stop that comes in between makes the claim fail
+    (rule 11).
+    """
+    run, older, changes = settled.run, settled.older, Changes()
     window = window_of(run, older.since, until=context.clock() - context.limits.settle_lag)
-    excluded = 0
-    while (due := events_due(run, older, window, context=context)).sent or due.held:
-        subscriber = context.subscribers.get(key.user_id)
-        if not isinstance(subscriber, Subscriber) or not subscriber.receives_email:
-            return _skipped(run, why_not_sent(subscriber), context)
-        if instead := without_held(run, due, excluded=excluded, context=context):
-            return replace(instead, expired=count_expired(due.expired, context=context))
-        links = context.link_maker.links(key)
-        variant = variant_of(key.user_id, context.editing.experiment())
-        edition = edit(
-            run,
-            due.sent,
-            subscriber,
-            links,
-            variant=variant,
-            context=context.editing,
-            may_have_been_sent=due.may_have_been_sent,
-        )
-        if isinstance(edition, Edition):
-            return Prepared(
-                run,
-                older,
-                window,
-                edition,
-                subscriber,
-                links,
-                variant,
-                newest=due.newest,
-                left_out=due.left_out,
-                held=due.held,
-                expired=due.expired,
-                excluded=excluded,
-            )
-        run, excluded = edition.run, excluded + edition.events
-    give_up_carried(older, runs=context.runs)
-    done = _skipped(run, Reason.EXPIRED if due.expired else Reason.EMPTY, context, excluded)
-    return replace(done, expired=count_expired(due.expired, context=context))
+    due = events_due(run, older, window, context=context)
+    if not due.sent and not due.held:
+        for each, _ in older.carried:
+            changes.apply(each, GiveUp())
+        reason = Reason.EXPIRED if due.expired else Reason.EMPTY
+        return _ended(run, Skip(reason), changes, due.expired)
+    subscriber = context.subscribers.get(run.key.user_id)
+    if not isinstance(subscriber, Subscriber) or not subscriber.receives_email:
+        return _ended(run, Skip(why_not_sent(subscriber)), changes)
+    if instead := _only_held(run, due, changes, context):
+        return instead
+    return Prepared(
+        run,
+        older,
+        window,
+        subscriber,
+        due.sent,
+        due.may_have_been_sent,
+        due.newest,
+        due.left_out,
+        due.held,
+        due.expired,
+    )
 
 
-def _left_to_a_later_run(run: Run, newest: Run, context: DeliveryContext) -> Delivery:
+def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
     """Supersede the run; its remaining events go with the newest run, or one behind it.
 
     Sent under its own sequence, it would stand before what was sent earlier, and nobody who looks
     back would find it.
     """
-    if not newest.is_unclaimed:
-        check_after = run.check_at - run.due_at
-        newest = start_behind(
-            newest, runs=context.runs, clock=context.clock, check_after=check_after
-        )
-    apply(run, Cancel(Reason.SUPERSEDED), runs=context.runs)
-    return Delivery(newest, context.clock(), WaitingFor.COLLECTED)
+    starts = not newest.is_unclaimed
+    if starts:
+        newest = next_run(newest, now=now, check_after=run.check_at - run.due_at)
+    else:
+        newest = changed(newest, Stop())
+    changes.apply(run, Cancel(Reason.SUPERSEDED))
+    return Ending(Delivery(newest, now, WaitingFor.COLLECTED), changes.decided, starts)
 
 
-def _skipped(run: Run, reason: Reason, context: DeliveryContext, excluded: int = 0) -> Delivery:
-    return Delivery(apply(run, Skip(reason), runs=context.runs), excluded=excluded)
+def _only_held(run: Run, due: Due, changes: Changes, context: PrepareContext) -> Ending | None:
+    """Return what becomes of a run with held events; None if its other events are sent.
+
+    An immediate run waits as a whole, because no later run would include the held events. A
+    digest of held events only is skipped: it closes no window, so the next digest has them all.
+    """
+    if not due.held:
+        return None
+    if run.key.is_immediate:
+        again_at = context.clock() + pause_on_hold(context.random())
+        waiting = Delivery(run, again_at, WaitingFor.SENDING_RESUMED)
+        return Ending(waiting, expired=due.expired)
+    if due.sent:
+        return None
+    return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due.expired)
+
+
+def _ended(
+    run: Run, signal: Signal, changes: Changes, expired: Sequence[StoredEvent] = ()
+) -> Ending:
+    return Ending(Delivery(changes.apply(run, signal)), changes.decided, expired=expired)
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
@@ -172,13 +180,11 @@ def _when_settled(older: Run, now: datetime) -> datetime:
     return expected + _SOON
 
 
-def _is_too_late(run: Run, context: DeliveryContext) -> bool:
+def _is_too_late(run: Run, now: datetime, limits: DeliveryLimits) -> bool:
     """Whether a daily digest is too late: its events go with the next one.
 
     Rarer digests are sent late rather than an interval later. A digest that was tried in time and
     refused is never too late: the pauses between its attempts bound its delay.
     """
     is_daily = run.key.schedule == DAILY
-    return (
-        is_daily and not run.refusals and context.clock() - run.due_at > context.limits.max_lateness
-    )
+    return is_daily and not run.refusals and now - run.due_at > limits.max_lateness

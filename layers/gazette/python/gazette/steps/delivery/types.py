@@ -1,20 +1,14 @@
-"""The context, the limits and the result of a delivery."""
+"""The limits and the results of a delivery."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import SendOutcome
-from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.control import HeldCategories
-from gazette.domain.ports.ledgers import Batches, Runs
-from gazette.domain.ports.mail import Mailer
-from gazette.domain.ports.rendering import LinkMaker
-from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
-from gazette.steps.delivery.edition import EditionContext
-from gazette.steps.delivery.pacing import Pacing
+from gazette.domain.model import StoredEvent
+from gazette.steps.runs import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +63,16 @@ class Delivery:
     accepted_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryContext:
-    """The tables, the templates and the provider that turn runs into emails.
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a message ends without an email, as `prepare` decides it.
 
-    `draw_nonce` returns a unique value; `random` returns a number from 0 to 1. `installation` names
-    these tables, so that delivery events of another installation are told apart.
+    `delivery`: the result once everything is stored. `changes`: of runs, to be stored first.
+    `starts`: the run of `delivery` is new; it is created before the changes. `expired`: events to
+    remove and count after them.
     """
 
-    runs: Runs
-    subscribers: Subscribers
-    suppressions: Suppressions
-    events: EventReader
-    held_categories: HeldCategories
-    batches: Batches
-    editing: EditionContext
-    link_maker: LinkMaker
-    mailer: Mailer
-    pacing: Pacing
-    clock: Clock
-    draw_nonce: Callable[[], str]
-    random: Callable[[], float]
-    list_id: str
-    installation: str
-    limits: DeliveryLimits
+    delivery: Delivery
+    changes: Sequence[Change] = ()
+    starts: bool = False
+    expired: Sequence[StoredEvent] = ()

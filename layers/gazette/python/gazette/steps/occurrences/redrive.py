@@ -14,23 +14,40 @@ from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
-from gazette.steps.occurrences.next_run import start_behind
+from gazette.steps.occurrences.next_run import next_run
 
 _COLLECTED = timedelta(minutes=1)
 """The delay of an immediate run, for events that are stored in the same second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RedriveContext:
-    """The tables, and the queue that the next run goes to. `check_after`: as in SweepLimits."""
+class RedrivePlanContext:
+    """What a plan reads; it writes nothing. `check_after`: as in SweepLimits."""
 
     runs: Runs
     schedules: RunSequences
     subscribers: Subscribers
     suppressions: Suppressions
-    queue: RunQueue
     clock: Clock
     check_after: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedriveContext(RedrivePlanContext):
+    """Besides, the queue that the next run goes to."""
+
+    queue: RunQueue
+
+
+@dataclass(frozen=True, slots=True)
+class RedrivePlan:
+    """What a redrive will do, and the runs of the schedule, newest first, by which it decides.
+
+    The run of `redriven` is not stored yet if it is to be started.
+    """
+
+    redriven: Redriven
+    chain: Sequence[Run]
 
 
 def is_exhausted(run: Run) -> bool:
@@ -43,38 +60,54 @@ def redrive(failed: Run, *, context: RedriveContext) -> Redriven:
 
     The window of that run begins where the last sent one ended, so nothing is sent twice. The row
     is stored first, if it is absent; then the message; then the schedule's sequence, and nothing
-    else of the schedule: the next occurrence is still due at its hour. The schedule is read before
-    the runs, so that a sequence that another worker uses meanwhile has a run that is found. A
-    repetition finds the run as well, and completes what a crash cut off. Raises NotYet if runs and
-    schedule kept changing.
+    else of the schedule: the next occurrence is still due at its hour. A repetition finds the run
+    as well, and completes what a crash cut off. Raises NotYet if runs and schedule kept changing.
     """
     for _ in ATTEMPTS:
-        schedule = _schedule(failed.key, context)
-        chain = context.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
-        if carrier := _carrier(failed, chain, context):
-            _spend(chain[0], context)
-            return Redriven(failed, RedriveResult.SENT_SINCE, carrier)
-        if later := _not_ended(failed, chain):
-            _go_on(later, context)
-            return Redriven(failed, RedriveResult.GOES_WITH, later)
-        if instead := _why_not_started(failed, context):
-            return instead
-        if schedule is None and not failed.key.is_immediate:
-            return Redriven(failed, RedriveResult.NO_SCHEDULE)
-        started = start_behind(
-            chain[0],
-            at_least=schedule.sequence if schedule else 0,
-            runs=context.runs,
-            clock=context.clock,
-            check_after=context.check_after,
-        )
-        if started.is_open:
+        plan = plan_redrive(failed, context=context)
+        redriven, run = plan.redriven, plan.redriven.run
+        if redriven.result is RedriveResult.SENT_SINCE:
+            _spend(plan.chain[0], context)
+        elif redriven.result is RedriveResult.GOES_WITH and run:
+            _go_on(run, context)
+        elif redriven.result is RedriveResult.STARTED and run:
+            started = context.runs.create(run)
+            if not started.is_open:
+                continue
             _go_on(started, context)
-            return Redriven(failed, RedriveResult.STARTED, started)
+            redriven = replace(redriven, run=started)
+        return redriven
     raise kept_changing(f"The schedule of run {run_id(failed.key)}")
 
 
-def _carrier(failed: Run, chain: Sequence[Run], context: RedriveContext) -> Run | None:
+def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
+    """Decide what a redrive of `failed` does. Reads only.
+
+    The schedule is read before the runs, so that a sequence that another worker uses meanwhile has
+    a run that is found.
+    """
+    schedule = _schedule(failed.key, context)
+    chain = context.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
+    if carrier := _carrier(failed, chain, context):
+        redriven = Redriven(failed, RedriveResult.SENT_SINCE, carrier)
+    elif later := _not_ended(failed, chain):
+        redriven = Redriven(failed, RedriveResult.GOES_WITH, later)
+    elif instead := _why_not_started(failed, context):
+        redriven = instead
+    elif schedule is None and not failed.key.is_immediate:
+        redriven = Redriven(failed, RedriveResult.NO_SCHEDULE)
+    else:
+        run = next_run(
+            chain[0],
+            at_least=schedule.sequence if schedule else 0,
+            now=context.clock(),
+            check_after=context.check_after,
+        )
+        redriven = Redriven(failed, RedriveResult.STARTED, run)
+    return RedrivePlan(redriven, chain)
+
+
+def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> Run | None:
     """The first run after `failed` that was sent with a window that covers its events."""
     until = failed.window.until if failed.window else BEGINNING
     found: Run | None = None
@@ -95,7 +128,7 @@ def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
     return next((run for run in behind if run.is_open), None)
 
 
-def _why_not_started(failed: Run, context: RedriveContext) -> Redriven | None:
+def _why_not_started(failed: Run, context: RedrivePlanContext) -> Redriven | None:
     """Why the reader gets no email now; None if they do."""
     reader = context.subscribers.get(failed.key.user_id)
     if not isinstance(reader, Subscriber) or not reader.receives_email:
@@ -107,7 +140,7 @@ def _why_not_started(failed: Run, context: RedriveContext) -> Redriven | None:
     return None
 
 
-def _schedule(key: RunKey, context: RedriveContext) -> Schedule | None:
+def _schedule(key: RunKey, context: RedrivePlanContext) -> Schedule | None:
     """The row of the schedule; None for immediate runs, which have none."""
     return None if key.is_immediate else context.schedules.get(key.user_id, key.schedule)
 

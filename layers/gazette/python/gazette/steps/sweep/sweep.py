@@ -13,8 +13,9 @@ from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue, ShardQueue, SweepQueue
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import is_known
-from gazette.steps.delivery.predecessors import settle_if_overdue
+from gazette.steps.delivery.predecessors import deadline_passed
 from gazette.steps.fanout.fanout import tick
+from gazette.steps.runs import apply
 from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
 _ENOUGH = timedelta(seconds=15)
@@ -94,13 +95,12 @@ def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[S
         case Status.RETRYING:
             return [_queue_again(run, context.resend_queue, context)]
         case Status.SENDING:
-            settled = settle_if_overdue(
-                run,
-                runs=context.runs,
-                clock=context.clock,
-                evidence_grace=context.limits.evidence_grace,
+            passed = deadline_passed(
+                run, now=context.clock(), evidence_grace=context.limits.evidence_grace
             )
-            return [Swept.LEFT_ALONE if settled == run else Swept.NOW_UNKNOWN]
+            if passed is None or apply(run, passed, runs=context.runs) == run:
+                return [Swept.LEFT_ALONE]
+            return [Swept.NOW_UNKNOWN]
         case _ if not is_known(run.status):
             key = (run.key.user_id, run.key.schedule, str(run.key.sequence))
             raise UnreadableRow("runs", key, "its status is not known")

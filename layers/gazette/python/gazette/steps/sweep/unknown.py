@@ -15,7 +15,7 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.mail import Canary, EvidenceBacklog, EvidenceLog
 from gazette.domain.ports.queues import QueuedRun, RunQueue
-from gazette.steps.occurrences.next_run import start_behind
+from gazette.steps.occurrences.next_run import next_run
 
 _FRESH = timedelta(minutes=5)
 """The delivery event of a younger email may still be on its way."""
@@ -144,9 +144,8 @@ def _start_successor(run: Run, context: SweepContext) -> None:
     user_id, schedule = run.key.user_id, run.key.schedule
     newest = context.runs.chain(latest_run(user_id, schedule))[0]
     if newest.key == run.key or newest.status.is_final:
-        newest = start_behind(
-            newest, runs=context.runs, clock=context.clock, check_after=context.limits.check_after
-        )
+        behind = next_run(newest, now=context.clock(), check_after=context.limits.check_after)
+        newest = context.runs.create(behind)
     context.generate_queue.send([QueuedRun(newest.key, timedelta(minutes=1))])
 
 

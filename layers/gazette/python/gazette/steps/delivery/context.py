@@ -1,0 +1,46 @@
+"""What a delivery reads, and what it sends and stores with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.control import HeldCategories
+from gazette.domain.ports.ledgers import Batches, Runs
+from gazette.domain.ports.mail import Mailer
+from gazette.domain.ports.rendering import LinkMaker
+from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
+from gazette.steps.delivery.edition import EditionContext
+from gazette.steps.delivery.pacing import Pacing
+from gazette.steps.delivery.types import DeliveryLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareContext:
+    """What `prepare` reads; it writes nothing. `random` returns a number from 0 to 1."""
+
+    runs: Runs
+    subscribers: Subscribers
+    suppressions: Suppressions
+    events: EventReader
+    held_categories: HeldCategories
+    batches: Batches
+    clock: Clock
+    random: Callable[[], float]
+    limits: DeliveryLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryContext(PrepareContext):
+    """Besides, the templates and the provider that turn runs into emails.
+
+    `draw_nonce` returns a unique value. `installation` names these tables, so that delivery events
+    of another installation are told apart.
+    """
+
+    editing: EditionContext
+    link_maker: LinkMaker
+    mailer: Mailer
+    pacing: Pacing
+    draw_nonce: Callable[[], str]
+    list_id: str
+    installation: str
