@@ -1,7 +1,8 @@
-"""What each message costs: calls by name, and units by table. docs/tables.md repeats the sums."""
+"""What each message costs: calls by name, and units by table. docs/tables.md promises the units."""
 
 from collections import Counter
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
@@ -12,12 +13,15 @@ from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import DAILY, RunKey
 
+from tests.functions import test_follower_costs
 from tests.functions.conftest import Cloud, due_shard, fan_out
+from tests.functions.costs_page import promised
 from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.functions.preferences.test_links import path_of
 from tests.meter import calls
 
 KEY = RunKey("ann", DAILY, 1)
+PROMISED = promised()
 MUTED = {"comment": "never"}
 WEEKLY = {"comment": "weekly"}
 IMMEDIATE = {"comment": "immediate"}
@@ -27,8 +31,8 @@ def stored_run() -> Run:
     return DynamoRuns("runs", retention=timedelta(days=180)).chain(KEY)[0]
 
 
-def take_all_turns(until: datetime) -> None:
-    """Somebody has the only turn there is up to then."""
+def take_all_permits(until: datetime) -> None:
+    """Take the only permit that there is up to then."""
     plan = PacePlan(rate=0.001)
     assert isinstance(
         DynamoRateLimiter("pace", plan, name=ROWS.digest).reserve(until, until), Permit
@@ -63,6 +67,7 @@ def test_an_event_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
     ann.say("event.created", event(1))
     assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
     assert ann.meter.write_units == Counter(events=2)
+    assert ann.meter.write_units.total() == PROMISED["an event"]
     assert ann.meter.read_units == Counter(subscribers=2)
 
 
@@ -79,6 +84,9 @@ def test_an_event_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
     ann.say("event.created", said)
     assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
     assert ann.meter.write_units == Counter(events=1)
+    assert (
+        ann.meter.write_units.total() == PROMISED["an event, activity or follow that is put again"]
+    )
 
 
 def test_an_event_that_is_muted_is_not_written(ann: Cloud) -> None:
@@ -87,6 +95,7 @@ def test_an_event_that_is_muted_is_not_written(ann: Cloud) -> None:
     ann.say("event.created", event(1))
     assert ann.meter.calls == calls(BatchGetItem=2, GetItem=1)
     assert ann.meter.write_units == Counter()
+    assert ann.meter.write_units.total() == PROMISED["a muted event, or one whose reader has left"]
     assert ann.meter.read_units == Counter(subscribers=2, events=1)
 
 
@@ -96,6 +105,7 @@ def test_an_event_that_is_amended_costs_a_refused_write_and_a_write(ann: Cloud) 
     ann.say("event.created", {**event(1), "amended_at": ago()})
     assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1, UpdateItem=1, Query=1)
     assert ann.meter.write_units == Counter(events=1 + 2)
+    assert ann.meter.write_units.total() == PROMISED["an amended event"]
 
 
 def test_an_event_of_a_list_costs_its_write_and_a_hundred_of_one_reader_are_looked_up_at_once(
@@ -124,6 +134,7 @@ def test_a_retraction_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
     ann.say("event.retracted", {"id": "e1", "user_id": "ann"})
     assert ann.meter.calls == calls(GetItem=2, PutItem=1, Query=1)
     assert ann.meter.write_units == Counter(events=2)
+    assert ann.meter.write_units.total() == PROMISED["a retracted event"]
 
 
 @pytest.mark.usefixtures("later")
@@ -148,6 +159,7 @@ def test_a_profile_that_is_new_costs_four_write_units(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(GetItem=4, Query=1, UpdateItem=2, PutItem=1)
     assert cloud.meter.write_units == Counter(subscribers=2, schedules=2)
+    assert cloud.meter.write_units.total() == PROMISED["a new profile"]
 
 
 def test_a_profile_that_comes_again_is_not_written(cloud: Cloud) -> None:
@@ -164,6 +176,10 @@ def test_a_profile_with_another_name_costs_three_write_units(ann: Cloud) -> None
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), name="Anna"))
     assert ann.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=1)
     assert ann.meter.write_units == Counter(subscribers=1, schedules=2)
+    assert (
+        ann.meter.write_units.total()
+        == PROMISED["a profile with another name, address or time zone"]
+    )
 
 
 def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_more(
@@ -173,6 +189,7 @@ def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_mo
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), digest={"hour": 20}))
     assert ann.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=2)
     assert ann.meter.write_units == Counter(subscribers=1, schedules=3, runs=2)
+    assert ann.meter.write_units.total() == PROMISED["a profile with another hour"]
 
 
 def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_through(
@@ -184,6 +201,7 @@ def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_thr
     ann.say("subscriber.changed", said)
     assert ann.meter.calls == calls(GetItem=4, Query=9, UpdateItem=2, PutItem=2)
     assert ann.meter.write_units == Counter(subscribers=2, schedules=3, runs=2)
+    assert ann.meter.write_units.total() == PROMISED["a profile that begins or ends a pause"]
 
 
 def test_a_profile_brings_what_waited_for_it_at_nine_write_units_an_event(cloud: Cloud) -> None:
@@ -284,6 +302,7 @@ def test_what_a_reader_chose_before_the_profile_costs_two_write_units(cloud: Clo
     cloud.say("preferences.chosen", chosen(frequency="daily"))
     assert cloud.meter.calls == calls(GetItem=2, UpdateItem=2)
     assert cloud.meter.write_units == Counter(subscribers=2)
+    assert cloud.meter.write_units.total() == PROMISED["… before the profile"]
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.write_units == Counter(subscribers=1 + 2, schedules=2)
@@ -293,6 +312,7 @@ def test_a_sign_of_life_costs_two_calls_and_one_write_unit_a_day(ann: Cloud) -> 
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago(days=1)})
     assert ann.meter.calls == calls(GetItem=1, UpdateItem=1)
     assert ann.meter.write_units == Counter(subscribers=1)
+    assert ann.meter.write_units.total() == PROMISED["a sign of life, once a day"]
 
 
 def test_a_sign_of_life_of_the_same_day_or_an_earlier_one_is_not_written(ann: Cloud) -> None:
@@ -309,6 +329,7 @@ def test_a_follow_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
     ann.say("follow.created", follow())
     assert ann.meter.calls == calls(GetItem=1, PutItem=1, Query=1)
     assert ann.meter.write_units == Counter(follows=2)
+    assert ann.meter.write_units.total() == PROMISED["a follow"]
 
 
 def test_a_follow_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
@@ -386,6 +407,7 @@ def test_an_immediate_event_costs_six_calls_and_four_write_units(ann_at_once: Cl
         BatchGetItem=2, PutItem=1 + 1, Query=1, SendMessageBatch=1
     )
     assert ann_at_once.meter.write_units == Counter(events=2, runs=2)
+    assert ann_at_once.meter.write_units.total() == PROMISED["an event for an immediate email"]
 
 
 def test_an_immediate_event_that_joins_a_run_costs_two_write_units(ann_at_once: Cloud) -> None:
@@ -406,6 +428,7 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
         Query=2, GetItem=2, UpdateItem=1, PutItem=2, SendEmail=1
     )
     assert ann_at_once.meter.write_units == Counter(runs=3, pace=1)
+    assert ann_at_once.meter.write_units.total() == PROMISED["an immediate email, in generate"]
     (email,) = ann_at_once.sent()
     assert email["FromEmailAddress"] == "Gazette now <now@example.com>"
     assert email["ConfigurationSetName"] == "immediate"
@@ -434,12 +457,13 @@ def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int
     assert ann.meter.calls == calls(
         Query=1 + 1,  # the chain of runs, and one page of events
         GetItem=1 + 1 + 1,  # the reader, the address, and whether the batch was cancelled
-        UpdateItem=1,  # its turn
+        UpdateItem=1,  # its permit
         PutItem=2,  # claim and commit
         SendEmail=1,
     )
     # The claim; the commit, out of what is open, and as what the batch counts it.
     assert ann.meter.write_units == Counter(runs=1 + 3, pace=1)
+    assert ann.meter.write_units.total() == PROMISED["a digest, in generate"]
 
 
 @pytest.mark.usefixtures("later")
@@ -449,7 +473,7 @@ def test_a_digest_that_is_requeued_costs_five_calls_and_one_write_unit(
     """The refusal brings the row; who remembers it asks no more, and pays nothing."""
     ann.say("event.created", event(1))
     (message,) = fan_out(ann)
-    take_all_turns(now() + timedelta(hours=2))
+    take_all_permits(now() + timedelta(hours=2))
     ann.meter.clear()
     ann.work("generate", message)
     assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, SendMessageBatch=1)
@@ -478,6 +502,10 @@ def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_permit_and_its
         ann.work("generate", message)
         assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, PutItem=1)
         assert ann.meter.write_units == Counter(runs=3, pace=1)
+        assert (
+            ann.meter.write_units.total()
+            == PROMISED["… a daily one when the account's 24-hour quota is used up"]
+        )
     assert stored_run().reason is Reason.DAILY_CAP
 
 
@@ -497,6 +525,7 @@ def test_a_tick_asks_ses_for_the_quota_once_and_keeps_it_for_two_write_units(
         }
     )
     assert cloud.meter.write_units == Counter(pace=4)
+    assert cloud.meter.write_units.total() == 2 * PROMISED["a tick"]
     rows = {row["name"]: (row["quota"], row["daily"], row["left"]) for row in cloud.rows("pace")}
     assert rows == {ROWS.digest: (14, 200, 158), ROWS.immediate: (14, 200, 39)}
 
@@ -521,6 +550,7 @@ def test_a_digest_of_which_nothing_is_left_costs_three_calls_and_three_write_uni
     ann.work("generate", message)
     assert ann.meter.calls == calls(Query=2, PutItem=1)
     assert ann.meter.write_units == Counter(runs=3)
+    assert ann.meter.write_units.total() == PROMISED["a run with no event left to send"]
     assert stored_run().reason is Reason.EMPTY
 
 
@@ -535,6 +565,7 @@ def test_a_digest_that_is_due_costs_fan_out_six_write_units(ann: Cloud) -> None:
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(runs=3, schedules=3, control=2)
+    assert ann.meter.write_units.total() == PROMISED["a due schedule, in fan-out"] + 2
     assert ann.meter.calls == calls(Query=2 + 3, PutItem=2, UpdateItem=2, SendMessageBatch=1)
 
 
@@ -546,6 +577,7 @@ def test_a_reader_for_whom_nothing_waits_costs_five_write_units_and_no_message(
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(runs=2, schedules=3, control=2)
+    assert ann.meter.write_units.total() == PROMISED["… under which no event waits"] + 2
     assert ann.meter.calls == calls(Query=2 + 1, PutItem=2, UpdateItem=2)
 
 
@@ -570,3 +602,16 @@ def test_a_reader_becomes_dormant_for_five_write_units_and_resumes_for_four(
     ann.meter.clear()
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
     assert ann.meter.write_units == Counter(subscribers=2, schedules=2)
+
+
+def test_each_promised_cost_is_measured_here_or_with_the_followers() -> None:
+    tests = Path(__file__).read_text() + Path(test_follower_costs.__file__).read_text()
+    assert [operation for operation in PROMISED if f'["{operation}"]' not in tests] == []
+
+
+def test_the_readme_adds_up_the_write_units_of_a_digest_of_five_events() -> None:
+    """For what became of it two units, sent and delivered, and one for its category."""
+    units = 5 * PROMISED["an event"] + 2 + 1
+    units += PROMISED["a due schedule, in fan-out"] + PROMISED["a digest, in generate"]
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert f"{units} write units, ${units * 0.625:.0f} for a million" in readme

@@ -12,6 +12,7 @@ from gazette.bootstrap.parts.clock import now
 
 from tests.builders import a_follow, a_subscriber
 from tests.functions.conftest import Cloud
+from tests.functions.costs_page import promised
 from tests.functions.messages import ago, follow, happening, profile, reference
 from tests.meter import calls
 
@@ -74,6 +75,7 @@ def test_an_activity_without_followers_costs_three_calls_and_three_write_units(p
     post.say("activity.created", happening(1, entity="post#p2"))
     assert post.meter.calls == calls(PutItem=1, Query=1, UpdateItem=1)
     assert post.meter.write_units == Counter(activities=3)
+    assert post.meter.write_units.total() == promised()["an activity"]
 
 
 def test_an_activity_by_its_only_follower_is_brought_to_nobody(post: Cloud) -> None:

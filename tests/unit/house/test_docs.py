@@ -116,6 +116,13 @@ def test_a_broken_link_and_a_wrong_command_are_found(tmp_path: Path) -> None:
     assert lost_paths("`steps/nothing.py` `steps/routing/route.py`") == ["steps/nothing.py"]
 
 
+def test_each_page_says_first_for_whom_it_is_or_what_it_answers() -> None:
+    first = {name(page): page.read_text().splitlines()[2] for page in (ROOT / "docs").glob("*.md")}
+    assert [
+        page for page, line in first.items() if not line.startswith(("For ", "This page"))
+    ] == []
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 200
 

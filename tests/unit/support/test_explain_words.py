@@ -107,7 +107,7 @@ def test_a_number_that_a_change_of_hour_spent_is_not_one_that_was_overtaken(worl
     run = replace(a_run(), reason=Reason.SUPERSEDED)
     skipped, cancelled = replace(run, status=Status.SKIPPED), replace(run, status=Status.CANCELLED)
     assert "changed before" in words_for(skipped).why
-    assert "took its events over" in words_for(cancelled).why
+    assert "took over its events" in words_for(cancelled).why
 
 
 @pytest.mark.parametrize(
