@@ -36,7 +36,7 @@ chaos: setup ## Send 2,000 digests on the deployed stacks and kill workers at ra
 state: setup ## Test 2,000 histories of workers that overlap, die and get no answer (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.state $(if $(EXAMPLES),--examples $(EXAMPLES))
 
-features: setup ## 2,000 histories of all features together, while workers die (EXAMPLES=… chooses)
+features: setup ## 2,000 histories of all features together; then without each rule one must break (EXAMPLES=…)
 	@$(BIN)/python -m proofs.features $(if $(EXAMPLES),--examples $(EXAMPLES))
 
 mutations: setup ## Remove each rule from the code, one at a time; its test must fail

@@ -7,7 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from gazette.domain.delivery.run import Reason, Run, Status, is_given_up
+from gazette.domain.delivery.run import (
+    MAX_UNKNOWN_ATTEMPTS,
+    Reason,
+    Run,
+    Status,
+    is_given_up,
+)
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Retracted, RunKey, Schedule, StoredEvent
@@ -79,6 +85,8 @@ def ended_badly(runs: Iterable[Run], policy: Policy) -> Iterable[str]:
             yield f"G3: {run.key} is {run.status} ({run.reason})"
         if run.reason is Reason.ASSUMED and policy is not Policy.ASSUME_SENT:
             yield f"G1: {run.key} was assumed to be sent"
+        if run.reason is Reason.EMPTY and len(run.uncertain) >= MAX_UNKNOWN_ATTEMPTS:
+            yield f"G3: {run.key} ended as if nothing of it had been given up"
 
 
 def unknown_for_ever(runs: Collection[Run]) -> Iterable[str]:
@@ -142,10 +150,15 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
     reader = world.subscribers.get(user_id)
     if not isinstance(reader, Subscriber) or reader.has_left:
         return "waits for a reader who left"
-    chain = world.runs.chain(latest_run(user_id, stored.schedule))
-    if stored.is_immediate and chain and chain[0].status.is_final:
-        return f"waits, {chain[0].status} ({chain[0].reason})"
-    return "LOST"
+    return waits_in_a_thread(world, stored) or "LOST"
+
+
+def waits_in_a_thread(world: World, stored: StoredEvent) -> str:
+    """How the last run of its thread ended, which may not have sent it. Empty where that did."""
+    chain = world.runs.chain(latest_run(stored.event.user_id, stored.schedule))
+    if not (stored.is_immediate and chain and chain[0].status.is_final):
+        return ""
+    return "" if _closed(chain[0], stored) else f"waits, {chain[0].status} ({chain[0].reason})"
 
 
 def _was_counted_as_expired(world: World, user_id: str, event_id: str, runs: Iterable[Run]) -> bool:

@@ -69,8 +69,9 @@ class FakeSubscribers:
         if user_id in self.unreadable:
             raise unreadable_row("subscribers", user_id)
         row = self.rows.get(user_id)
-        if isinstance(row, Subscriber):
-            return replace(row, active_on=self.active.get(user_id))
+        active_on = self.active.get(user_id)
+        if isinstance(row, Subscriber) and row.active_on != active_on:
+            return replace(row, active_on=active_on)
         return row
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:

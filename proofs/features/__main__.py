@@ -1,31 +1,41 @@
-"""`python -m proofs.features`: histories of all features together; the last line is the total."""
+"""`python -m proofs.features`: histories of all features together, and then without each rule."""
 
 import argparse
 import sys
 
-from proofs.features.mutations import search_without
-from proofs.features.search import TOTAL, search
+from proofs.features.history import history
+from proofs.features.mutations import CAUGHT, search_without
+from proofs.features.search import Broken, search, shortest
 
 
 def main() -> int:
-    """Exit status 0 only if every promise was kept in every history."""
+    """Exit status 0 only if every promise was kept, and one is broken without each rule."""
     parser = argparse.ArgumentParser(prog="make features", description=__doc__)
-    parser.add_argument("--examples", type=int, default=2000)
-    parser.add_argument(
-        "--no-shrink",
-        action="store_true",
-        help="the same histories each time, up to one that breaks",
-    )
+    parser.add_argument("--examples", type=int, default=2000, help="how many histories")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first one")
+    parser.add_argument("--no-rules", action="store_true", help="take out no rule afterwards")
+    parser.add_argument("--no-shrink", action="store_true", help="do not look for the shortest")
     parser.add_argument("--without", default="", help="take out a rule of proofs/mutations")
     given = parser.parse_args()
     if given.without:
-        print(search_without(given.without, given.examples))  # noqa: T201
+        print(search_without(given.without, given.examples) or "no promise is broken")  # noqa: T201
         return 0
     try:
-        search(given.examples, shrink=not given.no_shrink, derandomize=given.no_shrink)
-    finally:
-        print(TOTAL)  # noqa: T201 -- what the command is for
-    return 0
+        print(search(range(given.first, given.first + given.examples)))  # noqa: T201
+    except Broken as broken:
+        if not given.no_shrink:
+            print(shortest(history(broken.number)))  # noqa: T201
+        raise
+    if given.no_rules:
+        return 0
+    missed = 0
+    for rule, within in CAUGHT.items():
+        broken_promise = search_without(rule, within)
+        missed += not broken_promise
+        said = broken_promise or f"MISSED in {within} histories"
+        print(f"without: {rule} ... {said}", flush=True)  # noqa: T201
+    print(f"features: rules={len(CAUGHT)} missed={missed}")  # noqa: T201
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -1,45 +1,98 @@
-"""What a history is made of: what people and services do, and which calls are struck. Generated."""
+"""What a history is made of: what people and services do, and which calls are struck. By number."""
 
 from dataclasses import dataclass
 from datetime import timedelta
+from random import Random
 
 from gazette.domain.delivery.signals import Policy
-from hypothesis import strategies as st
+from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.strikes import How
 
 READERS = ("ann", "bo")
-DAYS = 12
+DAYS = 6
 """Of a history; after that everybody comes back, and everything settles."""
 
-_DEEDS = (
-    *("put",) * 9,
-    *("happen",) * 5,
-    *("follow",) * 4,
-    *("often",) * 4,
-    *("hour", "zone", "days", "everything") * 2,
-    *("pause", "resume") * 2,
-    *("retract", "amend", "again", "retract_activity", "unfollow"),
-    *("leave", "bounce", "complain", "erase"),
-    *("come_back",) * 4,
-    *("hold", "release") * 2,
-    *("stop_stream", "resume_stream"),
-    *("cancel", "sign_of_life", "click", "bury", "lose"),
-    *("copy",) * 4,
+_FEATURES = (
+    ("follow", "follow", "happen", "happen", "unfollow", "retract_activity"),
+    ("often", "often", "everything"),
+    ("hour", "zone", "days"),
+    ("pause", "resume"),
+    ("retract",),
+    ("amend", "again"),
+    ("leave", "come_back"),
+    ("bounce", "complain", "come_back"),
+    ("erase", "come_back"),
+    ("hold", "hold", "release"),
+    ("stop_stream", "resume_stream"),
+    ("cancel",),
+    ("sign_of_life", "click"),
+    ("bury", "lose", "copy"),
 )
-_MOMENTS = tuple(
-    timedelta(seconds=seconds)
-    for seconds in (-3600, -20, -5, 0, 1, 5, 20, 60, 300, 900, 3600, 6 * 3600, 10 * 3600)
-)
-"""From when digests are due at eight in Berlin."""
+"""Each history has some of them, so that those it has meet: all of them at once seldom do."""
 
-_ANSWERS = (*(Answer.ACCEPTS,) * 6, *Answer)
-_HOWS = (*(How.OVERTAKEN,) * 3, *How)
+_BEGINNINGS = (
+    (Frequency.DAILY, Frequency.DAILY),
+    (Frequency.IMMEDIATE, Frequency.IMMEDIATE),
+    (Frequency.IMMEDIATE, Frequency.IMMEDIATE),
+    (Frequency.IMMEDIATE, Frequency.DAILY),
+    (Frequency.DAILY, Frequency.WEEKLY),
+)
+_MOMENTS = (-3600, -20, -5, 0, 1, 5, 20, 60, 300, 900, 3600, 6 * 3600, 10 * 3600)
+"""Seconds from when digests are due at eight in Berlin."""
+
+_APART = (0, 0, 0, 1, 4, 10, 18, 30, 60, 150, 600, 1500)
+_ANSWERS = (
+    (Answer.ACCEPTS,),
+    (Answer.ACCEPTS,),
+    (Answer.LOST,),
+    (Answer.LOST, Answer.LOST, Answer.ACCEPTS),
+    (Answer.LOST, Answer.NEITHER, Answer.ACCEPTS, Answer.ACCEPTS),
+    (Answer.REFUSES_NOW,),
+    (*(Answer.ACCEPTS,) * 6, *Answer),
+)
 _SKEWED = ("ingest", "followers", "fanout", "generate", "resend", "feedback", "sweep")
-_SKEWS = tuple(timedelta(seconds=seconds) for seconds in (-2.5, 0, 2.5))
-_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (0, 0, 0, 7, 90, 2400))
-_SUNSETS = (None, timedelta(days=4))
+_SKEWS = (-2.5, 0, 2.5)
+_DELAYS = (0, 0, 0, 0, 0, 7, 90, 2400)
+_PAUSES = (0, 0, 2, 25, 50)
+
+_SENDING = (
+    *("runs.chain", "events.read", "subscribers.get", "rate_limiter.reserve", "batches.get"),
+    *("deferred_events.defer", "runs.swap", "runs.swap", "runs.swap", "runs.swap_together"),
+    *("suppressions.holds", "mailer.send", "mailer.send", "message.delete", "resend_queue.send"),
+)
+AIMS = {
+    "ingest": (
+        *("events.store", "events.write", "events.write", "events.amend", "events.retract"),
+        *("events.move", "events.remove", "events.erase", "runs.chain", "runs.create"),
+        *("runs.swap", "generate_queue.send", "schedules.get", "schedules.put"),
+        *("subscribers.put", "subscribers.get_many", "subscribers.mark_routed", "message.delete"),
+    ),
+    "followers": ("follows.page", "events.write", "followers_queue.send", "message.delete"),
+    "fanout": (
+        *("schedules.due", "runs.create", "generate_queue.send", "schedules.put", "schedules.put"),
+        *("events.holds", "subscribers.set_dormant", "schedules.withdraw", "message.delete"),
+    ),
+    "generate": _SENDING,
+    "resend": (*_SENDING, "runs.create", "generate_queue.send", "schedules.put"),
+    "feedback": ("runs.get", "runs.swap", "suppressions.add", "subscribers.put", "message.delete"),
+    "sweep": ("runs.overdue", "runs.swap", "runs.create", "resend_queue.send", "canary.send"),
+    "unsubscribe": ("subscribers.set_status", "schedules.withdraw", "runs.of_user"),
+    "preferences": ("subscribers.put", "schedules.put", "suppressions.lift"),
+    "cancel": ("batches.cancel", "runs.of_batch"),
+}
+"""The calls between which something may come, by function; a strike is aimed at one of them."""
+
+_HOWS = (*(How.OVERTAKEN,) * 5, *How)
+_HOWS_AT = {
+    "events.write": (*(How.HELD_UP,) * 4, How.KILLED_AFTER, How.OVERTAKEN, How.FROZEN),
+    "events.store": (How.KILLED_AFTER, How.KILLED_AFTER, How.UNANSWERED, How.OVERTAKEN),
+    "message.delete": (How.KILLED_BEFORE, How.REFUSED, How.HELD_UP),
+}
+"""What hurts most at a call; what is stamped before a write may be written much later."""
+
+_SKIPPED = (0, 0, 0, 1, 1, 2, 3, 5, 8)
 
 
 @dataclass(frozen=True)
@@ -54,8 +107,25 @@ class Deed:
 
 
 @dataclass(frozen=True)
+class Strike:
+    """What happens to a function at a call of that name, after so many of them.
+
+    Before it, `meanwhile` is done. Where the worker is `overtaken`, everybody else goes on for a
+    `pause`, after `is_copied` with another worker that got the same message.
+    """
+
+    function: str
+    call: str
+    after: int
+    how: How
+    meanwhile: tuple[Deed, ...] = ()
+    pause: timedelta = timedelta(0)
+    is_copied: bool = False
+
+
+@dataclass(frozen=True)
 class History:
-    """`strikes`: after so many calls more, one is struck. `meanwhile`: for those that overtake.
+    """`begins`: how often the readers want comments and likes at first.
 
     `delays` are those of messages on their way to ingest, one after the other, round.
     `ends_daily`: in the end everybody wants a digest a day, so everything that waits moves.
@@ -63,50 +133,83 @@ class History:
 
     policy: Policy
     evidence: Evidence
+    begins: tuple[Frequency, Frequency]
     answers: tuple[Answer, ...]
     delays: tuple[timedelta, ...]
     skews: tuple[tuple[str, timedelta], ...]
     sunset: timedelta | None
     ends_daily: bool
     deeds: tuple[Deed, ...]
-    meanwhile: tuple[Deed, ...]
-    strikes: tuple[tuple[int, How], ...]
+    strikes: tuple[Strike, ...]
 
 
-def _deeds(*, most: int) -> st.SearchStrategy[tuple[Deed, ...]]:
-    day = st.integers(-1, DAYS - 1).map(lambda number: timedelta(days=number))
-    at = st.builds(lambda day, moment: day + moment, day, st.sampled_from(_MOMENTS))
-    deed = st.builds(
-        Deed,
-        at,
-        st.sampled_from(_DEEDS),
-        st.sampled_from((*READERS[:1] * 3, *READERS)),
-        st.integers(0, 5),
-        st.integers(0, 5),
-    )
-    return st.lists(deed, min_size=most // 3, max_size=most).map(tuple)
+def history(number: int) -> History:
+    """The history of that number, always the same."""
+    return _Drawn(Random(number)).history()
 
 
-def _clocks() -> st.SearchStrategy[tuple[tuple[str, timedelta], ...]]:
-    skew = st.sampled_from(_SKEWS)
-    return st.tuples(*(st.tuples(st.just(name), skew) for name in _SKEWED))
+class _Drawn:
+    """One history, drawn. What happens, happens around few moments, to few things."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._features = random.sample(_FEATURES, random.randint(1, 5))
+        self._busy = [
+            timedelta(days=random.randrange(-1, DAYS - 1), seconds=random.choice(_MOMENTS))
+            for _ in range(random.randint(1, 4))
+        ]
+        self._readers = random.choice((READERS, READERS[:1], READERS[:1]))
+        self._things = random.choice(((0,), (0, 1, 2), range(6)))
+
+    def history(self) -> History:
+        """All of it."""
+        random = self._random
+        return History(
+            policy=random.choice((Policy.RESEND, *Policy)),
+            evidence=random.choice((Evidence.SOON, *Evidence)),
+            begins=random.choice(_BEGINNINGS),
+            answers=tuple(random.choices(random.choice(_ANSWERS), k=random.randint(1, 24))),
+            delays=self._delays(),
+            skews=tuple((name, _seconds(random.choice(_SKEWS))) for name in _SKEWED),
+            sunset=timedelta(days=4) if self._has("sign_of_life") else None,
+            ends_daily=random.random() < 0.3,
+            deeds=tuple(self._deed() for _ in range(random.randint(6, 24))),
+            strikes=tuple(self._strike() for _ in range(random.randint(0, 12))),
+        )
+
+    def _has(self, what: str) -> bool:
+        return any(what in feature for feature in self._features)
+
+    def _delays(self) -> tuple[timedelta, ...]:
+        if self._random.random() < 0.6:
+            return ()
+        return tuple(map(_seconds, self._random.choices(_DELAYS, k=5)))
+
+    def _deed(self) -> Deed:
+        random = self._random
+        feature = random.choice(self._features)
+        return Deed(
+            random.choice(self._busy) + _seconds(random.choice(_APART)),
+            random.choice(("put", "put", random.choice(feature), random.choice(feature))),
+            random.choice(self._readers),
+            random.choice(self._things),
+            random.randrange(6),
+        )
+
+    def _strike(self) -> Strike:
+        random = self._random
+        function = random.choice((*AIMS, *("ingest", "generate") * 3, "fanout", "resend"))
+        call = random.choice(AIMS[function])
+        return Strike(
+            function,
+            call,
+            random.choice(_SKIPPED),
+            random.choice(_HOWS_AT.get(call, _HOWS)),
+            tuple(self._deed() for _ in range(random.randint(0, 2))),
+            _seconds(random.choice(_PAUSES)),
+            random.random() < 0.3,
+        )
 
 
-def _strikes() -> st.SearchStrategy[tuple[tuple[int, How], ...]]:
-    strike = st.tuples(st.integers(0, 200), st.sampled_from(_HOWS))
-    return st.lists(strike, max_size=8).map(tuple)
-
-
-HISTORIES = st.builds(
-    History,
-    policy=st.sampled_from((Policy.RESEND, *Policy)),
-    evidence=st.sampled_from((Evidence.SOON, *Evidence)),
-    answers=st.lists(st.sampled_from(_ANSWERS), max_size=20).map(tuple),
-    delays=st.lists(st.sampled_from(_DELAYS), max_size=6).map(tuple),
-    skews=_clocks(),
-    sunset=st.sampled_from(_SUNSETS),
-    ends_daily=st.booleans(),
-    deeds=_deeds(most=45),
-    meanwhile=_deeds(most=9),
-    strikes=_strikes(),
-)
+def _seconds(seconds: float) -> timedelta:
+    return timedelta(seconds=seconds)

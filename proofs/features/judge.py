@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from datetime import date
 from itertools import combinations
+from zoneinfo import ZoneInfo
 
-from gazette.domain.delivery.run import Run
-from gazette.domain.model import RunKey, StoredEvent
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import Unsent
 
 from proofs.features.town import Ban, Town, Wanted
@@ -17,6 +19,7 @@ from proofs.invariants import (
     in_too_many_emails,
     missing,
     unknown_for_ever,
+    waits_in_a_thread,
     why_unsent,
 )
 from proofs.prove.life import Life
@@ -56,14 +59,16 @@ def judge(life: Life, town: Town) -> Outcome:
         if (user_id, event) not in town.wanted
     )
     for wanted in town.wanted.values():
-        outcome.violations += _of_event(life, wanted, outcome)
+        outcome.violations += _of_event(life, town, wanted, outcome)
     by_key = {run.key: run for run in runs}
+    outcome.violations += _unproven(life, by_key)
+    outcome.violations += _twice_a_day(life, town, by_key)
     for ban in town.bans:
         outcome.violations += _of_ban(life, town, ban, by_key)
     return outcome
 
 
-def _of_event(life: Life, wanted: Wanted, outcome: Outcome) -> Iterable[str]:
+def _of_event(life: Life, town: Town, wanted: Wanted, outcome: Outcome) -> Iterable[str]:
     name = f"{wanted.event_id} of {wanted.user_id}"
     emails = [
         one
@@ -80,9 +85,10 @@ def _of_event(life: Life, wanted: Wanted, outcome: Outcome) -> Iterable[str]:
     end = _end_of(life, wanted)
     outcome.ends[end] += 1
     reason = end.partition("(")[2].rstrip(")")
+    is_stuck = reason == Reason.ATTEMPTS_EXHAUSTED and not town.people[wanted.user_id].has_paused
     if end == "LOST":
         yield f"G1: {name} is LOST {sorted(wanted.forgone)}"
-    elif (end in _NEEDS_A_REASON or reason in _LET_GO) and not wanted.forgone:
+    elif (end in _NEEDS_A_REASON or reason in _LET_GO or is_stuck) and not wanted.forgone:
         yield f"G1: {name} was wanted, and is in no email: {end}"
 
 
@@ -96,7 +102,30 @@ def _end_of(life: Life, wanted: Wanted) -> str:
         return "expired"
     if row.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
         return "set aside"
-    return excused(row, life.runs()) or "LOST"
+    return excused(row, life.runs()) or waits_in_a_thread(life.onlooker, row) or "LOST"
+
+
+def _unproven(life: Life, runs: Mapping[RunKey, Run]) -> Iterable[str]:
+    """Rule 8: runs that were reported, and are not sent."""
+    for event in life.delivery_events:
+        run = runs.get(event.run) if event.run else None
+        if run and run.knows(event.attempt) and run.status is not Status.SENT:
+            yield f"rule 8: {run.key} is {run.status} after its delivery event"
+
+
+def _twice_a_day(life: Life, town: Town, runs: Mapping[RunKey, Run]) -> Iterable[str]:
+    """Rule 1: dates on which a reader got two daily digests; the date of a redrive is its own."""
+    redriven = {key.user_id for key, run in runs.items() if run.refusals}
+    keys = {taken.key for taken in life.provider.taken if taken.key.schedule == DAILY}
+    dates: dict[tuple[str, date], RunKey] = {}
+    for key in sorted(keys, key=astuple):
+        if key.user_id in redriven:
+            continue
+        person = town.people[key.user_id]
+        on = runs[key].due_at.astimezone(ZoneInfo(person.zone)).date()
+        first = dates.setdefault((key.user_id, on), key)
+        if first != key and not person.has_moved and not person.erased[0]:
+            yield f"rule 1: {first} and {key} are digests of {on}"
 
 
 def _of_ban(life: Life, town: Town, ban: Ban, runs: Mapping[RunKey, Run]) -> Iterable[str]:

@@ -6,27 +6,42 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Final
 
 from proofs.mutations.copy import PACKAGE, ROOT, without
 from proofs.mutations.rules import RULES
 from proofs.mutations.traces import PREVENTED
 
-_BROKEN = "AssertionError: "
+_PLAIN = ("--no-rules", "--no-shrink")
+_BROKEN = "proofs.features.search.Broken: "
 _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 
 
-def search_without(rule: str, examples: int) -> str:
-    """What the search prints without the rule; it ends where a promise is broken, and says which.
+CAUGHT: Final = {
+    "nothing is scheduled for a dormant reader": 10,
+    "a dormant reader who resumes has their digests again": 10,
+    "a worker that finds another's claim does not send": 20,
+    "an erasure deletes the events": 20,
+    "evidence moves any status to sent": 20,
+    "an event that was in two attempts with an unknown outcome is in no third": 20,
+    "a redrive of a failed run starts the next run": 40,
+    "no digest is due in a pause": 50,
+    "`resend` applies once only": 80,
+}
+"""Within how many histories a promise is broken without a rule: about twice as many as it took when
+this was written. Which one breaks it changes with the calls of the ports, so this may have to be
+measured anew: `python -m proofs.features --without RULE`."""
 
-    Without the rule and with it, as many `examples` are the same histories.
-    """
+
+def search_without(rule: str, histories: int) -> str:
+    """Which promise is broken without the rule, in which history; empty where none is."""
     mutation = _ALL[rule]
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / PACKAGE / "gazette", Path(folder) / "gazette")
         module = Path(folder) / "gazette" / mutation.path
         module.write_text(without(mutation, module.read_text()))
         done = subprocess.run(
-            [sys.executable, "-m", "proofs.features", f"--examples={examples}", "--no-shrink"],
+            [sys.executable, "-m", "proofs.features", f"--examples={histories}", *_PLAIN],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
             capture_output=True,
@@ -36,4 +51,4 @@ def search_without(rule: str, examples: int) -> str:
     broken = [line for line in done.stderr.splitlines() if line.startswith(_BROKEN)]
     if done.returncode and not broken:
         raise RuntimeError(done.stderr)
-    return "\n".join([*broken[-1:], done.stdout.strip()])
+    return broken[-1].removeprefix(_BROKEN) if broken else ""

@@ -1,10 +1,9 @@
 """Many histories, and what they came to together."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from hypothesis import HealthCheck, Phase, given, settings
-
-from proofs.features.history import HISTORIES, History
+from proofs.features.history import History, history
 from proofs.features.world import live
 
 
@@ -25,32 +24,47 @@ class Total:
         )
 
 
-TOTAL = Total()
+class Broken(AssertionError):
+    """A promise is broken in the history of that `number`; `violations` says which."""
+
+    def __init__(self, number: int, violations: list[str]) -> None:
+        super().__init__(f"history {number}: " + "\n".join(violations))
+        self.number = number
+        self.violations = violations
 
 
-def search(examples: int, *, shrink: bool = True, derandomize: bool = False) -> None:
-    """Raises AssertionError, with the shortest history, where a promise is broken.
+def search(numbers: Iterable[int]) -> Total:
+    """Live the histories of those numbers. Raises Broken where a promise is broken."""
+    total = Total()
+    for number in numbers:
+        life, outcome = live(history(number))
+        total.histories += 1
+        total.emails += len(life.provider.taken)
+        total.events += sum(outcome.copies.values())
+        total.copies_max = max(total.copies_max, *outcome.copies, 0)
+        if outcome.violations:
+            raise Broken(number, outcome.violations)
+    return total
 
-    `derandomize`: the same histories each time.
-    """
-    phases = [phase for phase in Phase if shrink or phase is not Phase.shrink]
 
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        derandomize=derandomize,
-        phases=[phase for phase in phases if phase is not Phase.explain],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(HISTORIES)
-    def look(history: History) -> None:
-        life, outcome = live(history)
-        TOTAL.histories += 1
-        TOTAL.emails += len(life.provider.taken)
-        TOTAL.events += sum(outcome.copies.values())
-        TOTAL.copies_max = max(TOTAL.copies_max, *outcome.copies, 0)
-        TOTAL.violations += len(outcome.violations)
-        assert not outcome.violations, "\n".join(outcome.violations)
+def shortest(broken: History) -> History:
+    """Without all that may be left out while a promise is still broken."""
+    for smaller in _smaller(broken):
+        if live(smaller)[1].violations:
+            return shortest(smaller)
+    return broken
 
-    look()
+
+def _smaller(found: History) -> Iterator[History]:
+    for part in ("strikes", "deeds", "answers", "delays", "skews"):
+        things = getattr(found, part)
+        for size in (len(things), len(things) // 2, len(things) // 4, 1):
+            for start in range(0, len(things), size or 1):
+                if size:
+                    yield replace(found, **{part: things[:start] + things[start + size :]})
+    for number, strike in enumerate(found.strikes):
+        if strike.meanwhile:
+            less = replace(strike, meanwhile=strike.meanwhile[1:])
+            yield replace(
+                found, strikes=(*found.strikes[:number], less, *found.strikes[number + 1 :])
+            )

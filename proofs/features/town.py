@@ -1,6 +1,6 @@
 """Two readers, and a book of what they want: from what is done, not from the tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
@@ -16,12 +16,13 @@ from gazette.domain.commands import (
     RetractActivity,
     RetractEvent,
 )
+from gazette.domain.delivery.batch import batch_of
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import StoredEvent
-from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.scheduling.recurrence import Days, DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
@@ -44,7 +45,13 @@ _OFTEN = (
     Frequency.NEVER,
     Frequency.DAILY,
 )
-_ZONES = ("Europe/Berlin", "America/New_York", "Pacific/Auckland", "Pacific/Honolulu", "UTC")
+_ZONES = (
+    "Europe/Berlin",
+    "America/New_York",
+    "Pacific/Auckland",
+    "Pacific/Honolulu",
+    "Asia/Kathmandu",
+)
 _CUSTOM = (
     Days(frozenset({3, 6})),
     Days(month_day=31),
@@ -91,7 +98,11 @@ class Ban:
 
 @dataclass
 class Person:
-    """A reader as the deeds leave them, however far the messages have come."""
+    """A reader as the deeds leave them, however far the messages have come.
+
+    `silent`: the categories and entities that were muted, with what is acknowledged once they are
+    not any more: what comes before that is not stored, so nothing brings it back.
+    """
 
     user_id: str
     email: str
@@ -99,8 +110,12 @@ class Person:
     times: DigestTimes = field(default_factory=lambda: DigestTimes(minute=0))
     zone: str = "Europe/Berlin"
     follows: dict[str, FollowState] = field(default_factory=dict)
+    silent: dict[str, tuple[str, str] | None] = field(default_factory=dict)
     addresses: int = 0
+    has_paused: bool = False
+    has_moved: bool = False
     is_erased: bool = False
+    erased: tuple[str, str] = ("", "")
     has_stopped: bool = False
     back: tuple[str, str] | None = None
 
@@ -112,9 +127,9 @@ class Town:
         self.life = life
         self.wanted: dict[tuple[str, str], Wanted] = {}
         self.bans: list[Ban] = []
-        self._people = {name: Person(name, f"{name}@example.com") for name in READERS}
+        self.people = {name: Person(name, f"{name}@example.com") for name in READERS}
         self._activities: list[tuple[str, str]] = []
-        self._numbers = 0
+        self._numbers = self._keys = 0
         self._said_at = life.clock()
         self._pauses: dict[str, Ban] = {}
         self._held: dict[str, Ban] = {}
@@ -122,23 +137,37 @@ class Town:
 
     def do(self, deed: Deed) -> None:
         """What the deed is named for."""
-        getattr(self, deed.what)(self._people[deed.who], deed)
+        getattr(self, deed.what)(self.people[deed.who], deed)
 
-    def begin(self) -> None:
-        """The readers register."""
-        for person in self._people.values():
-            person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
+    def begin(self, often: tuple[Frequency, Frequency]) -> None:
+        """The readers register, and say how often they want comments and likes."""
+        for person in self.people.values():
+            person.often = dict(zip(("comment", "like"), often, strict=True))
             self._say_profile(person)
+
+    def kept_of_the_erased(self) -> Iterator[str]:
+        """What is there of readers whose erasure was acknowledged, though nothing is on its way."""
+        there = self.life.onlooker
+        for person in self.people.values():
+            if person.is_erased and person.erased in self.life.acknowledged:
+                found = {
+                    "events": [key for key in there.events.rows if key[0] == person.user_id],
+                    "schedules": there.schedules.of_user(person.user_id),
+                    "follows": [*there.follows.followed_by(person.user_id)],
+                    "profile": isinstance(there.subscribers.get(person.user_id), Subscriber),
+                }
+                for name in (name for name, what in found.items() if what):
+                    yield f"erased: {name} of {person.user_id} are still there"
 
     def end(self, *, daily: bool, signs: bool, days: int) -> None:
         """Whatever was stopped goes on, everybody comes back, and is there for so many days."""
         self._at(_END, self._let_go)
-        for person in self._people.values():
-            self._at(_END, partial(self._return, person))
+        for person in self.people.values():
+            self._at(_END, partial(self._return_at_last, person))
             if daily:
                 self._at(_END + timedelta(hours=9), partial(self._want_daily, person))
         for day in range(1, days if signs else 2, 3):
-            for person in self._people.values():
+            for person in self.people.values():
                 after = _END + timedelta(days=day, hours=-12)
                 self._at(after, partial(self.sign_of_life, person, None))
 
@@ -150,7 +179,7 @@ class Town:
         entity = name if deed.which > 1 else "shared"
         now = self._instant()
         wanted = self._want(person, name, category, entity, now)
-        if person.often.get(category) is Frequency.NEVER:
+        if self._is_silent(person, category):
             wanted.forgone.add("muted")
         event = an_event(
             name,
@@ -176,7 +205,8 @@ class Town:
             if isinstance(found, StoredEvent) and not person.is_erased:
                 now = self._instant()
                 amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
-                self.life.say(CreateEvents((amended,)))
+                ban = self._ban("amended", _says_less(wanted, amended.excerpt))
+                self.life.say(CreateEvents((amended,)), ban.key)
 
     def retract(self, person: Person, deed: Deed) -> None:
         if wanted := self._one(person, deed):
@@ -190,15 +220,14 @@ class Town:
         entity, parent = f"p{deed.which % 2}", "post#home" if deed.which > 2 else None
         self._activities.append((f"post#{entity}", name))
         now = self._instant()
-        for person in self._people.values():
+        for person in self.people.values():
             states = [person.follows.get(f"post#{entity}"), person.follows.get(parent or "")]
             state = next((one for one in states if one and one.following), None)
             if state is None:
                 continue
             wanted = self._want(person, name, category, entity, now)
             wanted.is_followed = True
-            often = state.frequency or person.often.get(category)
-            if often is Frequency.NEVER:
+            if any(self._is_silent(person, one) for one in (f"post#{entity}", parent, category)):
                 wanted.forgone.add("muted")
         self.life.say(
             CreateActivity(
@@ -216,7 +245,7 @@ class Town:
     def retract_activity(self, _: Person, deed: Deed) -> None:
         if self._activities:
             entity, name = self._activities[deed.which % len(self._activities)]
-            for person in self._people.values():
+            for person in self.people.values():
                 if wanted := self.wanted.get((person.user_id, name)):
                     wanted.forgone.add("retracted")
             self.life.say(RetractActivity(entity, name))
@@ -227,8 +256,9 @@ class Town:
         if person.is_erased:
             return
         person.often[category] = often
-        key = None
+        key = self._end_silence(person, category)
         if often is Frequency.NEVER:
+            person.silent[category] = None
             muted = [one for one in self._of(person) if one.category == category]
             for one in muted:
                 one.forgone.add("muted")
@@ -243,12 +273,14 @@ class Town:
 
     def hour(self, person: Person, deed: Deed) -> None:
         if not person.is_erased:
-            person.times = replace(person.times, hour=6 + deed.how, minute=10 * (deed.which % 2))
+            minute = (0, 10, 5)[deed.which % 3]
+            person.times = replace(person.times, hour=6 + deed.how, minute=minute)
             self._say_profile(person)
 
     def zone(self, person: Person, deed: Deed) -> None:
         if not person.is_erased:
             person.zone = _ZONES[deed.how % len(_ZONES)]
+            person.has_moved = True
             self._say_profile(person)
 
     def days(self, person: Person, deed: Deed) -> None:
@@ -269,6 +301,7 @@ class Town:
         person.often = {"comment": Frequency.DAILY, "like": Frequency.DAILY}
         self._end_pause(person)
         ban = self._ban("erased", _is_to(person.user_id), user_id=person.user_id)
+        person.erased = ban.key
         self.life.say(EraseSubscriber(person.user_id, self._instant()), ban.key)
 
     # What readers do.
@@ -293,6 +326,7 @@ class Town:
         if person.is_erased:
             return
         self._end_pause(person)
+        person.has_paused = True
         until = (self.life.clock() + timedelta(days=2 + deed.which)).date()
         midnight = datetime.combine(until, time(), UTC) - _EARLIEST_MIDNIGHT
 
@@ -392,11 +426,11 @@ class Town:
 
     def cancel(self, _: Person, deed: Deed) -> None:
         """One of the last batches."""
-        dues = sorted({slot_of(run.due_at) for run in self.life.runs()})
+        dues = sorted({slot for run in self.life.runs() if (slot := batch_of(run))})
         if not dues:
             return
         slot, world = dues[-1 - deed.which % len(dues)], self.life.world
-        ban = self._ban("cancelled", lambda _, run: slot_of(run.due_at) == slot)
+        ban = self._ban("cancelled", lambda _, run: batch_of(run) == slot)
         self.life.persist(
             "cancel",
             lambda: list(cancel_batch(slot, batches=world.batches, runs=world.runs)),
@@ -538,15 +572,36 @@ class Town:
 
         self.life.persist("preferences", act, back)
 
+    def _return_at_last(self, person: Person) -> None:
+        """Nobody else does anything in the end, because that might mend what is broken."""
+        if person.has_stopped:
+            self._return(person)
+
     def _change_follow(self, person: Person, entity: str, state: FollowState) -> None:
         if person.is_erased:
             return
         person.follows[entity] = state
+        key = self._end_silence(person, entity)
         if not state.following or state.frequency is Frequency.NEVER:
+            person.silent[entity] = None
             ends = [one for one in self._of(person) if one.is_followed]
             for one in ends:
                 one.forgone.add("unfollowed")
-        self.life.say(ChangeFollow(person.user_id, entity, state, self._instant()))
+        self.life.say(ChangeFollow(person.user_id, entity, state, self._instant()), key)
+
+    def _is_silent(self, person: Person, what: str | None) -> bool:
+        """Whether it was muted, and nothing else was acknowledged since."""
+        if what is None or what not in person.silent:
+            return False
+        return person.silent[what] not in self.life.acknowledged
+
+    def _end_silence(self, person: Person, what: str) -> tuple[str, str] | None:
+        """What is acknowledged once something is not muted any more, where it was."""
+        if what not in person.silent:
+            return None
+        self._keys += 1
+        key = person.silent[what] = ("heard", f"{what}{self._keys}")
+        return key
 
     def _choose(self, person: Person, choice: Choice, done: tuple[str, str] | None = None) -> None:
         self.life.say(ChoosePreferences(person.user_id, choice, self._instant()), done)
@@ -571,6 +626,8 @@ class Town:
             ban.until = self.life.calls.count
 
     def _want_daily(self, person: Person) -> None:
+        if person.is_erased:
+            return
         person.often = dict.fromkeys(person.often, Frequency.DAILY)
         self._say_profile(person)
         self._choose(person, Choice(frequency=Frequency.DAILY))
@@ -591,14 +648,21 @@ class Town:
             self._release(category)
         self._resume_stream()
         self.life.onlooker.immediate_rate_limiter.close_by_hand()
-        for person in self._people.values():
+        for person in self.people.values():
             self._end_pause(person)
-            if not person.is_erased:
+            if person.has_paused and not person.is_erased:
                 self._choose(person, Choice(paused_until=self.life.clock().date()))
 
 
 def _shows(wanted: Wanted) -> Hits:
     return lambda taken, _: taken.key.user_id == wanted.user_id and wanted.event_id in taken.shows
+
+
+def _says_less(wanted: Wanted, text: str) -> Hits:
+    """Of two texts of an event, the later one is behind the other."""
+    return lambda taken, _: (
+        taken.key.user_id == wanted.user_id and taken.says.get(wanted.event_id, text) < text
+    )
 
 
 def _is_to(user_id: str) -> Hits:

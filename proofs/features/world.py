@@ -1,19 +1,20 @@
 """One history, from its first deed until nothing moves any more."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
 
+from gazette.domain.model import Schedule
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
-from proofs.features.history import DAYS, READERS, History
+from proofs.features.history import DAYS, READERS, Deed, History, Strike
 from proofs.features.judge import Outcome, judge, rested
 from proofs.features.town import Town
 from proofs.prove.land import FAKES
 from proofs.prove.life import FIRST_DUE, Life, Restless
 from proofs.prove.scenario import Scenario
-from proofs.prove.strikes import Plan, Worker
+from proofs.prove.strikes import How, Worker
 from tests.builders import NOW
 
 _SETTLING = 45
@@ -24,13 +25,52 @@ _FAR = datetime.max.replace(tzinfo=UTC)
 
 
 class Observed(Life):
-    """A life of which it is noted who rests when."""
+    """A life whose calls are struck by what they are, and of which it is noted who rests when."""
 
-    def __init__(self, scenario: Scenario, plan: Plan) -> None:
+    def __init__(self, scenario: Scenario, strikes: tuple[Strike, ...]) -> None:
         self.naps: list[tuple[str, datetime, datetime]] = []
+        self.unquiet: list[str] = []
         self._since: dict[str, datetime] = {}
         self._begun: list[datetime] = []
-        super().__init__(scenario, plan, FAKES)
+        self._strikes = list(strikes)
+        self._passed: Counter[Strike] = Counter()
+        self.struck: Strike | None = None
+        super().__init__(scenario, (), FAKES)
+        self.calls.aim = self._aim
+        self.town = Town(self)
+
+    def _aim(self, worker: Worker, call: str) -> How | None:
+        """What the first strike does that is meant for such a call."""
+        function = worker.name.partition(" ")[0]
+        for strike in self._strikes:
+            if (strike.function, strike.call) != (function, call):
+                continue
+            self._passed[strike] += 1
+            if self._passed[strike] > strike.after:
+                self._strikes.remove(strike)
+                self.struck = strike
+                if strike.how is not How.OVERTAKEN:
+                    self._do(strike.meanwhile)
+                return strike.how
+        return None
+
+    def overtake(self, worker: Worker) -> None:
+        """Others do what they do meanwhile."""
+        strike = self.struck
+        assert strike is not None
+        self._do(strike.meanwhile)
+        if strike.is_copied:
+            self.work_copy(worker)
+        if strike.meanwhile:
+            self.work_off("ingest")
+        if strike.pause:
+            self._let_others(self.clock() + strike.pause)
+
+    def _do(self, deeds: tuple[Deed, ...]) -> None:
+        worker, self.calls.worker = self.calls.worker, None
+        for deed in deeds:
+            self.town.do(deed)
+        self.calls.worker = worker
 
     def _invoke(self, name: str, act: object, time: timedelta) -> bool:
         self._begun.append(self.clock())
@@ -39,15 +79,36 @@ class Observed(Life):
         finally:
             begun = self._begun[0]
             self._begun.pop()
-            for user_id in self.scenario.readers:
-                reader = self.onlooker.subscribers.get(user_id)
-                is_dormant = (
-                    isinstance(reader, Subscriber) and reader.status is SubscriberStatus.DORMANT
-                )
-                if is_dormant:
-                    self._since.setdefault(user_id, self.clock() + _MINUTE)
-                elif since := self._since.pop(user_id, None):
-                    self.naps.append((user_id, since, begun - SLOT))
+            self._note_naps(begun)
+            if not self._begun and not self.is_ingest_behind():
+                self.unquiet += self.town.kept_of_the_erased()
+                self.unquiet += self._listed_while_dormant()
+
+    def is_ingest_behind(self) -> bool:
+        """Whether anything that was said is not written yet."""
+        return any(
+            self.queues[name].messages or self.queues[name].dead for name in ("ingest", "followers")
+        )
+
+    def _note_naps(self, begun: datetime) -> None:
+        for user_id in self.scenario.readers:
+            if self._is_dormant(user_id):
+                self._since.setdefault(user_id, self.clock() + _MINUTE)
+            elif since := self._since.pop(user_id, None):
+                self.naps.append((user_id, since, begun - SLOT))
+
+    def _is_dormant(self, user_id: str) -> bool:
+        reader = self.onlooker.subscribers.get(user_id)
+        return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.DORMANT
+
+    def _listed_while_dormant(self) -> Iterator[str]:
+        """Digests that are scheduled for somebody who has been dormant for long."""
+        for user_id, since in self._since.items():
+            if self.clock() > since + timedelta(days=1):
+                listed: list[Schedule] = [
+                    one for one in self.onlooker.schedules.of_user(user_id) if one.listed
+                ]
+                yield from (f"dormant: {one.name} of {user_id} is scheduled" for one in listed)
 
     def all_naps(self) -> Iterator[tuple[str, datetime, datetime]]:
         """Those that have not ended, too."""
@@ -57,13 +118,6 @@ class Observed(Life):
 
 def live(history: History) -> tuple[Life, Outcome]:
     """Until everything has settled, and what it came to."""
-    meanwhile = iter(history.meanwhile)
-
-    def overtake(life: Life, _: Worker) -> None:
-        if deed := next(meanwhile, None):
-            town.do(deed)
-            life.work_off("ingest")
-
     scenario = Scenario(
         name="features",
         policy=history.policy,
@@ -71,18 +125,16 @@ def live(history: History) -> tuple[Life, Outcome]:
         answers=history.answers,
         readers=READERS,
         delays=history.delays,
-        meanwhile=overtake,
+        meanwhile=lambda life, worker: life.overtake(worker),  # type: ignore[attr-defined]
         days=DAYS + 2,
         counted_from=NOW - FIRST_DUE,
         skews=dict(history.skews),
         sunset=history.sunset,
         settling=_SETTLING,
     )
-    places = accumulate(gap + 1 for gap, _ in history.strikes)
-    plan = tuple(zip(places, (how for _, how in history.strikes), strict=True))
-    life = Observed(scenario, plan)
-    town = Town(life)
-    town.begin()
+    life = Observed(scenario, history.strikes)
+    town = life.town
+    town.begin(history.begins)
     for deed in history.deeds:
         life.at(FIRST_DUE + deed.at, lambda deed=deed: town.do(deed))  # type: ignore[misc]
     town.end(
@@ -98,4 +150,5 @@ def live(history: History) -> tuple[Life, Outcome]:
         return life, outcome
     outcome = judge(life, town)
     outcome.violations += rested(life, life.all_naps())
+    outcome.violations += dict.fromkeys(life.unquiet)
     return life, outcome

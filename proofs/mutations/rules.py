@@ -134,4 +134,58 @@ RULES: Final = (
         "tests/unit/feedback/test_feedback.py"
         "::test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled",
     ),
+    Mutation(
+        "a retraction raises the epoch of the open runs",
+        "steps/routing/route.py",
+        "    if trace and trace.schedule:\n",
+        "    if trace and not trace:\n",
+        "tests/unit/ingest/test_retracting.py"
+        "::test_a_retraction_during_a_delivery_comes_before_the_claim_or_too_late",
+    ),
+    Mutation(
+        "an amendment makes claims on an older read fail",
+        "steps/routing/route.py",
+        "            raise_epochs_under(found.schedule, event.user_id, context=context)\n"
+        "            if there := restamp_if_late(replace(found, event=event), context=context):\n",
+        "            if there := replace(found, event=event):\n",
+        "tests/unit/ingest/test_retracting.py::test_an_amendment_is_in_the_email_until_the_claim",
+    ),
+    Mutation(
+        "an erasure deletes the events",
+        "steps/ingest/erasure.py",
+        "    context.events.erase(user_id, until)\n",
+        "",
+        "tests/unit/ingest/test_profiles.py::test_an_erasure_leaves_nothing",
+    ),
+    Mutation(
+        "an erasure ends the runs",
+        "steps/ingest/erasure.py",
+        "    for run in readable(context.runs.of_user(user_id)):\n        if erased and",
+        "    for run in list(readable(context.runs.of_user(user_id)))[:0]:\n        if erased and",
+        "tests/unit/ingest/test_profiles.py::test_a_run_that_begins_during_an_erasure_learns_of_it",
+    ),
+    Mutation(
+        "no digest is due in a pause",
+        "domain/scheduling/calendar.py",
+        "    if wanted.paused_until:\n        day = max(day, wanted.paused_until)\n",
+        "",
+        "tests/unit/subscribers/test_pause.py"
+        "::test_no_digest_is_scheduled_in_a_pause_and_what_waited_is_one_email",
+    ),
+    Mutation(
+        "nothing is scheduled for a dormant reader",
+        "steps/occurrences/start.py",
+        "        return Started(occurrence, context.runs.create(run), not_scheduled=True)\n",
+        "        return Started(occurrence, context.runs.create(run))\n",
+        "tests/unit/subscribers/test_sunset.py"
+        "::test_a_reader_of_whom_nothing_was_seen_for_long_is_taken_out_of_the_due_index",
+    ),
+    Mutation(
+        "a dormant reader who resumes has their digests again",
+        "steps/subscribers/sunset.py",
+        "    set_schedules(resumed, context=context, resumes=True)\n",
+        "",
+        "tests/unit/subscribers/test_sunset.py"
+        "::test_resuming_cut_off_anywhere_is_whole_after_its_repetition",
+    ),
 )

@@ -82,6 +82,8 @@ class ProvidedMailer(FakeMailer):
 class Register(FakeRenderer):
     """The port `Renderer`: names the events that it shows, each by its actor, who has its id.
 
+    Of the latest of a group it also shows the text.
+
     It fails where it should show one that it `cannot_show`, as a template does that was changed.
     """
 
@@ -99,7 +101,9 @@ class Register(FakeRenderer):
         events = [actor.id for group in digest.groups for actor in group.actors]
         if odd := self.cannot_show.intersection(events):
             raise RenderingFailed(f"cannot show {sorted(odd)}")
-        text = "\n".join([subscriber.name, *events, schedule, links.unsubscribe])
+        texts = {group.latest.actor.id: f"\t{group.latest.excerpt}" for group in digest.groups}
+        lines = [f"{event}{texts.get(event, '')}" for event in events]
+        text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])
         return Edition("", "", text, digest.categories)
 
 

@@ -118,6 +118,7 @@ class Life:
         self.delivery_events: list[DeliveryEvent] = []
         self.reported: dict[tuple[RunKey, int], datetime] = {}
         self._seen: tuple[list[Schedule], list[Run]] | None = None
+        self._first_check: datetime | None = None
         self._later: list[Moment] = []
         self._numbers = count()
         self._counts_from = FIRST_DUE + scenario.counted_from
@@ -243,6 +244,9 @@ class Life:
                 [schedule for each in readers for schedule in onlooker.schedules.of_user(each)],
                 [run for each in readers for run in readable(onlooker.runs.of_user(each))],
             )
+            self._first_check = min(
+                (run.check_at for run in self._seen[1] if run.is_open), default=None
+            )
         return self._seen
 
     def _due_slot(self) -> datetime | None:
@@ -272,10 +276,10 @@ class Life:
 
     def _sweep_at(self) -> datetime | None:
         """Sweeps in which nothing is overdue change nothing, and are left out."""
-        checks = [run.check_at for run in self.runs() if run.is_open]
-        if not checks or self.queues["sweep"].messages:
+        self._look()
+        if self._first_check is None or self.queues["sweep"].messages:
             return None
-        since = max(min(checks), self._swept_at, FIRST_DUE + self.scenario.sweeps_from)
+        since = max(self._first_check, self._swept_at, FIRST_DUE + self.scenario.sweeps_from)
         return since + _EVERY - (since - NOW) % _EVERY
 
     def _begin_sweep(self) -> None:

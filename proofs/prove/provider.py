@@ -77,7 +77,13 @@ class Taken:
     @property
     def shows(self) -> set[str]:
         """The ids of the events in it."""
-        return set(self.lines)
+        return {line.partition("\t")[0] for line in self.lines}
+
+    @property
+    def says(self) -> dict[str, str]:
+        """The texts of the events that it does not only name, by their ids."""
+        parts = (line.partition("\t") for line in self.lines)
+        return {event: text for event, is_there, text in parts if is_there}
 
 
 @dataclass

@@ -88,6 +88,7 @@ class Calls:
 
     `answerless(name, call, done)` is what a call comes to whose answer is lost, `done` or not;
     `others(until)` lets everybody else go on; `overtake(worker)` is what somebody else does.
+    `aim(worker, name)` strikes calls that are not in the `plan`, by what they are.
     """
 
     clock: SettableClock
@@ -97,6 +98,7 @@ class Calls:
     overtake: Callable[[Worker], None]
     claims: frozenset[str]
     worker: Worker | None = None
+    aim: Callable[[Worker, str], How | None] = lambda _, __: None
     count: int = 0
     struck: int = 0
     story: list[tuple[datetime, str, int, str, How | None]] = field(default_factory=list)
@@ -111,7 +113,7 @@ class Calls:
         self.clock.now += _A_CALL
         number = self.count
         self.count += 1
-        how = self.plan.get(number)
+        how = self.plan.get(number) or self.aim(worker, name)
         self.story.append((self.clock.now, worker.name, number, name, how))
         if name in self.claims:
             worker.claim_call = number

@@ -236,7 +236,7 @@ def test_an_amendment_is_in_the_email_until_the_claim(amended: World) -> None:
     """A worker that read the event before it was amended fails at its claim, and reads anew."""
     amended.clock.pass_time(minutes=5)
     amended.runs.create(a_run())
-    with amended.meanwhile("events.read", lambda: amended.create(edited("third", 2))):
+    with amended.meanwhile("rate_limiter.reserve", lambda: amended.create(edited("third", 2))):
         amended.deliver(KEY)
     assert [email.lines for email in amended.emails()] == [("post1: third",)]
 
