@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from gazette.domain.delivery.batch import Batch, BatchRun, batch_of, batch_run
+from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -394,7 +394,7 @@ class FakeRuns:
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Of what the index holds, nothing can be missing but the number of the run."""
-        return (batch_run(run) for run in list(self.rows.values()) if batch_of(run) == slot)
+        return (batch_run(run) for run in list(self.rows.values()) if run.slot == slot)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         _within_a_transaction(len(pairs))

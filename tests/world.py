@@ -353,7 +353,7 @@ class World:
                 max_groups=20,
             ),
             link_maker=FakeLinks(),
-            mailer=self.mailer,
+            mailers=Streams(digest=self.mailer, immediate=self.mailer),
             pacing=Pacing(
                 streams=Streams(
                     digest=StreamPacing(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),

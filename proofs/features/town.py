@@ -16,7 +16,6 @@ from gazette.domain.commands import (
     RetractActivity,
     RetractEvent,
 )
-from gazette.domain.delivery.batch import batch_of
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
@@ -426,11 +425,11 @@ class Town:
 
     def cancel(self, _: Person, deed: Deed) -> None:
         """One of the last batches."""
-        dues = sorted({slot for run in self.life.runs() if (slot := batch_of(run))})
+        dues = sorted({slot for run in self.life.runs() if (slot := run.slot)})
         if not dues:
             return
         slot, world = dues[-1 - deed.which % len(dues)], self.life.world
-        ban = self._ban("cancelled", lambda _, run: batch_of(run) == slot)
+        ban = self._ban("cancelled", lambda _, run: run.slot == slot)
         self.life.persist(
             "cancel",
             lambda: list(cancel_batch(slot, batches=world.batches, runs=world.runs)),

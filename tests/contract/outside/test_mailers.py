@@ -9,6 +9,7 @@ from datetime import timedelta
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -17,7 +18,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.adapters.mail.smtp import SmtpMailer, mime
 from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
-from gazette.adapters.mail.streams import StreamedMailer
+from gazette.bootstrap.parts.sending import mailers
 from gazette.domain.delivery.signals import (
     Accepted,
     RefusedAccount,
@@ -26,7 +27,10 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
+from gazette.domain.model import DAILY
 from gazette.domain.ports.mail import Mailer
+from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.settings import SendingSettings
 
 from demo.ses import Answer, StandIn
 from tests.builders import a_mail
@@ -90,12 +94,10 @@ def ses_mailer() -> SesMailer:
     return SesMailer(ses_client(TIMEOUT), sender=SENDER, configuration_set="digest")
 
 
-@pytest.fixture(params=["fake", "ses", "smtp", "streamed"])
+@pytest.fixture(params=["fake", "ses", "smtp"])
 def mailer(request: pytest.FixtureRequest) -> Mailer:
     if request.param == "fake":
         return FakeMailer()
-    if request.param == "streamed":
-        return StreamedMailer(digest=FakeMailer(), immediate=FakeMailer())
     if request.param == "ses":
         request.getfixturevalue("ses")
         return ses_mailer()
@@ -151,28 +153,22 @@ def test_smtp_gets_both_parts_all_headers_and_the_tags(
     assert message["Message-ID"].endswith("@example.com>")
 
 
-@pytest.mark.parametrize("is_immediate", [False, True])
-def test_each_stream_has_a_sender_and_a_configuration_set_of_its_own(
-    ses: StandIn, is_immediate: bool
-) -> None:
-    client = ses_client(TIMEOUT)
-    now = SesMailer(client, sender="Now <now@example.com>", configuration_set="immediate")
-    StreamedMailer(digest=ses_mailer(), immediate=now).send(
-        replace(a_mail(), is_immediate=is_immediate), 1
-    )
-    (taken,) = ses.accepted
-    expected = ("Now <now@example.com>", "immediate") if is_immediate else (SENDER, "digest")
-    assert (taken.message["From"], taken.configuration_set) == expected
-
-
-def test_smtp_too_has_two_senders(smtp: tuple[SmtpInbox, SmtpServer]) -> None:
+def test_by_smtp_each_stream_has_a_sender_of_its_own(smtp: tuple[SmtpInbox, SmtpServer]) -> None:
     inbox, server = smtp
-    streams = StreamedMailer(
-        digest=smtp_mailer(server),
-        immediate=smtp_mailer(server, sender="now@example.com"),
+    settings = SimpleNamespace(
+        mail_provider="smtp",
+        smtp_secret="",
+        smtp_host=server.host,
+        smtp_port=server.port,
+        smtp_security=server.security,
+        smtp_command_timeout=5,
+        smtp_reply_timeout=5,
+        sender=SENDER,
+        immediate_sender="now@example.com",
     )
-    for is_immediate in (True, False):
-        streams.send(replace(a_mail(), is_immediate=is_immediate), 1)
+    streams = mailers(cast("SendingSettings", settings))
+    for schedule in (immediate_schedule("post#p1"), DAILY):
+        streams.of(schedule).send(a_mail(), 1)
     assert [message["From"] for message in inbox.taken] == ["now@example.com", SENDER]
 
 

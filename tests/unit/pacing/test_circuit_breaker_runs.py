@@ -17,6 +17,7 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import Unavailable
+from gazette.domain.identity import parse_run_id
 from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.domain.scheduling.kinds import immediate_schedule
 
@@ -262,7 +263,7 @@ class RefusesAtOnce(FakeMailer):
     """A provider without the configuration set of what goes out at once."""
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        if mail.is_immediate:
+        if parse_run_id(dict(mail.tags)["run"]).is_immediate:
             return RefusedAccount(attempt, "NotFoundException")
         return super().send(mail, attempt)
 

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from time import perf_counter
 
-from gazette.domain.delivery.batch import batch_of
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.signals import RefusedAccount, Uncertain
@@ -72,7 +71,7 @@ def record_delivery(done: Delivery | None, message_id: str) -> None:
         record_skipped(run.reason)
     else:
         count(f"run_{run.status}" if run.status.is_final else "run_requeued")
-    if done.accepted_at and batch_of(run):
+    if done.accepted_at and run.slot:
         measure_seconds("slot_to_accepted", done.accepted_at - run.due_at)
     if isinstance(done.outcome, Uncertain):
         count("run_unknown")

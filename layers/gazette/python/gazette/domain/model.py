@@ -188,11 +188,9 @@ class Mail:
 
     `headers` are extra header fields (never From, To, Subject or Date); `tags` come back with
     every event that the provider reports for this message, alphabet `[A-Za-z0-9_-]`.
-    `is_immediate`: it is an immediate email rather than a digest.
     """
 
     to: str
     edition: Edition
     headers: tuple[tuple[str, str], ...]
     tags: tuple[tuple[str, str], ...]
-    is_immediate: bool = False

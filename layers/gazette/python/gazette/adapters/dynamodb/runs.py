@@ -18,7 +18,7 @@ from gazette.adapters.dynamodb.client import (
     translated,
 )
 from gazette.adapters.dynamodb.tables import RunRow
-from gazette.domain.delivery.batch import BatchRun, batch_of, batch_run
+from gazette.domain.delivery.batch import BatchRun, batch_run
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
@@ -147,7 +147,7 @@ def run_sort_key(key: RunKey) -> str:
 
 def run_row(run: Run, *, retention: timedelta) -> RunRow:
     """The whole row of a run."""
-    partition, slot, shown = shard_of(run.key.user_id, PARTITIONS), batch_of(run), batch_run(run)
+    partition, slot, shown = shard_of(run.key.user_id, PARTITIONS), run.slot, batch_run(run)
     return RunRow(
         user_id=run.key.user_id,
         run=run_sort_key(run.key),

@@ -23,7 +23,6 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.adapters.mail.smtp import SmtpMailer
 from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
-from gazette.adapters.mail.streams import StreamedMailer
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.templates import renderer
@@ -59,7 +58,7 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
             max_groups=settings.max_groups,
         ),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
-        mailer=_mailer(settings),
+        mailers=mailers(settings),
         pacing=Pacing(
             streams=Streams(
                 digest=StreamPacing(rate_limiter=permits.digest, breaker=permits.digest),
@@ -70,7 +69,7 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
             random=random.random,
         ),
         clock=now,
-        draw_nonce=lambda: secrets.token_hex(8),
+        draw_nonce=partial(secrets.token_hex, 8),
         random=random.random,
         list_id=settings.list_id,
         installation=settings.installation,
@@ -78,10 +77,11 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
     )
 
 
-def _mailer(settings: SendingSettings) -> Mailer:
+def mailers(settings: SendingSettings) -> Streams[Mailer]:
+    """Return the mailer of each stream: it has a sender and a configuration set of its own."""
     if settings.mail_provider == "ses":
         client = ses_client(timedelta(seconds=settings.send_timeout))
-        return StreamedMailer(
+        return Streams(
             digest=SesMailer(
                 client,
                 sender=settings.sender,
@@ -102,7 +102,7 @@ def _mailer(settings: SendingSettings) -> Mailer:
         password=login.get("password", ""),
     )
     by_smtp = partial(SmtpMailer, server, times=smtp_times(settings), clock=time.monotonic)
-    return StreamedMailer(
+    return Streams(
         digest=by_smtp(sender=settings.sender),
         immediate=by_smtp(sender=settings.immediate_sender),
     )

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import RunKey
-from gazette.domain.scheduling.calendar import slot_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +27,6 @@ class BatchRun:
     key: RunKey
     status: Status
     reason: Reason
-
-
-def batch_of(run: Run) -> datetime | None:
-    """Return the slot of the batch that a run belongs to; None for an immediate run."""
-    return None if run.key.is_immediate else slot_of(run.due_at)
 
 
 def batch_run(run: Run) -> BatchRun:

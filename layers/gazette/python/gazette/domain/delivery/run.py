@@ -9,6 +9,7 @@ from enum import StrEnum
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.model import RunKey, StoredEvent, Window
+from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
 
@@ -176,6 +177,11 @@ class Run:
         """Whether a chain that is read from the run `of`, or for an instant, may end here."""
         is_behind = holding is None or (self.window is not None and self.window.until < holding)
         return self.closes_a_window and self.key != of and is_behind
+
+    @property
+    def slot(self) -> datetime | None:
+        """The slot of its batch; None for an immediate run, which belongs to no batch."""
+        return None if self.key.is_immediate else slot_of(self.due_at)
 
     @property
     def may_have_been_sent(self) -> bool:

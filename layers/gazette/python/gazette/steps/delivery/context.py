@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gazette.domain.delivery.streams import Streams
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
@@ -39,7 +40,7 @@ class DeliveryContext(PrepareContext):
 
     editing: EditionContext
     link_maker: LinkMaker
-    mailer: Mailer
+    mailers: Streams[Mailer]
     pacing: Pacing
     draw_nonce: Callable[[], str]
     list_id: str

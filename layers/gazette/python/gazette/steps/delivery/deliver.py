@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.batch import batch_of
 from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.retries import pause_after
 from gazette.domain.delivery.run import Reason, Run, Status
@@ -224,7 +223,7 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
         list_id=context.list_id,
         installation=context.installation,
     )
-    outcome = context.mailer.send(mail, run.attempt)
+    outcome = context.mailers.of(run.key.schedule).send(mail, run.attempt)
     accepted_at = context.clock() if isinstance(outcome, Accepted) else None
     try:
         stored = apply(run, _dated(outcome, run, context), runs=context.runs)
@@ -246,8 +245,7 @@ def _is_suppressed(claimed: _Claimed, context: DeliveryContext) -> bool:
 
 def is_cancelled(run: Run, batches: Batches) -> bool:
     """Whether the run's batch is cancelled. Cancelling a batch also cancels its runs (rule 11)."""
-    slot = batch_of(run)
-    return slot is not None and batches.get(slot).cancelled_at is not None
+    return run.slot is not None and batches.get(run.slot).cancelled_at is not None
 
 
 def _dated(outcome: SendOutcome, run: Run, context: DeliveryContext) -> Signal:

@@ -135,5 +135,4 @@ def address(
             ("attempt", str(run.attempt)),
             ("installation", installation),
         ),
-        is_immediate=run.key.is_immediate,
     )
