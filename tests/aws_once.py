@@ -40,7 +40,7 @@ def aws_once() -> Iterator[None]:
 
 
 def _share_clients(patch: pytest.MonkeyPatch) -> None:
-    """A client that is asked for as another was is that other."""
+    """Return the same client for the same arguments."""
     made: dict[tuple[object, ...], Any] = {}
     create = Session.create_client
     connected: Any = Connection.client
@@ -71,7 +71,7 @@ def _share_clients(patch: pytest.MonkeyPatch) -> None:
 
 
 def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
-    """moto inspects its own classes at every call, and what they say is always the same."""
+    """Cache what moto finds by inspecting its own classes at every call."""
     keys: dict[tuple[object, ...], tuple[object, list[str]]] = {}
     keys_of: Callable[..., Iterator[str]] = XFormedAttributePicker.get_possible_keys
     urls_of: Any = BaseBackend.urls
@@ -97,7 +97,7 @@ def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def _who(session: Any) -> tuple[object, ...]:
-    """What of a session becomes part of its clients; credentials may be from the environment."""
+    """What the clients of a session depend on; credentials may come from the environment."""
     known = session._credentials
     access = known.access_key if known else os.environ.get("AWS_ACCESS_KEY_ID")
     return (access, session.user_agent_name, _shown(session._session_instance_vars))

@@ -1,4 +1,4 @@
-"""Values for tests: valid by default, changed where a test says so."""
+"""Values for tests: valid by default, with the fields that a test changes."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -52,7 +52,7 @@ class SettableClock:
         self.now += timedelta(**units)
 
     def sleep(self, wait: timedelta) -> None:
-        """Move on, as if somebody had slept."""
+        """Move the clock on, instead of sleeping."""
         self.now += wait
 
 
@@ -79,7 +79,7 @@ def a_bounce(
 
 
 def a_complaint(message_id: str = "m1", *, run: RunKey | None = KEY) -> DeliveryEvent:
-    """Ann does not want it."""
+    """Ann reports an email as spam."""
     hashed = address_hash("ann@example.com")
     return DeliveryEvent(
         DeliveryEventType.COMPLAINED,
@@ -124,7 +124,7 @@ def an_event(
 def a_placed_event(
     event: Event | None = None, schedule: str = DAILY, stored_at: datetime = NOW
 ) -> StoredEvent:
-    """An event as it was stored, under a schedule that needs it no longer than any."""
+    """An event as it is stored, under a schedule with the shortest lifetime of events."""
     return StoredEvent(event or an_event(), schedule, stored_at, stored_at + RETENTION)
 
 
@@ -139,7 +139,7 @@ def an_activity(
     excerpt: str = "",
     amended_at: datetime | None = None,
 ) -> Activity:
-    """A comment on a post, for whoever follows it."""
+    """A comment on a post, for its followers."""
     event = an_event(category=category, entity_id=entity_id, actor=actor)
     return Activity(
         id=activity_id,
@@ -160,7 +160,7 @@ def a_follow(
     frequency: Frequency | None = None,
     at: datetime = NOW - timedelta(days=30),
 ) -> Follow:
-    """Since a month ago."""
+    """A follow that began a month ago."""
     return Follow(entity, user_id, ((at, FollowState(True, frequency)),))
 
 
@@ -218,7 +218,7 @@ def a_run(sequence: int = 1, *, user_id: str = "ann") -> Run:
 
 
 def a_claimed_run(sequence: int = 1, **given: Any) -> Run:
-    """A run of which one attempt was made; `given` says what became of it."""
+    """A run with one attempt; `given` is its outcome."""
     made: dict[str, Any] = {"attempt": 1, "window": a_window(), **given}
     return replace(a_run(sequence), **made)
 

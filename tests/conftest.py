@@ -22,7 +22,7 @@ settings.load_profile("whatever the time")
 
 @pytest.fixture(scope="session", autouse=True)
 def aws_is_read_once() -> Iterator[None]:
-    """Clients of AWS and what they read are shared by the tests of a process."""
+    """Share AWS clients, and what they read, between the tests of a process."""
     with aws_once():
         yield
 
@@ -37,7 +37,7 @@ def built_templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def templates_on_path(built_templates: Path) -> Iterator[None]:
-    """Importable as in a function."""
+    """Make the templates importable, as in a function."""
     sys.path.insert(0, str(built_templates.parent))
     yield
     sys.path.remove(str(built_templates.parent))
@@ -45,5 +45,5 @@ def templates_on_path(built_templates: Path) -> Iterator[None]:
 
 @pytest.fixture
 def clock() -> SettableClock:
-    """A clock that stands until it is moved."""
+    """A clock that a test moves."""
     return SettableClock()

@@ -1,4 +1,4 @@
-"""What `explain` says of a world."""
+"""What `explain` returns for a reader of a world."""
 
 from datetime import date
 
@@ -9,7 +9,7 @@ from tests.world import World
 
 
 def explained(world: World, on: date | None = None, user_id: str = "ann") -> Explanation:
-    """Of a reader of a date, or of now."""
+    """The explanation of a reader, on a date or now."""
     return explain(
         user_id,
         on,

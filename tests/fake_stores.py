@@ -1,4 +1,4 @@
-"""Our own tables behind the ports. tests/contract holds each against the real adapter."""
+"""Fakes of the ports to our tables. tests/contract runs the same tests on the real adapters."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ PARTITIONS = 16
 
 
 def unreadable_row(table: str, *key: str) -> UnreadableRow:
-    """What a fake tells of a row in its `unreadable`: it is there, and says nothing."""
+    """The error of a fake for a row in its `unreadable`."""
     return UnreadableRow(table, key, "it was made so")
 
 
@@ -300,7 +300,7 @@ class FakeSchedules:
 
     @property
     def withdrawn(self) -> set[tuple[str, str]]:
-        """Those that are out of the due index."""
+        """The schedules that are not in the due index."""
         return {key for key, schedule in self.rows.items() if not schedule.listed}
 
     def get(self, user_id: str, name: str) -> Schedule | None:
@@ -332,7 +332,7 @@ class FakeSchedules:
             yield due[start : start + self.page]
 
     def as_read(self, schedule: Schedule) -> Schedule | UnreadableRow:
-        """As a query finds it."""
+        """The schedule as a query returns it."""
         key = (schedule.user_id, schedule.name)
         return unreadable_row("schedules", *key) if key in self.unreadable else schedule
 
@@ -553,7 +553,7 @@ class FakeBatches:
 
 @dataclass
 class FakePaceRow:
-    """What all who pace together share; the port `QuotaStore`."""
+    """The row that rate limiters share; the port `QuotaStore`."""
 
     pace: Pace = field(default_factory=Pace)
 

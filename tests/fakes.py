@@ -1,4 +1,4 @@
-"""Our own stand-ins behind the ports. tests/contract holds each against the real adapter."""
+"""Fakes of the ports. tests/contract runs the same tests on the real adapters."""
 
 import html
 from collections import deque
@@ -60,7 +60,7 @@ class FakeBacklog:
 
 @dataclass
 class FakeCanary:
-    """The port `Canary`: counts what was sent; out of order where it is not `working`."""
+    """The port `Canary`: counts the canaries; raises unless it is `working`."""
 
     sent: int = 0
     working: bool = True
@@ -73,7 +73,7 @@ class FakeCanary:
 
 @dataclass
 class FakeBus:
-    """The port `Bus`: keeps what it took. `answers`: False or an error, for the next calls."""
+    """The port `Bus`: keeps its commands. `answers`: False or an error, for the next calls."""
 
     taken: list[BusCommand] = field(default_factory=list)
     answers: deque[bool | Exception] = field(default_factory=deque)
@@ -100,7 +100,7 @@ class FakeQuarantine:
 @dataclass
 @dataclass
 class FakeSecret:
-    """What all that are opened on it see; `refusal` is what it answers in their place."""
+    """The secret that several stores share; `refusal`: the error that it raises instead."""
 
     keys: LinkKeys
     refusal: GazetteError | None = None
@@ -188,7 +188,7 @@ class FakeRenderer:
 
 @dataclass
 class FakeMailer:
-    """The port `Mailer`: keeps what it accepted, or answers what the script says."""
+    """The port `Mailer`: keeps the emails it accepted, or returns the scripted outcomes."""
 
     accepted: list[tuple[Mail, int]] = field(default_factory=list)
     script: deque[SendOutcome] = field(default_factory=deque)
@@ -204,7 +204,7 @@ class FakeMailer:
 
 @dataclass
 class FakeAccount:
-    """The port `Account`; what is None cannot be told."""
+    """The port `Account`; without a quota it raises."""
 
     told: Quota | None
 

@@ -1,4 +1,4 @@
-"""Gazette on fakes: the real steps, with everything that they touch in memory."""
+"""Gazette on fakes: the real steps on ports in memory."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -313,7 +313,7 @@ class World:
         return self.say(EraseSubscriber(user_id, at or self.clock()))[0]
 
     def work_off_followers(self) -> int:
-        """Everything on the followers queue, and what it leads to; returns the messages.
+        """Process the followers queue until it is empty; returns the messages.
 
         A message stays there until it was worked off.
         """
@@ -338,7 +338,7 @@ class World:
         )
 
     def delivery_context(self) -> DeliveryContext:
-        """What every worker that sends has."""
+        """The context of a worker that sends."""
         return DeliveryContext(
             runs=self.runs,
             subscribers=self.subscribers,
@@ -382,7 +382,7 @@ class World:
         )
 
     def dry_run_context(self) -> DryRunContext:
-        """What the forecast of a redrive reads."""
+        """The context of the forecast of a redrive."""
         return DryRunContext(
             runs=self.runs,
             schedules=self.schedules,
@@ -398,7 +398,7 @@ class World:
         )
 
     def deliver(self, key: RunKey) -> Delivery | None:
-        """The one step by which anything is sent."""
+        """Deliver a run."""
         return deliver(key, context=self.delivery_context(), time_left=lambda: self.time_left())
 
     def generate(self, key: RunKey) -> Run | None:
@@ -414,7 +414,7 @@ class World:
         return done.run if done else None
 
     def stop_if_suppressed(self, user_id: str = "ann") -> bool:
-        """Look whether the address of a reader is suppressed."""
+        """Stop a reader whose address is suppressed."""
         return stop_if_suppressed(
             self.subscribers.get(user_id),
             suppressions=self.suppressions,
@@ -435,7 +435,7 @@ class World:
         return done.run if done else None
 
     def resend_message(self, message: ResendMessage) -> Delivery | Redriven | None:
-        """All that the step answers."""
+        """Everything that the step returns."""
         return resend(
             message,
             deliver=self.deliver,
@@ -446,7 +446,7 @@ class World:
         )
 
     def redrive(self, failed: Run) -> Redriven:
-        """What a redrive does for a run that failed."""
+        """Redrive a failed run."""
         return redrive(
             failed,
             context=RedriveContext(
@@ -474,7 +474,7 @@ class World:
         return Counter(what for _, what in swept)
 
     def begin_sweep(self, at: datetime) -> None:
-        """What the sweep's clock starts."""
+        """Start the sweep, as its clock does."""
         begin_sweep(
             at,
             partitions=PARTITIONS,
@@ -486,11 +486,11 @@ class World:
         )
 
     def tick(self, at: datetime) -> None:
-        """What the clock of fan-out starts."""
+        """Start fan-out, as its clock does."""
         tick(at, batches=self.batches, shard_queue=self.shard_queue, shards=1, lookback=LOOKBACK)
 
     def sweeping(self) -> SweepContext:
-        """What the sweep has."""
+        """The context of the sweep."""
         return SweepContext(
             runs=self.runs,
             generate_queue=self.generate_queue,
@@ -516,7 +516,7 @@ class World:
         return done.recorded.run if done else None
 
     def feedback_context(self) -> FeedbackContext:
-        """What the function feedback has."""
+        """The context of feedback."""
         return FeedbackContext(
             runs=self.runs,
             evidence_log=self.evidence_log,
@@ -568,7 +568,7 @@ class World:
             return []
 
     def fan_out(self, slot: datetime) -> FannedOut:
-        """What is due in a slot becomes runs and messages, now."""
+        """Fan a slot out now."""
         return self.fan_out_shard(Shard(0, slot, slot))
 
     def fan_out_shard(self, shard: Shard) -> FannedOut:
@@ -625,7 +625,7 @@ class World:
         record_unsubscribed(email, runs=self.runs, engagements=self.engagements, clock=self.clock)
 
     def page_context(self) -> PageContext:
-        """What the function preferences has."""
+        """The context of the preference page."""
         return PageContext(
             routing=self.context,
             suppressions=self.suppressions,
@@ -660,7 +660,7 @@ class World:
     def save(
         self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
     ) -> bool:
-        """What the button of the preference page does."""
+        """Save a choice on the preference page."""
         return save(
             user_id,
             choice,
@@ -673,7 +673,7 @@ class World:
     def press(
         self, choice: Choice = NOTHING, *follows: tuple[str, FollowState], user_id: str = "ann"
     ) -> Notice:
-        """The same, and what the page then says."""
+        """Save a choice, and return the notice of the page."""
         return perform(
             user_id,
             Submission(Act.SAVE, choice, follows),
@@ -689,7 +689,7 @@ class World:
             self.say(self.bus.taken.pop(0))
 
     def emails(self, user_id: str | None = None) -> list[Email]:
-        """What was accepted, as the FakeRenderer wrote it."""
+        """The accepted emails, as the FakeRenderer wrote them."""
         found = []
         for mail, _ in self.mailer.accepted:
             _, *lines, schedule, link = mail.edition.text.split("\n")

@@ -32,13 +32,13 @@ from cli.shared.formatting import BatchProgress, listing, row
 from cli.shared.slots import named_slot
 
 _BETWEEN_LOOKS = 2.0
-"""Seconds, at least: a large batch is looked at for a quarter of the time and no more."""
+"""Seconds, at least: reading a large batch takes a quarter of the time at most."""
 
 _AT_ONCE, _A_TIME = 16, 500
-"""Runs that are stopped at the same time, of so many that are held in memory."""
+"""Runs that are cancelled at the same time, and held in memory."""
 
 _ROUNDS = 90
-"""Looks after a cancel, at most: a run that was claimed has ended when its worker has."""
+"""How often the batch is read after a cancel, at most: a claimed run ends with its worker."""
 
 batch = typer.Typer(
     help="The digests due in one slot: list, watch and cancel them.", no_args_is_help=True
@@ -138,23 +138,23 @@ def _cancel(slot: datetime, context: BatchContext) -> BatchView:
 
 def _question(before: BatchView) -> str:
     return (
-        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} have gone, "
-        f"{before.to_come} are to come. Stop those?"
+        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} are sent, "
+        f"{before.to_come} are still to come. Cancel those?"
     )
 
 
 def _report(after: BatchView) -> None:
-    """What was stopped, and how many had already gone."""
+    """How many runs were cancelled, and how many had been sent."""
     say(
         f"cancelled {after.number(Status.CANCELLED)}, "
-        f"already gone {after.number(Status.SENT)}, "
-        f"may have gone {after.number(Status.UNKNOWN)}, "
+        f"already sent {after.number(Status.SENT)}, "
+        f"may have been sent {after.number(Status.UNKNOWN)}, "
         f"ended otherwise {after.number(Status.SKIPPED, Status.FAILED)}"
     )
     if after.not_started:
         note(f"{after.not_started} not started: they will be cancelled when they start.")
     if after.pending:
-        note(f"{after.pending} still on their way: run it again in a minute.")
+        note(f"{after.pending} have not ended yet: run the command again in a minute.")
 
 
 def _refusals(stage: str) -> AbstractContextManager[None]:
@@ -169,8 +169,8 @@ def _known(slot: datetime, context: BatchContext) -> BatchView:
     view = read_batch(slot, context=context)
     if not view.expected and view.batch.cancelled_at is None:
         raise NotPossible(
-            f"There is nothing in batch {slot_id(slot)}: no digest is due or was started then. "
-            "`gazette batch list` shows the last ones."
+            f"Batch {slot_id(slot)} is empty: no digest is due or was started then. "
+            "`gazette batch list` shows the latest batches."
         )
     return view
 

@@ -33,10 +33,10 @@ _LISTED = ("queue", "messages", "oldest")
 _SHOWN = ("queue", "about", "since", "received", "redrive", "why")
 
 _ENOUGH = 100
-"""Messages of a queue that a list looks at, to find the oldest."""
+"""How many messages of a queue `list` looks at to find the oldest."""
 
 _COUNTED = 1000
-"""Messages of a queue that are looked at before the question whether to redrive it."""
+"""How many messages of a queue are looked at before asking for confirmation."""
 
 dlq = typer.Typer(
     help="Dead letters: list them, show what a redrive would do, redrive them.",
@@ -82,7 +82,7 @@ def show(
     for line in cut:
         note(line)
     if not letters:
-        note(f"Nothing waits in {found[0][1].name}." if name else "There are no dead letters.")
+        note(f"{found[0][1].name} is empty." if name else "There are no dead letters.")
 
 
 @dlq.command("redrive")
@@ -122,7 +122,7 @@ def redrive(
             say(f"{dead.name}: redriven {done.moved}, left {done.left}")
             if done.problem:
                 raise NotPossible(
-                    f"{done.problem} What was left waits in {queue.name}: run it again."
+                    f"{done.problem} The rest is still in {queue.name}: run the command again."
                 )
 
 
@@ -216,7 +216,7 @@ def _row(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, ...]:
 
 
 def _show(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    """A table for people; where it is piped, a line per row, with tabs between."""
+    """A table on a terminal; otherwise one line per row, separated by tabs."""
     console = Console()
     if not console.is_terminal:
         for row in rows:

@@ -1,4 +1,4 @@
-"""What a dead letter is about, by its keys alone: no content, no address."""
+"""What a dead letter is about: its keys, never content or an address."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -80,7 +80,7 @@ def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
 def _run_key(body: str) -> RunKey:
     key = decode_run_key(body)
     if not (USER_ID.fullmatch(key.user_id) and SCHEDULE_NAME.fullmatch(key.schedule)):
-        raise InvalidEvent("No run has such a key.")
+        raise InvalidEvent("The key names no run.")
     return key
 
 

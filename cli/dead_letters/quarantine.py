@@ -39,7 +39,7 @@ def show(
             found += new
     _show([_row(message) for message in sorted(found, key=sent_at)])
     if not found:
-        note(f"Nothing waits in {queue.name}.")
+        note(f"{queue.name} is empty.")
     elif (waiting := queue.waiting()) > len(found):
         note(f"{len(found)} of about {waiting} in {queue.name}: --limit shows more.")
 
@@ -56,11 +56,13 @@ def move(stage: StageName = "prod") -> None:
     )
     say(f"redriven {done.moved}, left {done.left}")
     if done.problem:
-        raise NotPossible(f"{done.problem} What was left waits in {waiting.name}: run it again.")
+        raise NotPossible(
+            f"{done.problem} The rest is still in {waiting.name}: run the command again."
+        )
 
 
 def is_delivery_event(body: str) -> bool:
-    """Whether it is a delivery event of SES about an email of Gazette; else a service put it."""
+    """Whether it is a delivery event about an email of Gazette; if not, a service put it."""
     try:
         return decode_delivery_event(body) is not None
     except InvalidEvent:
@@ -68,7 +70,7 @@ def is_delivery_event(body: str) -> bool:
 
 
 def _show(rows: list[tuple[str, str, str]]) -> None:
-    """A table for people; where it is piped, a line per message, with tabs between."""
+    """A table on a terminal; otherwise one line per message, separated by tabs."""
     console = Console()
     if not console.is_terminal:
         for row in rows:

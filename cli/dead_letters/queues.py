@@ -27,20 +27,20 @@ class DeadQueue:
         return self.source in {"generate", "resend"}
 
 
-_STORED = "stored as if it came for the first time; what was stored already changes nothing"
-_NOTED = "taken note of; a delivery event that was already changes nothing"
+_STORED = "stored as if it were new; what is stored already changes nothing"
+_NOTED = "recorded; a delivery event that was recorded already changes nothing"
 
 KNOWN = (
     DeadQueue("ingest-dead", "ingest", _STORED),
     DeadQueue(
         "followers-dead",
         "followers",
-        "the followers are gone through again; who has the event already gets no second one",
+        "its followers are walked again; a follower who has the event gets no second one",
     ),
     DeadQueue(
         "shard-dead",
         "shard",
-        "its slots are fanned out again; a digest that was started already is not started twice",
+        "its slots are fanned out again; no digest is started twice",
     ),
     DeadQueue("generate-dead", "generate"),
     DeadQueue("resend-dead", "resend"),
@@ -49,14 +49,14 @@ KNOWN = (
     DeadQueue(
         "sweep-dead",
         "sweep",
-        "the runs of its partition are looked at again, as every five minutes anyway",
+        "the runs of its partition are swept again, as every five minutes anyway",
     ),
     DeadQueue("undelivered", "ingest", _STORED, is_policy=False),
     DeadQueue("feedback-undelivered", "feedback", _NOTED, is_policy=False),
     DeadQueue(
         "ticks-undelivered",
         None,
-        "nothing brings it back, nor need it be: the next tick makes up for it; delete it",
+        "it cannot be redriven and need not be: the next tick makes up for it; delete it",
         is_policy=False,
     ),
 )

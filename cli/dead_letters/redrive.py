@@ -1,4 +1,4 @@
-"""Dead letters on their way back: by a task of SQS, or by receive, send and delete."""
+"""Redrive a dead-letter queue: by a task of SQS, or by receive, send and delete."""
 
 import time
 from collections.abc import Callable
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Task = Union["ListMessageMoveTasksResultEntryTypeDef", None]
 
 Report = Callable[[str], None]
-"""Says how far it is."""
+"""Prints the progress."""
 
 _BETWEEN_LOOKS = 1.0
 """Seconds."""
 
 _LOOKS = 15
-"""For so many a task may not be listed yet."""
+"""How many looks it may take until SQS lists a new task."""
 
 _NOT_OFFERED = (
     "InvalidAction",
@@ -35,14 +35,14 @@ _NOT_OFFERED = (
     "UnknownOperationException",
     "UnsupportedOperation",
 )
-"""How an engine says that it has no such tasks, and SQS that the queue is no dead-letter queue."""
+"""Error codes: the engine has no such tasks, or the queue is no dead-letter queue."""
 
 _UNDER_WAY = {"RUNNING", "CANCELLING"}
 
 
 @dataclass(frozen=True, slots=True)
 class NotOffered:
-    """There are no tasks for this queue here."""
+    """SQS has no redrive tasks for this queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def move(
         moved = _by_task(waiting, target, report)
         if isinstance(moved, Redriven):
             return moved
-        report("SQS offers no task for that here: each message is received, sent and deleted.")
+        report("SQS offers no redrive task here: each message is received, sent and deleted.")
     return redrive(waiting, lambda _: target, started=waiting.found_at)
 
 
@@ -148,15 +148,15 @@ def _progress(task: Task) -> str:
 
 
 def _problem(task: Task, waiting: Queue, target: Queue) -> str:
-    """Empty where it ended well. What went wrong is mostly a right that is missing."""
+    """Why the task failed, usually a missing permission; empty if it succeeded."""
     status = task.get("Status", "") if task else ""
     if status == "COMPLETED":
         return ""
     if task is None or status != "FAILED":
         seen = f"was {status.lower()}" if status else "is not listed yet"
-        return f"The task of SQS that moves {waiting.name} {seen}."
+        return f"The SQS task that redrives {waiting.name} {seen}."
     return (
-        f"SQS could not go on ({task.get('FailureReason', 'no reason')}): your credentials need "
+        f"SQS stopped ({task.get('FailureReason', 'no reason')}): your credentials need "
         "sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on "
         f"{waiting.name}, and sqs:SendMessage on {target.name}."
     )

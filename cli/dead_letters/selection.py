@@ -1,4 +1,4 @@
-"""Which dead letters a redrive is asked for: those of a run, of a batch, or of a day."""
+"""Which dead letters to redrive: those of a run, of a batch, or of a day."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from cli.shared.console import NotPossible, printable
 from cli.shared.slots import named_slot
 
 DueAt = Callable[[RunKey], datetime | None]
-"""When a run was due; None where it is not there any more."""
+"""When a run was due; None if it no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing was asked for, so that every letter is wanted."""
+        """Whether there is no option, so that every dead letter is selected."""
         return self == Selection(None, None, None)
 
     def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
-        """Whether a letter is one of them; one that names no run never is, unless all are."""
+        """Whether a dead letter is selected; one that names no run only if all are."""
         if self.is_everything:
             return True
         if letter.key is None or (self.run and letter.key != self.run):
@@ -48,7 +48,7 @@ class Selection:
 
 
 def select(run: str | None, batch: str | None, on: datetime | None) -> Selection:
-    """What the options ask for. Raises NotPossible."""
+    """The selection that the options describe. Raises NotPossible."""
     return Selection(
         run=_run(run) if run else None,
         batch=named_slot(batch, name="--batch") if batch else None,

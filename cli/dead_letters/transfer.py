@@ -1,4 +1,4 @@
-"""Out of a queue for what failed, back to where it came from: receive, send, delete."""
+"""Redrive without a task of SQS: receive each message, send it back, delete it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _FRUITLESS = 20
-"""Receives with nothing old after which it ends, though new messages keep coming."""
+"""Receives without an old message after which it ends, even if new ones keep coming."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """How many messages went, and how many stayed. `problem` says why it ended early."""
+    """How many messages were moved, and how many were left. `problem`: why it ended early."""
 
     moved: int
     left: int

@@ -32,7 +32,7 @@ def read_entries(source: str) -> list[Entry]:
     except UnreadableError as err:
         lines = _lines(text)
         if not lines:
-            raise NotPossible(f"{name} is {err}. Mend that; {_EXAMPLE}.") from err
+            raise NotPossible(f"{name} is {err}. Fix that; {_EXAMPLE}.") from err
         return lines
 
 

@@ -66,7 +66,7 @@ def start(
         experiments = _experiments(stage)
         before = experiments.running()
         if before and before.name != name and not yes:
-            typer.confirm(f"End {before.name}, which runs, and start {name}?", abort=True)
+            typer.confirm(f"End the running experiment {before.name} and start {name}?", abort=True)
         try:
             running = start_experiment(name, given, experiments=experiments, clock=now)
         except InvalidExperiment as err:
@@ -77,7 +77,7 @@ def start(
     for variation in missing(given, stage):
         note(
             f"There is no folder {VARIATIONS}/{variation} in the templates here: unless the stage "
-            f"was deployed with one, who gets variation {variation} sees what all others see."
+            f"was deployed with one, readers with variation {variation} get the usual templates."
         )
 
 

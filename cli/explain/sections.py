@@ -1,4 +1,4 @@
-"""An explanation as tables: for people side by side, for programs one line a row."""
+"""An explanation as tables: for people in columns, for programs one line a row."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from cli.explain.summary import verdict
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows under one name, with a cell for each column; empty where there is nothing to say."""
+    """Rows under one name, with a cell for each column; a cell may be empty."""
 
     name: str
     columns: tuple[str, ...]
@@ -24,27 +24,27 @@ class Section:
 
 
 def sections(found: Explanation) -> list[Section]:
-    """The answer first, then everything that it rests on."""
+    """The summary, then everything that it is based on."""
     return [
         Section("answer", ("answer",), [(each,) for each in verdict(found)]),
         Section("reader", ("what", "value"), list(_reader(found))),
         Section(
             "schedule",
-            ("schedule", "when", "stands", "their clock", "UTC"),
+            ("schedule", "when", "stands", "local time", "UTC"),
             list(_schedules(found)),
             "No schedule.",
         ),
         Section(
             "choice",
-            ("category or follow", "how often", "who says so"),
+            ("category or follow", "how often", "chosen by"),
             list(_choices(found)),
-            "Nothing was chosen: everything comes daily.",
+            "Nothing chosen: every category is daily.",
         ),
         Section(
             "waiting",
             WAITING,
             list(_waiting(found)),
-            "Nothing waits.",
+            "No event waits.",
         ),
         Section("given up", WAITING, list(_rows(found.given_up, "not sent again"))),
         Section("run", RUN, [_run(story, found) for story in found.runs], "No runs."),
@@ -54,7 +54,7 @@ def sections(found: Explanation) -> list[Section]:
 WAITING = ("for", "category", "events", "oldest (UTC)", "newest (UTC)")
 
 RUN = (
-    "their clock",
+    "local time",
     "UTC",
     "what",
     "run",
@@ -77,7 +77,7 @@ def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
         yield "time zone", f"{found.time_zone}, which is not known here: times are in UTC"
     else:
         yield "time zone", found.zone.key
-    yield "their time now", f"{local(found.now, found.zone)} ({utc(found.now)})"
+    yield "local time now", f"{local(found.now, found.zone)} ({utc(found.now)})"
     if found.changed_at:
         yield "profile changed", utc(found.changed_at)
     if found.paused_until:

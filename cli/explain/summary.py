@@ -1,4 +1,4 @@
-"""The answer first: why somebody got nothing, or why now, in a few sentences."""
+"""The summary of an explanation: why a reader got no email, or why now."""
 
 from collections.abc import Iterator
 
@@ -43,7 +43,7 @@ def _now(found: Explanation) -> Iterator[str]:
     yield from _muted(found, found.runs[:1])
     yield from following(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
-        yield f"What waits: {'; '.join(map(_waits, _by_place(found.waiting)))}."
+        yield f"Waiting: {'; '.join(map(_waits, _by_place(found.waiting)))}."
     yield from _given_up(found.given_up)
     if found.expired:
         categories = dict.fromkeys(named(each.category) for each in found.expired)
@@ -53,8 +53,8 @@ def _now(found: Explanation) -> Iterator[str]:
         )
     if found.held_categories:
         yield (
-            f"No events of {listed([*map(named, found.held_categories)])} are sent to anybody now: "
-            "`gazette sending status` says why; they go out after they are resumed."
+            f"Held for all readers: {listed([*map(named, found.held_categories)])}. "
+            "`gazette sending status` says why; the events go out once the category is resumed."
         )
 
 
@@ -72,55 +72,58 @@ def _on_date(found: Explanation) -> Iterator[str]:
 
 
 def _standing(found: Explanation) -> Iterator[str]:
-    """What keeps everything from them, whatever their runs say."""
+    """Why the reader gets no email at all, whatever their runs say."""
     if found.status is not None:
         if found.status is not SubscriberStatus.ACTIVE:
             words = standing(found.status)
             yield f"{found.user_id} is {words.why}. {words.todo}"
         elif found.paused_until:
-            yield f"{found.user_id} has paused: no email is wanted before {found.paused_until}."
+            yield f"{found.user_id} has paused: they get no email before {found.paused_until}."
         if found.suppression and found.suppression.cause.value != found.status:
             yield _suppressed(found.suppression)
         if found.status is SubscriberStatus.SUPPRESSED and not found.suppression:
             yield (
-                "Their address is allowed again: subscriber.changed with a newer changed_at, even "
-                "one that says the same, brings them back."
+                "Their address is no longer suppressed: put subscriber.changed with a newer "
+                "changed_at, even an unchanged one, and email goes out again."
             )
         return
     if found.erased_at:
         yield (
-            f"{found.user_id} was erased at {utc(found.erased_at)}: nothing is sent to them, and "
-            "nothing kept, unless a later subscriber.changed comes."
+            f"{found.user_id} was erased at {utc(found.erased_at)}: nothing is sent to them or "
+            "stored for them until a later subscriber.changed is put."
         )
         return
     yield (
-        f"Gazette does not know {found.user_id}: no subscriber.changed came for it. Check the id; "
+        f"Gazette does not know {found.user_id}: no subscriber.changed was put. Check the id; "
         "it is the user_id that your services put."
     )
     if events := sum(each.count for each in found.waiting):
-        yield f"{counted(events)} wait{'s' * (events == 1)} for the profile: put it, and they go."
+        yield (
+            f"{counted(events)} wait{'s' * (events == 1)} for the profile: put it, and they are "
+            "sent."
+        )
 
 
 def _suppressed(found: Suppression) -> str:
     why = SUPPRESSED_FOR.get(found.cause, found.cause.value)
     back = (
-        "Only they can take that back, on their preference page."
+        "Only the reader can undo that, on the preference page."
         if found.cause is Cause.UNSUBSCRIBED
-        else f"`gazette suppression remove {found.address}` allows it again; then put "
+        else f"`gazette suppression remove {found.address}` lifts that; then put "
         "subscriber.changed with a newer changed_at."
     )
-    return f"Their address must not be written to since {utc(found.since)}: {why}. {back}"
+    return f"Their address is suppressed since {utc(found.since)}: {why}. {back}"
 
 
 def _lead(found: Explanation) -> Iterator[str]:
-    """Whether anything was sent on the date, where nothing is known to have been."""
+    """Whether an email was sent on the date; nothing if one is known to have been sent."""
     today = found.now.astimezone(found.zone).date()
     if found.on is None or any(story.run.status is Status.SENT for story in found.runs):
         return
     if found.on > today:
-        yield f"{found.on} is still to come."
+        yield f"{found.on} is in the future."
     elif any(story.run.status in _MAYBE or story.run.uncertain for story in found.runs):
-        yield f"Nobody knows yet whether something was sent on {found.on}."
+        yield f"It is not known yet whether an email was sent on {found.on}."
     else:
         so_far = " so far" if found.on == today else ""
         none_due = "" if found.runs else ": no run was due"
@@ -128,33 +131,33 @@ def _lead(found: Explanation) -> Iterator[str]:
 
 
 def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str:
-    """What became of a run, why, and of a sent one what it covers."""
+    """What became of a run and why; for a sent run, which events it covers."""
     run, words = story.run, words_for(story.run)
     what = f"{lead}{name_of(run.key.schedule, story.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
     code = f" ({run.detail})" if run.detail else ""
     said = f"{sentence(what)} {became(run)}: {words.why}{proof}{code}."
     if run.overtaken:
-        said += " A change that stops or alters it came after it had been claimed: too late."
+        said += " A stop came after the claim, and so too late for it."
     if run.status is Status.SENT and run.window:
         return f"{said} It covers {_window(run.window, found)}."
     if not run.status.is_final and found.now > run.check_at:
-        return f"{said} That should have been over by {utc(run.check_at)}. {words.todo}"
+        return f"{said} It should have ended by {utc(run.check_at)}. {words.todo}"
     return said
 
 
 def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
-    """What is not sent again, and how often it may have gone out."""
+    """Events that are not sent again, and how often they may have been sent."""
     places = _by_place(given_up)
     if twice := [place for place in places if place[0] != Unsent.GIVEN_UP]:
         yield (
-            f"Not sent again: {'; '.join(map(_waits, twice))}, which went out "
-            "twice for all that anybody knows; no delivery event of either email came."
+            f"Not sent again: {'; '.join(map(_waits, twice))}. They may have been sent twice; no "
+            "delivery event came for either email."
         )
     for _, _, events in (place for place in places if place[0] == Unsent.GIVEN_UP):
         yield (
-            f"Not sent again: {counted(events)} that may have gone out in an email of which no "
-            "report came, and that no template can show any more."
+            f"Not sent again: {counted(events)} that may have been sent in an email without a "
+            "delivery event, and that no template can show any more."
         )
 
 
@@ -166,7 +169,7 @@ def _window(window: Window, found: Explanation) -> str:
 
 
 def _muted(found: Explanation, runs: tuple[Story, ...]) -> Iterator[str]:
-    """Where nothing waited: what they asked not to hear of."""
+    """If no event waited: the categories and follows that the reader muted."""
     if not found.status or not any(story.run.reason is Reason.EMPTY for story in runs):
         return
     categories = [
@@ -174,7 +177,7 @@ def _muted(found: Explanation, runs: tuple[Story, ...]) -> Iterator[str]:
     ]
     follows = [each.entity for each in found.overrides if each.frequency is Frequency.NEVER]
     if categories or follows:
-        yield f"Muted: {listed([*categories, *follows])}. What happens there never comes."
+        yield f"Muted: {listed([*categories, *follows])}. Their events are never sent."
 
 
 def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:

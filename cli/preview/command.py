@@ -59,7 +59,7 @@ def preview(
     nowhere.
     """
     if file is not None and user is not None:
-        raise NotPossible("--file and --user say both what to show: leave one of them out.")
+        raise NotPossible("--file and --user exclude each other: leave one of them out.")
     if user is not None:
         letter = _of_user(user, stage, kind)
     elif file is not None:
@@ -69,7 +69,7 @@ def preview(
     templates = templates_of(stage, _PROJECT)
     if locale is not None:
         if not templates.speak(locale):
-            note(f"gazette: the templates do not speak {printable(locale)!r}: this is English.")
+            note(f"gazette: the templates have no language {printable(locale)!r}: this is English.")
         letter = replace(letter, reader=replace(letter.reader, locale=locale))
     edition = render(letter, templates, variation=variation)
     try:
@@ -80,7 +80,7 @@ def preview(
     say(f"size: {folder.sizes(edition)}")
     say(f"page: {index}")
     if open_it and not webbrowser.open(index.absolute().as_uri()):
-        note("gazette: there is no browser to open it with: open the page yourself.")
+        note("gazette: there is no browser here: open the page yourself.")
 
 
 def _of_user(user: str, stage: str, kind: Kind) -> EmailContent:

@@ -1,4 +1,4 @@
-"""The functions of a stage, asked what they are set to: so the command finds what they use.
+"""The settings of a stage's functions, from which the command learns names and defaults.
 
 The names of tables and queues are made by CloudFormation; a function has them all, and with them
 the settings that the same answer needs, such as the defaults. There is no second place to keep.

@@ -87,7 +87,7 @@ class BatchProgress:
         for row in _by_status(view):
             table.add_row(*map(str, row))
         if view.not_started:
-            table.add_row("not started", "fan-out has still to come to them", f"{view.not_started}")
+            table.add_row("not started", "fan-out has not reached them yet", f"{view.not_started}")
         return Group(title, bar, table, Text(pace_text(self.pace), style="dim"))
 
 
@@ -137,7 +137,7 @@ def rate_text(pace: PaceReading) -> str:
     quota = ""
     if pace.quota and pace.quota.daily is not None and pace.quota.left is not None:
         left, daily = pace.quota.left, pace.quota.daily
-        quota = f"; {left:,} left to it of the account's {daily:,} in 24 hours"
+        quota = f"; {left:,} left for it of the account's {daily:,} in 24 hours"
     return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
 
 

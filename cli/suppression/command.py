@@ -22,16 +22,16 @@ from cli.shared.formatting import moment
 from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_list
 
 _MEANING = {
-    Cause.UNSUBSCRIBED: "The reader left by their own hand: only they can come back.",
+    Cause.UNSUBSCRIBED: "The reader left: only they can subscribe again.",
     Cause.BOUNCED: (
-        "The provider could not deliver there. If the mailbox does not exist, the next email "
+        "The provider could not deliver to it. If the mailbox does not exist, the next email "
         "bounces again, and bounces cost the reputation of your domain."
     ),
     Cause.COMPLAINED: (
         "The reader marked an email as spam. Write to them again only if they ask you to: one "
         "complaint in a thousand emails is too many for most providers."
     ),
-    Cause.MANUAL: "Somebody said so, with this command or by an import.",
+    Cause.MANUAL: "An operator suppressed it, with this command or by an import.",
 }
 
 suppression = typer.Typer(
@@ -91,7 +91,7 @@ def add(
         there = None if is_new else suppressions.get(hashed)
     if is_new:
         say(f"{hashed} of stage {stage} is suppressed: {reason}")
-        note("What a worker has already prepared may still go, for some seconds.")
+        note("Emails that workers already prepared may still go out for some seconds.")
     elif there:
         say(f"{hashed} of stage {stage} was suppressed already: {there.cause}")
 
@@ -111,14 +111,14 @@ def remove(
         if found is None:
             say(f"{hashed} of stage {stage} was not suppressed")
             return
-        meaning = _MEANING.get(found.cause, "Another version of Gazette says so.")
+        meaning = _MEANING.get(found.cause, "Another release of Gazette suppressed it.")
         note(f"{found.cause} since {moment(found.since)}. {meaning}")
         if not yes:
             typer.confirm(f"Allow email to {hashed} of stage {stage} again?", abort=True)
         remove_suppression(found, context=context)
         left = context.suppressions.get(hashed)
     if left:
-        raise NotPossible(f"It is suppressed for {left.cause} meanwhile: look again.")
+        raise NotPossible(f"It was suppressed for {left.cause} in the meantime: look again.")
     say(f"{hashed} of stage {stage} is no longer suppressed")
     note(
         "Its reader still gets nothing until subscriber.changed is put with a newer changed_at, "
@@ -141,7 +141,7 @@ def take(
     except Unreadable as err:
         for line in err.lines:
             note(f"{file}, {line}", style="red")
-        note("gazette: nothing was imported: mend these lines, and import the file again.")
+        note("gazette: nothing was imported: fix these lines, then import the file again.")
         raise typer.Exit(NOT_POSSIBLE) from err
     done = 0
     try:

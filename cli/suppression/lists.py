@@ -19,7 +19,7 @@ _REASONS = ", ".join(Cause)
 
 
 class Unreadable(Exception):
-    """A list that cannot be taken. Each of `lines` says where, what, and what to do."""
+    """A list that cannot be imported. Each of `lines` says where, what is wrong, and what to do."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__(*lines)
@@ -81,7 +81,7 @@ def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
 
 
 def write_list(found: Iterable[Suppression], to: TextIO) -> Iterator[Suppression]:
-    """Write the heading, and each as it is taken from here."""
+    """Write the heading, then each suppression as it is read."""
     rows = csv.writer(to, lineterminator="\n")
     rows.writerow(COLUMNS)
     for each in found:
@@ -108,6 +108,6 @@ def _suppression(heading: list[str], row: list[str], now: datetime) -> Suppressi
         raise Unreadable(f"reason is {printable(reason)!r}; it must be one of {_REASONS}")
     since = instant_of(cells["since"]) if cells.get("since") else now
     if since > now:
-        raise Unreadable(f"since is {since.isoformat()}, which is yet to come")
+        raise Unreadable(f"since is {since.isoformat()}, which is in the future")
     address = hash_of(cells.get("address") or cells.get("address_hash") or "")
     return Suppression(address, Cause(reason), since)

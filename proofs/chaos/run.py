@@ -1,4 +1,4 @@
-"""Digests that go out while their workers are killed: none is lost, and none comes twice.
+"""Digests are sent while their workers are killed: none is lost, and none is sent twice.
 
 The real stacks on the embedded engine. The stand-in for SES takes every message, and loses the
 answer of some; what it reports comes late, twice and out of order, but comes. Processes are killed
@@ -52,7 +52,7 @@ _CANARY = "canary"
 
 @dataclass
 class Chaos:
-    """What was done, and what came of it. `evidence`: runs settled by delivery events alone."""
+    """The counts of a run of chaos. `evidence`: runs settled by delivery events alone."""
 
     digests: int
     kills: Counter[str] = field(default_factory=Counter)
@@ -78,7 +78,7 @@ class Killer:
     kills: Counter[str]
 
     def strike(self) -> None:
-        """Kill one of those that run, if any does, and wait for a while."""
+        """Kill a running worker, if there is one, and wait."""
         running = {
             step: process_ids
             for step in _KILLED
@@ -202,7 +202,7 @@ def _make_haste(service: Service) -> None:
 
 
 def _sweep(service: Service, slot: datetime) -> None:
-    """What EventBridge Scheduler does every five and ten minutes; an invocation may be killed."""
+    """Start the sweep and fan-out, as EventBridge Scheduler does; an invocation may be killed."""
     for step, at in (("sweep", datetime.now(UTC)), ("fanout", slot)):
         service.functions.invoke(
             FunctionName=f"gazette-local-{step}", Payload=json.dumps({"time": at.isoformat()})
@@ -210,7 +210,7 @@ def _sweep(service: Service, slot: datetime) -> None:
 
 
 def _redrive(service: Service, queue: str) -> int:
-    """Everything that a dead-letter queue has goes back to where it came from."""
+    """Redrive every dead-letter queue."""
     dead, alive = service.queue_url(f"{queue}-dead"), service.queue_url(queue)
     moved = 0
     while messages := service.queues.receive_message(QueueUrl=dead, MaxNumberOfMessages=10).get(

@@ -1,1 +1,1 @@
-"""Experiments of which the truth is known, reported as real ones are."""
+"""Experiments with a known effect, reported as real ones are."""

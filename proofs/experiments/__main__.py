@@ -1,4 +1,4 @@
-"""`python -m proofs.experiments`: how often reports of experiments are right."""
+"""`python -m proofs.experiments`: how often statistics of experiments are right."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""How often reports of experiments are right, over many of which the truth is known."""
+"""How often statistics of experiments are right, over many with a known effect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from proofs.experiments.town import Run, Town
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Of `experiments`: in how many it was so."""
+    """Of `experiments`, how many had each result."""
 
     experiments: int
     shown: int

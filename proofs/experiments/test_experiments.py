@@ -17,12 +17,12 @@ NONE, LIFTED = Town(readers=160, days=5), Town(readers=160, days=5, lift=0.1)
 
 
 def at_most(probability: float) -> int:
-    """More than this would be seen in one of a thousand such simulations."""
+    """The upper bound that one of a thousand such simulations exceeds."""
     return int(binom.ppf(0.999, EXPERIMENTS, probability))
 
 
 def at_least(probability: float) -> int:
-    """Less than this would be seen in one of a thousand such simulations."""
+    """The lower bound that one of a thousand such simulations falls below."""
     return int(binom.ppf(0.001, EXPERIMENTS, probability))
 
 

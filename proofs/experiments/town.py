@@ -80,7 +80,7 @@ class Emails:
                 self._by_slot[slot].append(_email(reader, slot, variant, is_clicked))
 
     def record(self, *_: object) -> bool:
-        """Nothing is written."""
+        """Writes nothing."""
         raise AssertionError("a report writes nothing")
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:

@@ -1,1 +1,1 @@
-"""Details that nobody would put, through the real handler."""
+"""Random details, valid and invalid, through the real handler."""

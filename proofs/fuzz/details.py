@@ -1,4 +1,4 @@
-"""What services might put on the bus: right, slightly wrong, and nonsense."""
+"""What services might put on the bus: valid, slightly invalid, and nonsense."""
 
 import json
 from datetime import timedelta
@@ -142,7 +142,7 @@ DETAILS: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def _mutated(draw: st.DrawFn, detail: Any) -> Any:
-    """One place of a right detail is changed: gone, new, or something else."""
+    """A valid detail with one field removed, added or changed."""
     copy = json.loads(json.dumps(detail))
     place = copy
     while True:

@@ -55,7 +55,7 @@ class Fuzz:
     tally: Tally
 
     def put(self, body: str) -> None:
-        """One message, as the queue would bring it."""
+        """Process one message, as the queue delivers it."""
         self.tally.examples += 1
         kept = len(self.world.quarantine.kept)
         if not self._handle(body):
@@ -86,7 +86,7 @@ class Fuzz:
 
 
 def is_accounted_for(world: World, command: Command) -> bool:
-    """Whether the tables show the command, or the reason why they need not."""
+    """Whether the tables show the command, or why they need not."""
     match command:
         case CreateEvents(events):
             return all(_has(world, event) for event in events)

@@ -14,7 +14,7 @@ _QUIET = Setup(Policy.RESEND, deaths=0, losses=0, refusals=0, drops=0)
 
 
 def bounds(policy: Policy) -> Iterator[Setup]:
-    """What goes wrong together: each search has two events, and what is named here."""
+    """The faults that are combined: each search has two events and these faults."""
     quiet = _QUIET._replace(policy=policy)
     yield quiet._replace(deaths=1, losses=1)
     yield quiet._replace(deaths=2)
@@ -74,7 +74,7 @@ def _figures(found: list[Found], since: float) -> str:
 
 
 def _named(setup: Setup) -> str:
-    """What differs from a day on which nothing goes wrong."""
+    """The differences from a day without a fault."""
     quiet = _QUIET._asdict()
     return " ".join(
         f"{name}={value}"

@@ -31,7 +31,7 @@ _STOPPABLE = {Status.PENDING, Status.RETRYING}
 
 
 def surroundings(state: State, setup: Setup) -> Iterator[Step]:
-    """Every step that no worker of the generate queue takes."""
+    """Every step of other actors than the workers of the generate queue."""
     if state.stored < setup.events:
         stored = state.stored + 1
         yield ("event {} is stored", state.stored), state._replace(stored=stored)
@@ -53,7 +53,7 @@ def _fan_out(state: State) -> Step:
 
 
 def _report(state: State, number: int, email: Email, setup: Setup) -> Iterator[Step]:
-    """Evidence comes late, never or again: acceptance is reported at any time from then on.
+    """Evidence comes late, twice or never: at any time after the acceptance.
 
     What moves no run is told all the same, where an email is no longer excused by it.
     """

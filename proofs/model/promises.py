@@ -1,4 +1,4 @@
-"""What must hold in every state, and where everything may come to rest."""
+"""The promises that hold in every state, and the states in which everything has ended."""
 
 from gazette.domain.delivery.run import Reason
 from gazette.domain.delivery.signals import Policy

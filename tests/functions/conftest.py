@@ -105,7 +105,7 @@ GRANTED = {
 
 
 class Context(LambdaContext):
-    """What Lambda hands to a handler."""
+    """The context that Lambda passes to a handler."""
 
     def __init__(self) -> None:
         self._function_name = "gazette-test"
@@ -135,11 +135,11 @@ class Cloud:
             return _HANDLERS[step](event, Context())
 
     def work(self, step: str, *bodies: str) -> None:
-        """Messages from the queue of a function, all of which it must work off."""
+        """Process messages from the queue of a function; none may fail."""
         assert self.invoke(step, records(*bodies)) == {"batchItemFailures": []}
 
     def say(self, detail_type: str, *details: dict[str, Any]) -> None:
-        """What a service says, all the way into ingest: one message per detail."""
+        """Put events as a service and process them in ingest: one message per detail."""
         for detail in details:
             self.work("ingest", envelope(detail_type, detail))
 
@@ -165,7 +165,7 @@ class Cloud:
         return taken
 
     def queued(self, queue: str) -> list[dict[str, Any]]:
-        """What was put on a queue since the meter was cleared, also what is hidden still."""
+        """The messages put on a queue since the meter was cleared, including hidden ones."""
         return [
             entry
             for name, request in self.meter.requests
@@ -174,7 +174,7 @@ class Cloud:
         ]
 
     def work_off_followers(self) -> int:
-        """Everything on the followers queue, and what it leads to; returns the messages."""
+        """Process the followers queue until it is empty; returns the messages."""
         done = 0
         while messages := self.take("followers"):
             for message in messages:
@@ -199,7 +199,7 @@ class Cloud:
         return str(urlsplit(links.links(RunKey(user_id, DAILY, 1)).preferences).path)
 
     def work_off_bus(self) -> int:
-        """What readers said here, all the way into ingest; returns the messages."""
+        """Process the commands on the bus in ingest; returns the messages."""
         said = [
             entry
             for name, request in self.meter.requests
@@ -217,7 +217,7 @@ class Cloud:
 
 
 def tick_when_due(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> dict[str, str]:
-    """The tick at the moment that a schedule is due; the one before it was on time."""
+    """The tick at which a schedule is due; the tick before it was on time."""
     found = DynamoSchedules("schedules", shards=1).get(user_id, schedule)
     assert found is not None
     batches = DynamoBatches(
@@ -228,14 +228,14 @@ def tick_when_due(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> 
 
 
 def due_shard(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> str:
-    """Tick at the moment that a schedule is due; the message for its shard, as on any day."""
+    """Tick when a schedule is due, and return the message for its shard."""
     assert cloud.invoke("fanout", tick_when_due(cloud, user_id, schedule)) == {"shards": 1}
     (shard,) = cloud.take("shard")
     return str(shard["Body"])
 
 
 def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[str]:
-    """Tick at the moment that a schedule is due, and work the shard off; the runs queued."""
+    """Tick when a schedule is due, process the shard, and return the queued runs."""
     cloud.work("fanout", due_shard(cloud, user_id, schedule))
     return [message["Body"] for message in cloud.take("generate")]
 
@@ -276,7 +276,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
 
 
 def _create_queues() -> dict[str, str]:
-    """Their addresses. A queue of moto has a lock, which cannot be copied."""
+    """Create the queues and return their URLs. A queue of moto has a lock and cannot be copied."""
     for name in _QUEUES:
         moto_backend("sqs").create_queue(name)
     return {name: f"{_SQS}/{DEFAULT_ACCOUNT_ID}/{name}" for name in _QUEUES}
@@ -324,12 +324,12 @@ def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, float]]:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What reads events reads its clock an hour after the others wrote: the lag is over."""
+    """Let functions that read events run an hour after the events were written."""
     an_hour_later(monkeypatch)
 
 
 def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let whatever waits for what others wrote read its clock an hour later."""
+    """Move the clocks of the functions that read events on by an hour."""
     for joined in (dead_letters, fanout, generate, resend, sending, sweep):
         monkeypatch.setattr(joined, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 

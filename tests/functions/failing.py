@@ -1,4 +1,4 @@
-"""What goes wrong on moto: a run that the provider refused to the end, and a missing right."""
+"""Failures on moto: a run that exhausted its attempts, and a missing permission."""
 
 import json
 from collections.abc import Iterator

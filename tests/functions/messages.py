@@ -1,4 +1,4 @@
-"""Messages as the functions get them, valid by default."""
+"""Messages as the functions receive them, valid by default."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -56,7 +56,7 @@ def reference(entity: str) -> dict[str, Any]:
 
 
 def happening(number: int, *, entity: str = "post#p1") -> dict[str, Any]:
-    """What events and activities have in common: a comment of an hour ago."""
+    """The fields that events and activities share: a comment of an hour ago."""
     return {
         "id": f"e{number}",
         "category": "comment",

@@ -1,4 +1,4 @@
-"""Alarms that watch no queue: what a function counts is what they look at."""
+"""Alarms on metrics: they watch what functions count."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Times that must fit into one another: of an email, of an invocation, of its queue."""
+"""Time-outs that must fit into one another: email, invocation, queue."""
 
 from datetime import timedelta
 

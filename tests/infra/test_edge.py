@@ -1,4 +1,4 @@
-"""Where readers come in: throttled, without a log, and into one function."""
+"""The HTTP API: throttled, without an access log, one function behind it."""
 
 from aws_cdk import App
 

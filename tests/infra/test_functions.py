@@ -1,4 +1,4 @@
-"""Functions: where they run, and what they are told."""
+"""Functions: their runtime and their settings."""
 
 import json
 from dataclasses import asdict, fields

@@ -1,4 +1,4 @@
-"""Who may do what: nothing beyond what the topology says."""
+"""Permissions: nothing beyond the topology."""
 
 import json
 import re

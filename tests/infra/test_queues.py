@@ -1,4 +1,4 @@
-"""Queues: nothing is lost in one, and nothing waits in one unseen."""
+"""Queues: no message is lost, and none waits without an alarm."""
 
 from cli.dead_letters.queues import KNOWN
 from infra.topology import STEPS

@@ -1,4 +1,4 @@
-"""How events and ticks come in."""
+"""How events and ticks reach the functions."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What others know to be wrong: cfn-lint and cdk-nag."""
+"""The rules of cfn-lint and cdk-nag."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Tables: as the code expects them, and hard to lose."""
+"""Tables: keys and indexes as the code expects, protected from deletion."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every call that a command makes to AWS is one that docs/cli.md grants to it."""
+"""docs/cli.md grants each command every call to AWS that it makes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,6 +33,6 @@ def commands_keep_to_their_policy(
 
 
 def command_of(arguments: Sequence[str]) -> str:
-    """The path of the command that the arguments call; empty where they call none."""
+    """The path of the command that the arguments call; empty if they call none."""
     paths = (" ".join(arguments[:words]) for words in (2, 1))
     return next((path for path in paths if path in PERMISSIONS), "")

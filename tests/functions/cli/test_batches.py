@@ -1,4 +1,4 @@
-"""`gazette batch` on moto: from the name of a stage to what became of a slot."""
+"""`gazette batch` on moto: list, show and cancel the batches of a stage."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -38,7 +38,7 @@ WRITES = {("control", "UpdateItem"), ("runs", "PutItem")}
 
 @pytest.fixture
 def stage(cloud: Cloud) -> Cloud:
-    """Three readers, due in one slot; something waits for two of them."""
+    """Three readers with a digest due in one slot; two of them have events."""
     deploy("fanout", FanoutSettings.from_env().to_env())
     deploy("generate", GenerateSettings.from_env().to_env())
     for reader in READERS:
@@ -55,21 +55,21 @@ def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:
 
 
 def slot() -> str:
-    """The slot that Ann is due in next."""
+    """The slot of Ann's next digest."""
     found = DynamoSchedules("schedules", shards=1).get("ann", DAILY)
     assert found is not None
     return slot_id(slot_of(found.next_due_at))
 
 
 def told(result: Result) -> dict[str, str]:
-    """What `show` says, by name; runs by status and reason."""
+    """The output of `show` by name; runs by status and reason."""
     assert result.exit_code == 0, result.output
     rows = [line.split("\t") for line in result.stdout.splitlines()]
     return {" ".join(row[1:-1]) if row[0] == "runs" else row[0]: row[-1] for row in rows}
 
 
 def started(cloud: Cloud) -> list[str]:
-    """Fan the slot out; the messages of its runs."""
+    """Fan the slot out, and return the messages of its runs."""
     return fan_out(cloud)
 
 
@@ -109,7 +109,7 @@ def test_a_batch_is_cancelled_and_says_how_many_had_gone(stage: Cloud) -> None:
     first, second = started(stage)
     stage.work("generate", first)
     done = run(stage, "cancel", id_, "--yes")
-    assert done.stdout == "cancelled 1, already gone 1, may have gone 0, ended otherwise 1\n"
+    assert done.stdout == "cancelled 1, already sent 1, may have been sent 0, ended otherwise 1\n"
     assert stage.meter.actions["support"] <= READS | WRITES
     stage.work("generate", second)
     assert len(stage.sent()) == 1
@@ -136,7 +136,7 @@ def test_nothing_is_cancelled_without_a_yes(stage: Cloud, answer: str, cancelled
     id_ = slot()
     started(stage)
     done = run(stage, "cancel", id_, said=answer)
-    assert f"Batch {id_}: 0 have gone, 2 are to come. Stop those?" in done.stdout
+    assert f"Batch {id_}: 0 are sent, 2 are still to come. Cancel those?" in done.stdout
     assert (done.exit_code == 0) == cancelled
     assert ("cancelled batch_cancelled" in told(run(stage, "show", id_))) == cancelled
 
@@ -167,7 +167,7 @@ def test_a_cancel_waits_for_what_is_being_sent(
     stage.work("generate", message)
     times = looking(monkeypatch, lambda: apply(claimed, Accepted(claimed.attempt, "m1"), runs=runs))
     done = run(stage, "cancel", id_, "--yes")
-    assert done.stdout == "cancelled 0, already gone 2, may have gone 0, ended otherwise 1\n"
+    assert done.stdout == "cancelled 0, already sent 2, may have been sent 0, ended otherwise 1\n"
     assert len(times) == 1
 
 
@@ -196,7 +196,7 @@ def test_on_a_terminal_a_batch_is_shown_until_it_is_over(
             "ID 'yesterday' is no batch: write its slot in UTC, such as 2026-11-22T06:10Z",
         ),
         ("2026-11-22T06:10", "is no batch"),
-        ("2026-01-01T06:13Z", "There is nothing in batch 2026-01-01T06:10Z"),
+        ("2026-01-01T06:13Z", "Batch 2026-01-01T06:10Z is empty"),
     ],
 )
 def test_what_is_no_batch_is_said_in_one_line(

@@ -1,4 +1,4 @@
-"""`gazette dlq` on moto: what it says of dead letters, and that a redrive does just that."""
+"""`gazette dlq` on moto: what it shows of dead letters is what a redrive does."""
 
 import json
 from collections.abc import Iterator
@@ -76,7 +76,7 @@ class Sqs:
             self.client.send_message(QueueUrl=self.urls[name], MessageBody=body)
 
     def bodies(self, name: str) -> list[str]:
-        """What anybody could receive from a queue now; it stays there."""
+        """The bodies that a receive would return now; they stay in the queue."""
         found: list[dict[str, Any]] = []
         while messages := self.client.receive_message(
             QueueUrl=self.urls[name], MaxNumberOfMessages=10, VisibilityTimeout=600
@@ -188,7 +188,7 @@ def rows(result: Result) -> list[list[str]]:
 
 
 def a_message(cloud: Cloud, reader: str = "ann") -> str:
-    """Of a run with something to send, which a worker could not work off."""
+    """The message of a run with an event, which a worker could not process."""
     cloud.say("subscriber.changed", profile(reader, digest={"hour": 8, "minute": 0}))
     cloud.say("event.created", event(1, user_id=reader))
     (message,) = fan_out(cloud, reader)
@@ -494,7 +494,7 @@ def test_where_nothing_waits_that_is_said(stage: Cloud, sqs: Sqs) -> None:
     assert run(stage, "show").stderr == "There are no dead letters.\n"
     one = run(stage, "show", "shard-dead")
     assert (one.exit_code, one.stdout) == (0, "")
-    assert one.stderr == "Nothing waits in gazette-prod-shard-dead.\n"
+    assert one.stderr == "gazette-prod-shard-dead is empty.\n"
     assert run(stage, "redrive").stderr == "There is nothing to redrive.\n"
 
 

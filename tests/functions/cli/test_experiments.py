@@ -1,4 +1,4 @@
-"""`gazette experiment` on moto: what it says, and what emails look like then."""
+"""`gazette experiment` on moto: what it shows, and which emails readers get."""
 
 import json
 from pathlib import Path

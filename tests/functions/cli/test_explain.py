@@ -109,7 +109,7 @@ def test_what_waits_is_told_also_without_a_profile(stage: Cloud) -> None:
     stage.say("event.created", event(1))
     told = rows(run("ann"))
     assert told["answer"][0][0].startswith("Gazette does not know ann")
-    assert told["answer"][1] == ["1 event waits for the profile: put it, and they go."]
+    assert told["answer"][1] == ["1 event waits for the profile: put it, and they are sent."]
     (waiting,) = told["waiting"]
     assert waiting[:3] == ["the profile", "comment", "1"]
 

@@ -1,4 +1,4 @@
-"""`gazette links` on moto: what it says of the keys, and what becomes of links that were sent."""
+"""`gazette links` on moto: what it shows of the keys, and which sent links still work."""
 
 import json
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def stored() -> LinkKeys:
 
 
 def calls_of(cloud: Cloud) -> dict[str, int]:
-    """What was asked of Secrets Manager."""
+    """The calls of Secrets Manager."""
     named = cloud.meter.calls.items()
     return {
         name.partition(".")[2]: times for name, times in named if name.startswith("secretsmanager")

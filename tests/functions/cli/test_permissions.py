@@ -92,7 +92,7 @@ def denied(*_: object) -> None:
 
 
 def wait(cloud: Cloud) -> None:
-    """An event waits for the digest of a reader."""
+    """Store an event for a reader's digest."""
     cloud.say("subscriber.changed", profile("ann", digest={"hour": 8, "minute": 0}))
     cloud.say("event.created", event(1, user_id="ann"))
 

@@ -1,4 +1,4 @@
-"""`gazette preview --user` on moto: what waits for a real reader, and nothing is changed."""
+"""`gazette preview --user` on moto: shows a reader's waiting events and changes nothing."""
 
 from pathlib import Path
 

@@ -30,12 +30,12 @@ class Sqs:
         }
 
     def quarantine(self, *bodies: str, reason: str = "detail.id: must be text") -> None:
-        """As ingest does it."""
+        """Quarantine a message, as ingest does."""
         for body in bodies:
             SqsQuarantine(self.client, self.urls["quarantine"]).keep(body, reason)
 
     def bodies(self, name: str) -> list[str]:
-        """What anybody could receive from a queue now."""
+        """The bodies that a receive would return now."""
         found = []
         while messages := self.client.receive_message(
             QueueUrl=self.urls[name], MaxNumberOfMessages=10, VisibilityTimeout=600
@@ -109,7 +109,7 @@ def test_a_list_ends_at_its_limit_and_says_that_there_is_more(sqs: Sqs) -> None:
 def test_an_empty_quarantine_says_so(sqs: Sqs) -> None:
     result = run("list")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "Nothing waits in gazette-prod-quarantine.\n"
+    assert result.stderr == "gazette-prod-quarantine is empty.\n"
 
 
 def test_redriving_moves_every_body_unchanged(sqs: Sqs) -> None:

@@ -1,4 +1,4 @@
-"""`gazette statistics` on moto: from the name of a stage to what became of its emails."""
+"""`gazette statistics` on moto: what became of the emails of a stage."""
 
 import csv
 import io
@@ -51,7 +51,7 @@ def run(cloud: Cloud, *arguments: str) -> Result:
 
 
 class Put(Protocol):
-    """An email of the experiment, of which something was reported."""
+    """Stores an email of the experiment with its delivery events."""
 
     def __call__(
         self,
@@ -98,7 +98,7 @@ def lines(result: Result, section: str) -> list[dict[str, str]]:
 
 
 def line(result: Result, group: str, value: str = "") -> dict[str, str]:
-    """What a report says of one value."""
+    """The line of one value in the output."""
     (found,) = (
         each for each in lines(result, "emails") if (each["group"], each["value"]) == (group, value)
     )

@@ -1,4 +1,4 @@
-"""`gazette suppression` on moto: what it says, and who is written to afterwards."""
+"""`gazette suppression` on moto: what it shows, and who gets email afterwards."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -161,7 +161,7 @@ def test_one_wrong_line_imports_nothing_and_each_is_named(tmp_path: Path) -> Non
         4: "reason is 'tired'; it must be one of",
         5: "is no date",
         6: "names no time zone",
-        7: "is yet to come",
+        7: "is in the future",
         8: "1 cells under 3 columns",
     }.items():
         assert any(

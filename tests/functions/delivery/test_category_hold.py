@@ -1,4 +1,4 @@
-"""Too many complaints about a category, through the real handlers: who counts, and who stops."""
+"""Too many complaints about a category, through the real handlers: counts, and the hold."""
 
 import io
 from collections import Counter

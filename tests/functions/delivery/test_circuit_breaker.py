@@ -1,4 +1,4 @@
-"""A refusal of the whole account, through the real handlers: who stops, and who tries."""
+"""A refusal of the whole account, through the real handlers: the circuit breaker and its probes."""
 
 from collections import Counter
 from collections.abc import Iterator

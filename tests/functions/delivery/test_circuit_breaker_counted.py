@@ -1,4 +1,4 @@
-"""What is counted of a refusal of the whole account, and under which name."""
+"""The metrics of a refusal of the whole account."""
 
 import json
 from collections.abc import Iterator

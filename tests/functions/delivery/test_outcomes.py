@@ -1,4 +1,4 @@
-"""Resend, feedback and the sweep on moto: what becomes of a run that generate did not end."""
+"""Resend, feedback and the sweep on moto: how a run ends that generate did not end."""
 
 import io
 import json
@@ -45,7 +45,7 @@ def become(**changes: Any) -> Run:
 
 
 def be_carried() -> None:
-    """The policy has spoken: the next run takes its events over."""
+    """The policy decides that the next run carries the events."""
     become(
         status=Status.UNKNOWN,
         reason=Reason.CARRIED,
@@ -76,7 +76,7 @@ def message(cloud: Cloud) -> str:
 def ses_says(
     monkeypatch: pytest.MonkeyPatch, message: str
 ) -> Iterator[Callable[[Exception], None]]:
-    """What becomes of the next SendEmail, which then is not among those that were sent."""
+    """Set the outcome of the next SendEmail, which does not count as sent."""
     script: list[Exception] = []
     real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
 

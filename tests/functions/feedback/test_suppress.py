@@ -1,4 +1,4 @@
-"""Bounces and complaints on moto: from what SES reports to nobody being written to."""
+"""Bounces and complaints on moto: from the event of SES to the suppression."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Who speaks on the bus does not wait for its answer for long."""
+"""The client of the bus has short time-outs."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Messages between steps are read back as they were written, and nothing else is taken."""
+"""Messages between steps are read back as written; anything else is refused."""
 
 import json
 from datetime import timedelta

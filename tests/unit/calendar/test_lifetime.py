@@ -1,4 +1,4 @@
-"""How long an event waits: past what holds its digest up, and where it does not, that is told."""
+"""The lifetime of events: it outlasts delays of a digest, and expired events are counted."""
 
 from collections.abc import Callable
 from dataclasses import replace

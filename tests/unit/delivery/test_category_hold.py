@@ -1,4 +1,4 @@
-"""A category that is on hold stays out of all email, and nothing of it is lost or sent twice."""
+"""Events of a held category are in no email, and none is lost or sent twice."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""How often one event may go out where nobody learns what became of it: twice, and no more."""
+"""An event is sent at most twice if the outcomes stay unknown."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ MOST = {Policy.RESEND: 2, Policy.CARRY_OVER: 2, Policy.ASSUME_SENT: 1}
 
 @dataclass
 class Deaf(FakeMailer):
-    """A provider that accepts every email, and whose answers are all lost."""
+    """A provider that accepts every email; its answers are lost."""
 
     copies: Counter[str] = field(default_factory=Counter)
 

@@ -1,4 +1,4 @@
-"""Deliver: the order of its calls, and what each refusal, race and gap leads to."""
+"""Deliver: the order of its calls, and the outcome of each refusal, race and crash."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -623,7 +623,7 @@ def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: Worl
 
 
 def reserve_all(rate_limiter: FakeRateLimiter, now: datetime, seconds: float) -> None:
-    """Let others take every turn from now on for a while."""
+    """Let other workers take every permit for a while."""
     rate_limiter.row.pace = replace(
         rate_limiter.row.pace,
         next_at=now + timedelta(seconds=seconds),

@@ -1,4 +1,4 @@
-"""What older runs leave to the next one: its window, what it carries, and whether it waits."""
+"""What older runs decide for the next one: its window, the run it carries, and its wait."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -41,7 +41,7 @@ def may_have_been_sent(policy: Policy = Policy.CARRY_OVER) -> World:
 
 
 def carried(policy: Policy = Policy.CARRY_OVER) -> World:
-    """And its policy has spoken."""
+    """And its policy has decided."""
     world = may_have_been_sent(policy)
     world.clock.pass_time(minutes=20)
     world.evidence_log.record(world.clock())

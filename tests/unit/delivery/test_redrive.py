@@ -1,4 +1,4 @@
-"""Support's redrive of a run that was refused to the end: its events go, once, and now."""
+"""A redrive of a run that exhausted its attempts sends its events now, and once."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +30,7 @@ DAY = timedelta(days=1)
 
 
 def happen(world: World, number: int) -> None:
-    """Something of its own, old enough to be in a digest."""
+    """Store an event on an entity of its own, old enough to be in a digest."""
     world.create(an_event(f"e{number}", entity_id=f"post{number}", occurred_at=world.clock()))
     world.clock.pass_time(minutes=1)
 

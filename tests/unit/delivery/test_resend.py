@@ -1,4 +1,4 @@
-"""Resend: what was refused is tried again, later and later, and what failed is shown to people."""
+"""Resend: refused runs are retried with longer pauses, and failed runs are queued for people."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What is told to a run arrives, whoever else is telling it something at the same time."""
+"""Signals to a run are applied even if another writer changes it at the same time."""
 
 from dataclasses import replace
 from datetime import timedelta

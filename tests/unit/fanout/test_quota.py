@@ -1,4 +1,4 @@
-"""What the account may send, as a tick learns it."""
+"""A tick reads the quota of the SES account."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -122,7 +122,7 @@ def say(said: BusCommand) -> Act:
 
 
 def state(world: World) -> dict[str, object]:
-    """All that is left; of an open run, how often it was stopped does not matter."""
+    """All rows; for an open run without its epoch."""
     reader = world.subscribers.get("ann")
     assert isinstance(reader, Subscriber)
     follower = world.runs.rows[OPEN]

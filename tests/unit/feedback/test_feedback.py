@@ -1,4 +1,4 @@
-"""Any delivery event settles its run, in any order, any number of times."""
+"""Any delivery event settles its run, in any order and however often it comes."""
 
 from collections.abc import Sequence
 from dataclasses import replace

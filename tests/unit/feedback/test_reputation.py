@@ -1,4 +1,4 @@
-"""When the emails of a category bounce, or are complained of, too often."""
+"""When too many emails of a category bounce or draw complaints."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the contract refuses: in plain words, and never by anything but InvalidEvent."""
+"""What the contract refuses: in plain words, and only by InvalidEvent."""
 
 import json
 from collections.abc import Iterator

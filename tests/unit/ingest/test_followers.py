@@ -1,4 +1,4 @@
-"""To every follower: page by page through a queue, nobody missed, nobody twice, at flat memory."""
+"""The walk over followers: page by page, each follower once, in constant memory."""
 
 import weakref
 from collections.abc import Collection, Mapping, Sequence

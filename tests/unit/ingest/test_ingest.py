@@ -1,4 +1,4 @@
-"""Ingest: every kind of message does what it says, and what does not fit is kept."""
+"""Ingest: the effect of every type of message; messages that do not fit are quarantined."""
 
 from datetime import timedelta
 

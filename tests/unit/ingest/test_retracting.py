@@ -1,4 +1,4 @@
-"""What was said is said anew or taken back: it is in no email that was not claimed before."""
+"""Amended and retracted events: the old content is in no email claimed afterwards."""
 
 from collections.abc import Callable
 from dataclasses import replace

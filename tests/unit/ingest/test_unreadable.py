@@ -1,4 +1,4 @@
-"""A row that this version cannot read stops nobody else, and loses nothing (rule 20)."""
+"""A row that this release cannot read stops no other, and nothing is lost (rule 20)."""
 
 from dataclasses import replace
 from datetime import timedelta

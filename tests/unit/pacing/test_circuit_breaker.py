@@ -1,4 +1,4 @@
-"""The breaker: how long it holds, what doubles it, and who may try."""
+"""The circuit breaker: how long it stays open, what doubles that, and who may probe."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

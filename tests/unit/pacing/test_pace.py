@@ -1,4 +1,4 @@
-"""What was chosen, and what it comes to on a day and in a stretch of the ramp."""
+"""Rate, ramp, warm-up and daily cap: from the settings to permits."""
 
 from dataclasses import replace
 from datetime import date, timedelta

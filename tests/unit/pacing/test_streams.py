@@ -1,4 +1,4 @@
-"""How all email is divided between two streams, to the last one."""
+"""Rates and caps are divided between the two streams, without a remainder."""
 
 from datetime import date, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""A group that many readers share is made once; what differs for a reader is never shared."""
+"""A group that many readers share is rendered once; what differs is never shared."""
 
 import tracemalloc
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Each reader in their own language, and by the customs of their own country."""
+"""Each reader reads their own language, in the formats of their region."""
 
 from datetime import UTC, datetime
 from gettext import NullTranslations

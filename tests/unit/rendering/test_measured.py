@@ -1,4 +1,4 @@
-"""How long it takes to make an email, as a metric."""
+"""The metric of the time to render an email."""
 
 from contextlib import suppress
 from datetime import timedelta

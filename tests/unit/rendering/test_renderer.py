@@ -1,4 +1,4 @@
-"""What a reader reads: the same in both parts, escaped, on their own clock."""
+"""An email: the same text in both parts, escaped, in the reader's time zone."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

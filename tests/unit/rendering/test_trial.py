@@ -1,4 +1,4 @@
-"""What only rendering finds of a mistake in templates is found while they are built."""
+"""Mistakes in templates that only rendering shows are found when they are built."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""However preferences, events, ticks and deliveries overlap, each event is in one email."""
+"""Each event is in one email, however preferences, events, ticks and deliveries overlap."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -85,7 +85,7 @@ acts = st.one_of(
 
 
 def quietly(act: Act, world: World) -> None:
-    """What cannot be done now is another worker's, or comes again."""
+    """Ignore what another worker does, or what is retried later."""
     with suppress(NotYet, Unavailable):
         act(world)
 

@@ -1,4 +1,4 @@
-"""At once: one email for what happens on an entity within the collapse window, in a minute."""
+"""Immediate email: one email for the events on an entity within the collapse window."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""An event that is written long after its stamp: behind a closed window it is stamped anew."""
+"""An event that is written behind a closed window is stamped anew."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Many immediate runs of one thread wait, and the reader wants less of it, or nothing."""
+"""Many immediate runs of one thread wait when the reader chooses less, or mutes it."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""An event goes to another schedule while somebody sends: it is in one email, however late."""
+"""An event moves to another schedule while a worker sends: it is in one email."""
 
 from collections.abc import Callable
 from contextlib import suppress

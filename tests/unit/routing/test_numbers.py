@@ -1,4 +1,4 @@
-"""A number whose run is of another occurrence swallows none."""
+"""A sequence whose run belongs to another occurrence is skipped."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from tests.world import World, crashes
 
 @dataclass
 class Lagging(FakeSchedules):
-    """A due index that still shows what was in it."""
+    """A due index that still shows removed schedules."""
 
     shown: list[Schedule] = field(default_factory=list)
 

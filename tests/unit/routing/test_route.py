@@ -1,4 +1,4 @@
-"""Where events belong: what is stored decides, whatever came first and whatever breaks off."""
+"""Routing: the stored state decides, whatever the order of messages and wherever a worker dies."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,7 +44,7 @@ def world(clock: SettableClock) -> World:
 
 
 def under(frequency: Frequency) -> str:
-    """The schedule of what happens on post1."""
+    """The schedule of the events on post1."""
     return NOW_POST1 if frequency is IMMEDIATE else frequency.value
 
 

@@ -1,4 +1,4 @@
-"""Service and reader both say what is wanted: whose word counts, field by field."""
+"""Service and reader both choose: whose choice counts, field by field."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Who hears of what, and how often: from choices and follows as they were over time."""
+"""Effective frequencies, from choices and follows over time."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A history is the same whatever the order and the number of times in which it was told."""
+"""A history is the same in whatever order, and however often, its values arrive."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

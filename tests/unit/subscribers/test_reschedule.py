@@ -1,4 +1,4 @@
-"""A reader changes the hour while a digest is on its way: one email, and none is swallowed."""
+"""A reader changes the hour while a digest is open: one email, and no digest is lost."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The schedules of a reader are as the profile wants them, whoever else moves them."""
+"""The schedules of a reader follow the profile, whoever else advances them."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Readers without a sign of life for long are dormant, until the next one."""
+"""Readers without a sign of life for `sunset_days` are dormant until the next one."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Bounces and complaints: nobody is written to who cannot, or will not, be reached."""
+"""Bounces and complaints suppress an address, and its readers get no more email."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

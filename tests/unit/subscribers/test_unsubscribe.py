@@ -1,4 +1,4 @@
-"""Unsubscribe: what was asked holds from the moment that it is acknowledged."""
+"""Unsubscribe: nothing is claimed once it was acknowledged."""
 
 from collections.abc import Callable
 from dataclasses import replace

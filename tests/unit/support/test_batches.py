@@ -1,4 +1,4 @@
-"""Batches: what is counted is what there is, and what was cancelled is never claimed."""
+"""Batches: the counts are those of the runs, and a cancelled run is never claimed."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

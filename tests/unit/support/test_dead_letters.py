@@ -1,4 +1,4 @@
-"""What a redrive is said to do is what it then does, and saying it changes nothing."""
+"""The forecast of a redrive is what the redrive does, and changes nothing."""
 
 from collections.abc import Callable
 from copy import deepcopy

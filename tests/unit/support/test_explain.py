@@ -1,4 +1,4 @@
-"""Explain: what the real steps made of a reader, read back from every side."""
+"""Explain: what the real steps did for a reader, read from their tables."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -232,7 +232,7 @@ def test_a_schedule_that_a_crash_left_out_of_the_due_index_is_told(world: World)
 def test_a_pause_and_a_rest_are_told(world: World) -> None:
     paused = DigestTimes(minute=0, paused_until=date(2026, 12, 24))
     world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + SECOND, times=paused)))
-    assert "paused: no email is wanted before 2026-12-24" in verdict(explained(world))[0]
+    assert "paused: they get no email before 2026-12-24" in verdict(explained(world))[0]
     assert outlook(world).next[0].date() == date(2026, 12, 24)
     world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
     assert verdict(explained(world))[0].startswith("ann is dormant")

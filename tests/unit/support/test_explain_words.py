@@ -1,4 +1,4 @@
-"""What support reads: every status and reason in words, and the answer before everything else."""
+"""What support reads: each status and reason in words, the summary first."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -194,12 +194,12 @@ def test_nobody_knows(world: World) -> None:
     world.create(an_event())
     world.send_digest()
     assert answer(world, MONDAY).startswith(
-        "Nobody knows yet whether something was sent on 2026-11-23. "
+        "It is not known yet whether an email was sent on 2026-11-23. "
         "The daily digest of 08:00 may or may not have been sent: "
     )
     assert "(ReadTimeoutError)" in answer(world)
     world.clock.pass_time(days=1)
-    overdue = "That should have been over by 2026-11-23 07:16 UTC. A delivery event settles it"
+    overdue = "It should have ended by 2026-11-23 07:16 UTC. A delivery event settles it"
     assert overdue in answer(world)
 
 
@@ -219,7 +219,7 @@ def test_a_refusal_is_told_with_the_providers_code_and_its_events_wait(world: Wo
     world.send_digest()
     assert "was not sent: the provider refused this message for good" in answer(world)
     assert "(MessageRejected)" in answer(world)
-    assert answer(world).endswith("What waits: 1 event for the daily digest.")
+    assert answer(world).endswith("Waiting: 1 event for the daily digest.")
 
 
 def test_what_waits_is_told_by_place(world: World) -> None:
@@ -227,7 +227,7 @@ def test_what_waits_is_told_by_place(world: World) -> None:
     world.create(an_event("e1"), an_event("e2", category="share"))
     world.create(an_event("e3", category="like"), an_event("e4", category="mention"))
     assert answer(world).endswith(
-        "Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 07:00 UTC). What waits: 2 "
+        "Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 07:00 UTC). Waiting: 2 "
         "events for the daily digest; 1 event for the weekly digest; 1 event for the email at once "
         "about post#post1."
     )
@@ -253,9 +253,9 @@ def test_somebody_suppressed_is_told_how_to_come_back(world: World) -> None:
     world.say(ChangeSubscriber(profile))
     assert answer(world, user_id="bo") == (
         f"bo is {STANDING[SubscriberStatus.SUPPRESSED].why}. "
-        f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Their address must not be written to since "
-        f"{utc(NOW)}: its reader left by a link in an email. Only they can take that "
-        "back, on their preference page. Nothing has been due yet."
+        f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Their address is suppressed since "
+        f"{utc(NOW)}: its reader left by a link in an email. Only the reader can undo that, "
+        "on the preference page. Nothing has been due yet."
     )
 
 
@@ -267,9 +267,9 @@ def test_it_is_told_of_a_reader_whose_address_alone_is_suppressed(
     hashed = address_hash("ann@example.com")
     world.suppressions.add(hashed, cause)
     told = answer(world)
-    assert f"must not be written to since {utc(NOW)}: {SUPPRESSED_FOR[cause]}." in told
+    assert f"is suppressed since {utc(NOW)}: {SUPPRESSED_FOR[cause]}." in told
     assert (
-        f"`gazette suppression remove {hashed}` allows it again; then put subscriber.changed with "
+        f"`gazette suppression remove {hashed}` lifts that; then put subscriber.changed with "
         "a newer changed_at."
     ) in told
     assert "ann@example.com" not in told
@@ -281,8 +281,9 @@ def test_somebody_suppressed_whose_address_is_allowed_again_needs_no_other(world
     world.suppressions.add(hashed, Cause.BOUNCED)
     world.stop_if_suppressed()
     world.suppressions.lift(hashed, Cause.BOUNCED)
-    assert "Their address is allowed again: subscriber.changed with a newer changed_at" in answer(
-        world
+    assert (
+        "Their address is no longer suppressed: put subscriber.changed with a newer changed_at"
+        in answer(world)
     )
     newer = replace(a_subscriber(email="ann@example.com"), changed_at=NOW + timedelta(minutes=1))
     world.say(ChangeSubscriber(newer))
@@ -291,13 +292,13 @@ def test_somebody_suppressed_whose_address_is_allowed_again_needs_no_other(world
 
 def test_nothing_is_known_of_an_id(world: World) -> None:
     known = (
-        "Gazette does not know cy: no subscriber.changed came for it. Check the id; it is the "
+        "Gazette does not know cy: no subscriber.changed was put. Check the id; it is the "
         "user_id that your services put."
     )
     assert answer(world, user_id="cy") == known
     world.create(an_event(user_id="cy"))
     assert answer(world, user_id="cy") == (
-        f"{known} 1 event waits for the profile: put it, and they go."
+        f"{known} 1 event waits for the profile: put it, and they are sent."
     )
     assert answer(world, date(2026, 11, 20), "cy").startswith(
         f"Nothing was sent on 2026-11-20: no run was due. {known}"
@@ -322,20 +323,19 @@ def test_a_digest_that_no_tick_came_for_is_told_first(world: World, late_by: tim
 
 def test_a_date_to_come_says_when(world: World) -> None:
     assert answer(world, WEDNESDAY) == (
-        "2026-11-25 is still to come. The daily digest of 08:00 is still to come "
-        "(2026-11-25 07:00 UTC)."
+        "2026-11-25 is in the future. The daily digest of 08:00 is planned (2026-11-25 07:00 UTC)."
     )
     world.clock.now = datetime(2026, 11, 23, 5, tzinfo=UTC)
     assert answer(world, MONDAY) == (
         "Nothing was sent on 2026-11-23 so far: no run was due. "
-        "The daily digest of 08:00 is still to come (2026-11-23 07:00 UTC)."
+        "The daily digest of 08:00 is planned (2026-11-23 07:00 UTC)."
     )
 
 
 def test_a_date_before_the_profile_says_so(world: World) -> None:
     assert answer(world, date(2026, 11, 20)) == (
-        "Nothing was sent on 2026-11-20: no run was due. The daily digest of 08:00 was not wanted "
-        "yet: the profile of now is of 2026-11-22 07:03 UTC."
+        "Nothing was sent on 2026-11-20: no run was due. The daily digest of 08:00 was not "
+        "scheduled yet: the profile dates from 2026-11-22 07:03 UTC."
     )
 
 
@@ -344,14 +344,14 @@ def test_a_date_that_no_schedule_wants_says_so(world: World) -> None:
     weekly = replace(schedule, wanted=replace(schedule.wanted, days=Days(frozenset({1}))))
     world.schedules.rows["ann", DAILY] = weekly
     world.clock.pass_time(days=7)
-    assert "None of their schedules wants that date." in answer(world, TUESDAY)
+    assert "No schedule of theirs is due on that date." in answer(world, TUESDAY)
 
 
 def test_a_date_without_the_run_that_it_should_have_names_what_may_be(world: World) -> None:
     for _ in range(3):
         world.send_digest()
     world.runs.rows.clear()
-    assert "or it is longer ago than runs are kept" in answer(world, TUESDAY)
+    assert "or the run is no longer stored" in answer(world, TUESDAY)
 
 
 def test_a_date_that_has_had_its_digest_elsewhere_is_left_out(world: World) -> None:
@@ -380,7 +380,7 @@ def test_every_table_tells_what_it_rests_on() -> None:
         "user id\tann",
         "status\tactive: email goes out",
         "time zone\tEurope/Berlin",
-        "their time now\tMon 2026-11-23 08:00 (2026-11-23 07:00 UTC)",
+        "local time now\tMon 2026-11-23 08:00 (2026-11-23 07:00 UTC)",
         "profile changed\t2026-11-22 07:03 UTC",
         "registered\t2026-11-22",
         "last sign of life\t2026-11-20",
@@ -453,8 +453,8 @@ def test_events_of_a_held_category_are_explained(world: World) -> None:
     for category in ("like", "mention"):
         world.category_holds.add(category_hold(category, "complaints", NOW))
     assert answer(world).endswith(
-        "What waits: 2 events for the daily digest. No events of like are sent to anybody now: "
-        "`gazette sending status` says why; they go out after they are resumed."
+        "Waiting: 2 events for the daily digest. Held for all readers: like. "
+        "`gazette sending status` says why; the events go out once the category is resumed."
     )
     world.category_holds.release("like")
     assert "gazette sending" not in answer(world)

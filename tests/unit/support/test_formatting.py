@@ -1,4 +1,4 @@
-"""How a batch looks while it goes on: its rate, and how long it still takes."""
+"""The progress of a batch: its rate, and the time left."""
 
 from dataclasses import replace
 from datetime import timedelta

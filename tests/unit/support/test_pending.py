@@ -1,4 +1,4 @@
-"""What waits for a reader: what no email has shown yet, by schedule."""
+"""The pending events of a reader, by schedule."""
 
 import pytest
 from gazette.domain.model import DAILY

@@ -298,7 +298,7 @@ def test_a_language_that_the_templates_do_not_speak_is_told(tmp_path: Path) -> N
     assert 'lang="de"' in (tmp_path / "email.html").read_text()
     result = run(tmp_path, "--locale", "tlh", "--no-open")
     assert result.exit_code == 0
-    assert "do not speak 'tlh': this is English" in result.stderr
+    assert "have no language 'tlh': this is English" in result.stderr
     assert 'lang="en"' in (tmp_path / "email.html").read_text()
 
 

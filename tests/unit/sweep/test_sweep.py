@@ -1,4 +1,4 @@
-"""The sweep: what was lost or left is found, and an unknown outcome ends as the adopter chose."""
+"""The sweep finds lost runs, and ends unknown outcomes by the policy."""
 
 from collections.abc import Iterable
 from dataclasses import replace
