@@ -105,7 +105,7 @@ def _follows(later: Run, run: Run) -> bool:
 
 
 def missing(schedules: Iterable[Schedule], runs: Iterable[Run]) -> Iterable[str]:
-    """G3: numbers of a schedule that have no run."""
+    """G3: sequences of a schedule that have no run."""
     known = {run.key for run in runs}
     for schedule in schedules:
         for number in range(1, schedule.sequence):

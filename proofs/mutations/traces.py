@@ -565,7 +565,7 @@ PREVENTED: Final = (
         "steps/fanout/fanout.py",
         "    if started.is_taken:\n",
         "    if started.is_taken and not started:\n",
-        "tests/unit/routing/test_numbers.py"
+        "tests/unit/routing/test_sequences.py"
         "::test_trace_y_who_is_erased_and_back_within_the_lag_of_the_index_misses_no_digest",
         "y",
     ),

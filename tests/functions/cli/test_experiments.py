@@ -55,7 +55,7 @@ def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: C
 def test_another_experiment_is_ended_only_after_a_yes(stage: Cloud) -> None:
     run(stage, "start", "subjects", "1=1", "2=1")
     refused = run(stage, "start", "ranking", "1=1", "2=1")
-    assert "End subjects, which runs, and start ranking?" in refused.output
+    assert "End the running experiment subjects and start ranking?" in refused.output
     assert "name\tsubjects" in run(stage, "show").stdout
     assert run(stage, "start", "ranking", "1=1", "--yes").exit_code == 0
     assert "name\tranking" in run(stage, "show").stdout

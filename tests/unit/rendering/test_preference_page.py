@@ -179,7 +179,7 @@ def test_the_next_digest_is_told_on_the_readers_clock(pages: PreferencePages) ->
     )
     at_once = overview(subscriber=a_subscriber(comment=Frequency.IMMEDIATE), next_due_at=None)
     assert said(pages, at_once) == (
-        "What you want at once reaches you within a minute. No digest is planned for you."
+        "Immediate emails reach you within a minute. No digest is planned for you."
     )
 
 

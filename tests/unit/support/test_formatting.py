@@ -68,7 +68,7 @@ def test_what_is_over_has_nothing_left() -> None:
         (
             replace(PACE, rate=50, quota=Quota(rate=50, daily=50_000, left=38_766)),
             (
-                "at most 50 emails a second; 7 today (UTC); 38,766 left to it of the account's "
+                "at most 50 emails a second; 7 today (UTC); 38,766 left for it of the account's "
                 "50,000 in 24 hours"
             ),
         ),

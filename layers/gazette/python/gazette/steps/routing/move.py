@@ -160,11 +160,11 @@ def holding(
     open_ = tuple(run for run in chain if not run.status.is_final)
     if kind_of(name) is ScheduleKind.IMMEDIATE:
         return Guard(open_runs=open_)
-    number = max(schedule.sequence if schedule else 1, chain[0].key.sequence + 1 if chain else 1)
+    sequence = max(schedule.sequence if schedule else 1, chain[0].key.sequence + 1 if chain else 1)
     return Guard(
         open_runs=open_,
         schedules=(schedule,) if schedule else (),
-        not_started=(RunKey(user_id, name, number),),
+        not_started=(RunKey(user_id, name, sequence),),
     )
 
 
