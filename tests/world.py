@@ -231,6 +231,7 @@ class World:
     )
     nonces: Iterator[int] = field(default_factory=count)
     time_left: TimeLeft = _a_minute
+    drawn: float = 1.0
 
     def __post_init__(self) -> None:
         self.events = FakeEvents(self.clock, self.runs, self.schedules)
@@ -583,7 +584,7 @@ class World:
                 batches=self.batches,
                 generate_queue=self.generate_queue,
                 clock=self.clock,
-                random=lambda: 1.0,
+                random=lambda: self.drawn,
                 limits=replace(
                     FANOUT,
                     max_lateness=self.max_lateness,

@@ -6,7 +6,7 @@ import sys
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from proofs.state.machine import DeliveryContext
+from proofs.state.machine import Machine
 from proofs.state.tally import TALLY
 
 
@@ -24,7 +24,7 @@ def main() -> int:
         suppress_health_check=list(HealthCheck),
     )
     try:
-        run_state_machine_as_test(DeliveryContext, settings=profile)
+        run_state_machine_as_test(Machine, settings=profile)
     finally:
         print(TALLY)  # noqa: T201 -- what the command is for
     return 0

@@ -74,7 +74,7 @@ class Fate(Enum):
     IS_LOST = auto()
 
 
-class DeliveryContext(RuleBasedStateMachine):
+class Machine(RuleBasedStateMachine):
     """One reader with a daily digest, up to four workers at once, and whatever goes wrong."""
 
     def __init__(self) -> None:

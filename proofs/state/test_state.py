@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-from proofs.state.machine import DeliveryContext
+from proofs.state.machine import Machine
 
-TestDelivering = DeliveryContext.TestCase
-TestDelivering.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

@@ -1,9 +1,7 @@
 """Deliver: the order of its calls, and the outcome of each refusal, race and crash."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 import pytest
 from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit, Quota
@@ -15,157 +13,77 @@ from gazette.domain.delivery.signals import (
     Stop,
     Uncertain,
 )
-from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import QueuedRun
-from gazette.domain.ports.rendering import Renderer
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
-from gazette.steps.delivery.context import DeliveryContext
-from gazette.steps.delivery.deliver import deliver
-from gazette.steps.delivery.edition import EditionContext
-from gazette.steps.delivery.generate import generate
-from gazette.steps.delivery.pacing import Pacing, StreamPacing
-from gazette.steps.delivery.types import DeliveryLimits
 from gazette.steps.runs import apply
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.fake_stores import (
-    FakeBatches,
-    FakeCategoryHolds,
-    FakeEvents,
     FakeRateLimiter,
-    FakeRuns,
-    FakeSubscribers,
-    FakeSuppressions,
 )
-from tests.fakes import FakeExperiments, FakeLinks, FakeMailer, FakeQueue, FakeRenderer
+from tests.world import GRACE, World
 
-LAG = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
-GRACE = timedelta(minutes=15)
 
 
 @dataclass
-class World:
-    """Everything that one worker touches; `left` is what remains of its invocation."""
+class Worker(World):
+    """A worker with a run of Ann to deliver; `left` is what remains of its invocation."""
 
-    clock: SettableClock
     left: timedelta = timedelta(seconds=60)
-    runs: FakeRuns = field(default_factory=FakeRuns)
-    subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
-    mailer: FakeMailer = field(default_factory=FakeMailer)
+    max_lateness: timedelta = timedelta(hours=6)
     rate_limiter: FakeRateLimiter = field(
         default_factory=lambda: FakeRateLimiter(PacePlan(rate=10))
     )
     immediate_rate_limiter: FakeRateLimiter = field(
         default_factory=lambda: FakeRateLimiter(PacePlan(rate=10))
     )
-    generate_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
-    resend_queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
-    renderer: Renderer = field(default_factory=FakeRenderer)
-    experiments: FakeExperiments = field(default_factory=FakeExperiments)
-    category_holds: FakeCategoryHolds = field(default_factory=FakeCategoryHolds)
-    nonces: int = 0
 
     def __post_init__(self) -> None:
-        self.events = FakeEvents(self.clock)
-        self.batches = FakeBatches(self.clock)
+        super().__post_init__()
+        self.time_left = lambda: self.left
         self.subscribers.put(a_subscriber(), replacing=None)
         self.runs.create(a_run())
 
-    def draw_nonce(self) -> str:
-        self.nonces += 1
-        return f"nonce{self.nonces}"
-
-    def deliver(
-        self, key: RunKey = KEY, *, time_left: Callable[[], timedelta] | None = None
-    ) -> Run:
-        done = generate(
-            key,
-            deliver=partial(
-                deliver, context=self.delivery_context(), time_left=time_left or (lambda: self.left)
-            ),
-            stop_suppressed=lambda _: False,
-            generate_queue=self.generate_queue,
-            resend_queue=self.resend_queue,
-            clock=self.clock,
-        )
-        assert done is not None
-        assert done.run == self.runs.rows[key]
-        return done.run
-
-    def delivery_context(self) -> DeliveryContext:
-        return DeliveryContext(
-            runs=self.runs,
-            subscribers=self.subscribers,
-            suppressions=FakeSuppressions(),
-            events=self.events,
-            held_categories=self.category_holds.names,
-            batches=self.batches,
-            editing=EditionContext(
-                renderer=self.renderer,
-                experiment=self.experiments.running,
-                deferred_events=self.events,
-                max_groups=20,
-            ),
-            link_maker=FakeLinks(),
-            mailers=Streams(digest=self.mailer, immediate=self.mailer),
-            pacing=Pacing(
-                streams=Streams(
-                    digest=StreamPacing(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
-                    immediate=StreamPacing(
-                        rate_limiter=self.immediate_rate_limiter,
-                        breaker=self.immediate_rate_limiter,
-                    ),
-                ),
-                clock=self.clock,
-                sleep=self.clock.sleep,
-                random=lambda: 0.5,
-            ),
-            clock=self.clock,
-            draw_nonce=self.draw_nonce,
-            random=lambda: 0.0,
-            list_id="digest.example.com",
-            installation="here",
-            limits=DeliveryLimits(
-                settle_lag=LAG,
-                send_timeout=timedelta(seconds=10),
-                commit_margin=timedelta(seconds=5),
-                clock_skew=timedelta(seconds=5),
-                evidence_grace=GRACE,
-                max_lateness=timedelta(hours=6),
-            ),
-        )
+    def work(self, key: RunKey = KEY, *, time_left: TimeLeft | None = None) -> Run:
+        """One message on the generate queue; the run as it is stored then."""
+        self.time_left = time_left or (lambda: self.left)
+        run = self.generate(key)
+        assert run is not None
+        assert run == self.runs.rows[key]
+        return run
 
     def texts(self) -> list[str]:
         return [mail.edition.text for mail, _ in self.mailer.accepted]
 
 
 @pytest.fixture
-def world(clock: SettableClock) -> World:
-    return World(clock)
+def world(clock: SettableClock) -> Worker:
+    return Worker(clock)
 
 
 @pytest.fixture
-def ready(world: World) -> World:
+def ready(world: Worker) -> Worker:
     """One event has been stored and the lag has passed."""
     world.events.store(an_event(), DAILY)
     world.clock.pass_time(minutes=5)
     return world
 
 
-def test_a_due_run_becomes_one_email(ready: World) -> None:
-    run = ready.deliver()
+def test_a_due_run_becomes_one_email(ready: Worker) -> None:
+    run = ready.work()
     assert (run.status, run.reason, run.attempt) == (Status.SENT, Reason.ACCEPTED, 1)
     assert run.message_id == "message1"
     assert len(ready.mailer.accepted) == 1
 
 
-def test_the_email_carries_what_its_readers_need(ready: World) -> None:
-    ready.deliver()
+def test_the_email_carries_what_its_readers_need(ready: Worker) -> None:
+    ready.work()
     mail, _ = ready.mailer.accepted[0]
     headers = dict(mail.headers)
     assert mail.to == "ann@example.com"
@@ -176,20 +94,20 @@ def test_the_email_carries_what_its_readers_need(ready: World) -> None:
     assert dict(mail.tags) == {"run": "ann-daily-1", "attempt": "1", "installation": "here"}
 
 
-def test_a_message_that_comes_again_sends_nothing(ready: World) -> None:
-    first = ready.deliver()
-    assert ready.deliver() == first
+def test_a_message_that_comes_again_sends_nothing(ready: Worker) -> None:
+    first = ready.work()
+    assert ready.work() == first
     assert ready.mailer.calls == 1
 
 
-def test_a_message_that_names_no_run_creates_none(world: World) -> None:
+def test_a_message_that_names_no_run_creates_none(world: Worker) -> None:
     with pytest.raises(AssertionError):
-        world.deliver(RunKey("ann", DAILY, 2))
+        world.work(RunKey("ann", DAILY, 2))
     assert list(world.runs.rows) == [KEY]
 
 
-def test_a_run_without_events_is_skipped_with_its_reason(world: World) -> None:
-    run = world.deliver()
+def test_a_run_without_events_is_skipped_with_its_reason(world: Worker) -> None:
+    run = world.work()
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.EMPTY)
     assert world.mailer.calls == 0
 
@@ -202,23 +120,23 @@ def test_a_run_without_events_is_skipped_with_its_reason(world: World) -> None:
     ],
 )
 def test_a_reader_who_is_not_written_to_gets_nothing(
-    ready: World, status: SubscriberStatus, reason: Reason
+    ready: Worker, status: SubscriberStatus, reason: Reason
 ) -> None:
     ready.subscribers.set_status("ann", status)
-    run = ready.deliver()
+    run = ready.work()
     assert (run.status, run.reason) == (Status.SKIPPED, reason)
     assert ready.mailer.calls == 0
 
 
-def test_a_reader_who_was_erased_gets_nothing(ready: World) -> None:
+def test_a_reader_who_was_erased_gets_nothing(ready: Worker) -> None:
     ready.subscribers.rows["ann"] = Erased("ann", NOW)
-    assert ready.deliver().reason is Reason.ERASED
+    assert ready.work().reason is Reason.ERASED
     assert ready.mailer.calls == 0
 
 
-def test_somebody_unknown_gets_nothing(ready: World) -> None:
+def test_somebody_unknown_gets_nothing(ready: Worker) -> None:
     del ready.subscribers.rows["ann"]
-    assert ready.deliver().reason is Reason.UNKNOWN_SUBSCRIBER
+    assert ready.work().reason is Reason.UNKNOWN_SUBSCRIBER
     assert ready.mailer.calls == 0
 
 
@@ -226,32 +144,32 @@ def test_somebody_unknown_gets_nothing(ready: World) -> None:
     "status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED, None]
 )
 def test_what_was_not_sent_because_of_its_reader_closes_no_window(
-    ready: World, status: SubscriberStatus | None
+    ready: Worker, status: SubscriberStatus | None
 ) -> None:
     if status:
         ready.subscribers.set_status("ann", status)
     else:
         del ready.subscribers.rows["ann"]
-    ready.deliver()
+    ready.work()
     ready.subscribers.rows["ann"] = a_subscriber()
     ready.runs.create(a_run(2))
-    ready.deliver(RunKey("ann", DAILY, 2))
+    ready.work(RunKey("ann", DAILY, 2))
     assert "post1: 1" in ready.texts()[0]
 
 
-def test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: World) -> None:
+def test_trace_l_an_event_younger_than_the_lag_waits_for_the_next_digest(ready: Worker) -> None:
     ready.events.store(an_event("young", entity_id="young"), DAILY)
-    ready.deliver()
+    ready.work()
     assert "young" not in ready.texts()[0]
     ready.clock.pass_time(days=1)
     ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
-    ready.deliver(RunKey("ann", DAILY, 2))
+    ready.work(RunKey("ann", DAILY, 2))
     assert "young: 1" in ready.texts()[1]
     assert "post1" not in ready.texts()[1]
 
 
 def test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_digest(
-    ready: World,
+    ready: Worker,
 ) -> None:
     """Nobody has read it: so the window must not end behind it."""
     original = ready.events.read
@@ -265,10 +183,10 @@ def test_trace_h_an_event_that_is_stored_between_read_and_claim_is_in_the_next_d
         return found
 
     ready.events.read = read  # type: ignore[method-assign,assignment]
-    ready.deliver()
+    ready.work()
     ready.clock.pass_time(days=1)
     ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
-    ready.deliver(RunKey("ann", DAILY, 2))
+    ready.work(RunKey("ann", DAILY, 2))
     assert ["between: 1" in text for text in ready.texts()] == [False, True]
 
 
@@ -280,26 +198,26 @@ LATENESS = timedelta(hours=6)
 
 @pytest.mark.parametrize(("late", "sent"), [(LATENESS, True), (LATENESS + SECOND, False)])
 def test_a_digest_that_was_queued_for_too_long_goes_with_the_next(
-    world: World, late: timedelta, sent: bool
+    world: Worker, late: timedelta, sent: bool
 ) -> None:
     """A backlog, an outage of the provider, or a redrive in the night."""
     world.events.store(an_event(), DAILY)
     world.clock.now = NOW + late
-    run = world.deliver()
+    run = world.work()
     assert run.reason is (Reason.ACCEPTED if sent else Reason.TOO_LATE)
     assert world.mailer.calls == sent
     world.runs.create(replace(a_run(2), due_at=world.clock.now))
-    world.deliver(replace(KEY, sequence=2))
+    world.work(replace(KEY, sequence=2))
     assert world.mailer.calls == 1
 
 
 @pytest.mark.parametrize("name", ["weekly", "custom", immediate_schedule("post#post1")])
-def test_what_may_not_come_again_soon_is_never_too_late(world: World, name: str) -> None:
+def test_what_may_not_come_again_soon_is_never_too_late(world: Worker, name: str) -> None:
     key = RunKey("ann", name, 1)
     world.runs.create(replace(a_run(), key=key))
     world.events.store(an_event(), name)
     world.clock.pass_time(days=3)
-    assert world.deliver(key).status is Status.SENT
+    assert world.work(key).status is Status.SENT
 
 
 TO_RESEND = replace(
@@ -314,20 +232,20 @@ TO_RESEND = replace(
 
 
 def test_what_would_be_sent_once_more_heeds_a_stop_and_its_hour_like_any_other(
-    ready: World,
+    ready: Worker,
 ) -> None:
     """It stays one that may have gone out: its successor takes that into account."""
     ready.runs.rows[KEY] = TO_RESEND
     ready.batches.cancel(slot_of(NOW))
-    run = ready.deliver()
+    run = ready.work()
     assert (run.reason, run.uncertain) == (Reason.BATCH_CANCELLED, TO_RESEND.uncertain)
     ready.runs.rows[KEY] = TO_RESEND
     ready.clock.pass_time(hours=7)
-    assert ready.deliver().reason is Reason.TOO_LATE
+    assert ready.work().reason is Reason.TOO_LATE
     assert ready.mailer.calls == 0
 
 
-def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: World) -> None:
+def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: Worker) -> None:
     """Whoever cancels goes through an index that may not show the run yet."""
     original = ready.rate_limiter.reserve
 
@@ -336,40 +254,40 @@ def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: World) -> Non
         return original(now, latest)
 
     ready.rate_limiter.reserve = cancelled_meanwhile  # type: ignore[method-assign]
-    assert ready.deliver().reason is Reason.BATCH_CANCELLED
+    assert ready.work().reason is Reason.BATCH_CANCELLED
     assert ready.mailer.calls == 0
 
 
-def test_what_a_failed_run_did_not_send_is_in_the_next(ready: World) -> None:
+def test_what_a_failed_run_did_not_send_is_in_the_next(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForGood(1, "rejected"))
-    assert ready.deliver().status is Status.FAILED
+    assert ready.work().status is Status.FAILED
     ready.runs.create(a_run(2))
-    ready.deliver(RunKey("ann", DAILY, 2))
+    ready.work(RunKey("ann", DAILY, 2))
     assert "post1: 1" in ready.texts()[0]
 
 
-def test_what_is_refused_for_now_goes_on_away_from_here(ready: World) -> None:
+def test_what_is_refused_for_now_goes_on_away_from_here(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForNow(1, "slow"))
-    run = ready.deliver()
+    run = ready.work()
     assert (run.status, run.refusals) == (Status.RETRYING, 1)
     assert ready.resend_queue.sent == [QueuedRun(KEY, timedelta(minutes=1))]
     assert not ready.generate_queue.sent
 
 
-def test_what_is_refused_for_now_is_not_sent_before_its_pause_is_over(ready: World) -> None:
+def test_what_is_refused_for_now_is_not_sent_before_its_pause_is_over(ready: Worker) -> None:
     """By whatever message comes: a second one must not use up its attempts."""
     ready.mailer.script.append(RefusedForNow(1, "slow"))
-    ready.deliver()
+    ready.work()
     ready.clock.pass_time(seconds=59)
-    ready.deliver()
+    ready.work()
     assert ready.mailer.calls == 1
     ready.clock.pass_time(seconds=1)
-    assert ready.deliver().attempt == 2
+    assert ready.work().attempt == 2
 
 
-def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready: World) -> None:
+def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready: Worker) -> None:
     ready.mailer.script.append(RefusedAccount(1, "paused"))
-    run = ready.deliver()
+    run = ready.work()
     assert (run.status, run.reason, run.refusals) == (
         Status.RETRYING,
         Reason.REFUSED_ACCOUNT,
@@ -379,19 +297,19 @@ def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready
     assert not ready.resend_queue.sent
 
 
-def test_a_retry_sends_the_window_of_the_first_claim(ready: World) -> None:
+def test_a_retry_sends_the_window_of_the_first_claim(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForNow(1, "slow"))
-    ready.deliver()
+    ready.work()
     ready.events.store(an_event("later", entity_id="later"), DAILY)
     ready.clock.pass_time(minutes=10)
-    ready.deliver()
+    ready.work()
     assert "later" not in ready.texts()[0]
 
 
-def test_an_uncertain_send_is_not_repeated(ready: World) -> None:
+def test_an_uncertain_send_is_not_repeated(ready: Worker) -> None:
     ready.mailer.script.append(Uncertain(1, "read timeout"))
     for _ in range(3):
-        run = ready.deliver()
+        run = ready.work()
     assert ready.mailer.calls == 1
     assert run.status is Status.UNKNOWN
     assert run.deadline
@@ -399,17 +317,17 @@ def test_an_uncertain_send_is_not_repeated(ready: World) -> None:
     assert not ready.generate_queue.sent + ready.resend_queue.sent
 
 
-def test_a_second_worker_never_sends(ready: World) -> None:
+def test_a_second_worker_never_sends(ready: Worker) -> None:
     """It finds the claim of the first, whatever it had read before."""
     claimed = replace(
         a_run(), status=Status.SENDING, attempt=1, nonce="other", deadline=NOW + timedelta(hours=1)
     )
     ready.runs.rows[KEY] = claimed
-    assert ready.deliver() == claimed
+    assert ready.work() == claimed
     assert ready.mailer.calls == 0
 
 
-def test_a_claim_made_by_another_between_read_and_claim_wins(ready: World) -> None:
+def test_a_claim_made_by_another_between_read_and_claim_wins(ready: Worker) -> None:
     original = ready.runs.swap
 
     def raced(before: Run, after: Run) -> Run:
@@ -417,11 +335,11 @@ def test_a_claim_made_by_another_between_read_and_claim_wins(ready: World) -> No
         return original(before, after)
 
     ready.runs.swap = raced  # type: ignore[method-assign]
-    assert ready.deliver().nonce == "other"
+    assert ready.work().nonce == "other"
     assert ready.mailer.calls == 0
 
 
-def test_a_claim_whose_answer_was_lost_is_recognised(ready: World) -> None:
+def test_a_claim_whose_answer_was_lost_is_recognised(ready: Worker) -> None:
     """botocore repeats the write; its second answer is a failed condition with our own row."""
     original = ready.runs.swap
 
@@ -430,11 +348,11 @@ def test_a_claim_whose_answer_was_lost_is_recognised(ready: World) -> None:
         return original(before, after)
 
     ready.runs.swap = repeated  # type: ignore[method-assign]
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.mailer.calls == 1
 
 
-def test_trace_g_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -> None:
+def test_trace_g_a_claim_that_nobody_answered_is_asked_for_again(ready: Worker) -> None:
     original = ready.runs.swap
 
     def lost(before: Run, after: Run) -> Run:
@@ -443,12 +361,12 @@ def test_trace_g_a_claim_that_nobody_answered_is_asked_for_again(ready: World) -
         raise Unavailable("no answer")
 
     ready.runs.swap = lost  # type: ignore[method-assign]
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.mailer.calls == 1
 
 
 def test_a_claim_stands_where_a_stop_came_before_its_answer_was_asked_for_again(
-    ready: World,
+    ready: Worker,
 ) -> None:
     """Else it loses against itself, and a run that nobody sent is `unknown` in the end."""
     original = ready.runs.swap
@@ -459,11 +377,11 @@ def test_a_claim_stands_where_a_stop_came_before_its_answer_was_asked_for_again(
         raise Unavailable("no answer")
 
     ready.runs.swap = lost  # type: ignore[method-assign]
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.mailer.calls == 1
 
 
-def test_a_stop_between_read_and_claim_wins(ready: World) -> None:
+def test_a_stop_between_read_and_claim_wins(ready: Worker) -> None:
     """An unsubscribe raises the epoch: the claim on what was read fails, and it is read anew."""
     original = ready.runs.swap
 
@@ -474,11 +392,11 @@ def test_a_stop_between_read_and_claim_wins(ready: World) -> None:
         return original(before, after)
 
     ready.runs.swap = stopped  # type: ignore[method-assign]
-    assert ready.deliver().reason is Reason.UNSUBSCRIBED
+    assert ready.work().reason is Reason.UNSUBSCRIBED
     assert ready.mailer.calls == 0
 
 
-def test_a_run_that_keeps_changing_before_its_claim_comes_again(ready: World) -> None:
+def test_a_run_that_keeps_changing_before_its_claim_comes_again(ready: Worker) -> None:
     original = ready.runs.swap
 
     def changed(before: Run, after: Run) -> Run:
@@ -487,30 +405,30 @@ def test_a_run_that_keeps_changing_before_its_claim_comes_again(ready: World) ->
 
     ready.runs.swap = changed  # type: ignore[method-assign]
     with pytest.raises(NotYet, match="kept changing"):
-        ready.deliver()
+        ready.work()
     assert ready.mailer.calls == 0
     ready.runs.swap = original  # type: ignore[method-assign]
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
 
 
-def test_no_claim_is_made_without_the_time_to_finish(ready: World) -> None:
+def test_no_claim_is_made_without_the_time_to_finish(ready: Worker) -> None:
     ready.left = timedelta(seconds=14)
     with pytest.raises(NotYet):
-        ready.deliver()
+        ready.work()
     assert ready.runs.rows[KEY] == a_run()
 
 
-def test_trace_i_a_worker_without_time_after_its_claim_does_not_send(ready: World) -> None:
+def test_trace_i_a_worker_without_time_after_its_claim_does_not_send(ready: Worker) -> None:
     """The time is looked at again right before the call, and the run is given back."""
     remaining = iter([timedelta(seconds=60), timedelta(seconds=60), timedelta(seconds=3)])
     with pytest.raises(NotYet):
-        ready.deliver(time_left=lambda: next(remaining))
+        ready.work(time_left=lambda: next(remaining))
     assert ready.mailer.calls == 0
     run = ready.runs.rows[KEY]
     assert (run.status, run.reason) == (Status.RETRYING, Reason.NOT_ATTEMPTED)
 
 
-def test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send(ready: World) -> None:
+def test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send(ready: Worker) -> None:
     """Also one that nobody has ended, although its invocation is over."""
     original = ready.runs.swap
 
@@ -521,39 +439,39 @@ def test_trace_i_a_worker_that_stalled_past_its_deadline_does_not_send(ready: Wo
 
     ready.runs.swap = stalled  # type: ignore[method-assign]
     with pytest.raises(NotYet, match="ran out of time"):
-        ready.deliver()
+        ready.work()
     assert ready.mailer.calls == 0
 
 
-def test_the_deadline_lies_after_the_end_of_the_invocation(ready: World) -> None:
-    run = ready.deliver()
+def test_the_deadline_lies_after_the_end_of_the_invocation(ready: Worker) -> None:
+    run = ready.work()
     assert run.deadline == ready.clock() + timedelta(seconds=60 + 5)
 
 
-def test_a_claimant_past_its_deadline_leaves_the_outcome_unknown(ready: World) -> None:
+def test_a_claimant_past_its_deadline_leaves_the_outcome_unknown(ready: Worker) -> None:
     ready.runs.rows[KEY] = replace(
         a_run(), status=Status.SENDING, attempt=1, nonce="gone", deadline=NOW
     )
-    run = ready.deliver()
+    run = ready.work()
     assert (run.status, run.reason) == (Status.UNKNOWN, Reason.DEADLINE_PASSED)
     assert run.uncertain == {1}
     assert run.check_at == NOW + GRACE
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
-def test_an_older_run_that_nobody_sent_is_superseded(ready: World, status: Status) -> None:
+def test_an_older_run_that_nobody_sent_is_superseded(ready: Worker, status: Status) -> None:
     ready.runs.rows[KEY] = replace(a_run(), status=status)
     ready.runs.create(a_run(2))
-    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+    assert ready.work(RunKey("ann", DAILY, 2)).status is Status.SENT
     older = ready.runs.rows[KEY]
     assert (older.status, older.reason) == (Status.CANCELLED, Reason.SUPERSEDED)
-    assert ready.deliver().status is Status.CANCELLED
+    assert ready.work().status is Status.CANCELLED
     assert ready.mailer.calls == 1
 
 
 @pytest.mark.parametrize("status", [Status.SENDING, Status.UNKNOWN])
 def test_trace_a_a_run_waits_for_an_older_one_that_may_have_been_sent(
-    ready: World, status: Status
+    ready: Worker, status: Status
 ) -> None:
     """Else the same events would go out twice."""
     ready.runs.rows[KEY] = replace(
@@ -564,13 +482,13 @@ def test_trace_a_a_run_waits_for_an_older_one_that_may_have_been_sent(
         uncertain=frozenset({1}) if status is Status.UNKNOWN else frozenset(),
     )
     ready.runs.create(a_run(2))
-    assert ready.deliver(RunKey("ann", DAILY, 2)) == a_run(2)
+    assert ready.work(RunKey("ann", DAILY, 2)) == a_run(2)
     assert ready.mailer.calls == 0
     assert [queued.key.sequence for queued in ready.generate_queue.sent] == [2]
 
 
 def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
-    ready: World,
+    ready: Worker,
 ) -> None:
     """Read as pending, sent by another worker before it could be cancelled."""
     ready.runs.create(a_run(2))
@@ -579,15 +497,15 @@ def test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window(
     def raced(before: Run, after: Run) -> Run:
         if after.reason is Reason.SUPERSEDED:
             ready.runs.swap = original  # type: ignore[method-assign]
-            ready.deliver()
+            ready.work()
         return original(before, after)
 
     ready.runs.swap = raced  # type: ignore[method-assign]
-    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+    assert ready.work(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
     assert ready.mailer.calls == 1
 
 
-def test_a_skip_that_loses_to_a_claim_leaves_the_run_to_the_claimant(world: World) -> None:
+def test_a_skip_that_loses_to_a_claim_leaves_the_run_to_the_claimant(world: Worker) -> None:
     original = world.runs.swap
 
     def raced(before: Run, after: Run) -> Run:
@@ -596,27 +514,27 @@ def test_a_skip_that_loses_to_a_claim_leaves_the_run_to_the_claimant(world: Worl
         return original(before, after)
 
     world.runs.swap = raced  # type: ignore[method-assign]
-    assert world.deliver().status is Status.SENDING
+    assert world.work().status is Status.SENDING
 
 
-def test_why_the_provider_refused_is_kept(ready: World) -> None:
+def test_why_the_provider_refused_is_kept(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForGood(1, "MessageRejected"))
-    assert ready.deliver().detail == "MessageRejected"
+    assert ready.work().detail == "MessageRejected"
 
 
-def test_a_window_begins_where_the_greatest_sent_window_ended(ready: World) -> None:
+def test_a_window_begins_where_the_greatest_sent_window_ended(ready: Worker) -> None:
     ready.runs.rows[KEY] = replace(
         a_run(), status=Status.SENT, window=Window(datetime(2026, 1, 1, tzinfo=UTC), NOW)
     )
     ready.runs.create(a_run(2))
-    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+    assert ready.work(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
 
 
-def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: World) -> None:
+def test_a_clock_that_runs_behind_never_makes_a_window_run_backwards(ready: Worker) -> None:
     later = NOW + timedelta(hours=2)
     ready.runs.rows[KEY] = replace(a_run(), status=Status.SENT, window=Window(NOW, later))
     ready.runs.create(a_run(2))
-    assert ready.deliver(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
+    assert ready.work(RunKey("ann", DAILY, 2)).reason is Reason.EMPTY
 
 
 # Its turn.
@@ -639,69 +557,69 @@ def use_up_the_day(rate_limiter: FakeRateLimiter, now: datetime) -> None:
         rate_limiter.reserve(now, now + timedelta(seconds=5))
 
 
-def test_a_run_takes_no_permit_of_the_other_stream(collecting: World) -> None:
+def test_a_run_takes_no_permit_of_the_other_stream(collecting: Worker) -> None:
     collecting.clock.pass_time(seconds=80)
     reserve_all(collecting.rate_limiter, collecting.clock(), 60)
     use_up_the_day(collecting.rate_limiter, collecting.clock())
-    assert collecting.deliver(AT_ONCE).status is Status.SENT
+    assert collecting.work(AT_ONCE).status is Status.SENT
 
 
 @pytest.mark.parametrize("seconds", [0, 0.3, 5])
-def test_an_email_waits_for_its_permit(ready: World, seconds: float) -> None:
+def test_an_email_waits_for_its_permit(ready: Worker, seconds: float) -> None:
     reserve_all(ready.rate_limiter, ready.clock(), seconds)
     turn = ready.clock() + timedelta(seconds=seconds)
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.clock() == turn
     assert not ready.generate_queue.sent
 
 
 @pytest.mark.parametrize("status", [Status.PENDING, Status.RETRYING])
 def test_a_run_whose_permit_is_too_far_off_is_requeued_by_a_message_of_its_own(
-    ready: World, status: Status
+    ready: Worker, status: Status
 ) -> None:
     """It stays as it is; nobody slept, and no permit was taken."""
     run = replace(a_run(), status=status)
     ready.runs.rows[KEY] = run
     reserve_all(ready.rate_limiter, ready.clock(), 5.001)
     before, pace = ready.clock(), ready.rate_limiter.row.pace
-    assert ready.deliver() == run
+    assert ready.work() == run
     (queued,) = ready.generate_queue.sent
     assert (queued.key, queued.delay) == (KEY, timedelta(seconds=480))
     assert (ready.clock(), ready.rate_limiter.row.pace) == (before, pace)
     assert ready.mailer.calls == 0
 
 
-def test_a_run_that_was_requeued_is_sent_when_its_message_comes(ready: World) -> None:
+def test_a_run_that_was_requeued_is_sent_when_its_message_comes(ready: Worker) -> None:
     reserve_all(ready.rate_limiter, ready.clock(), 60)
-    ready.deliver()
+    ready.work()
     ready.clock.now += ready.generate_queue.sent[0].delay
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.mailer.calls == 1
 
 
-def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: World) -> None:
-    """Fifteen seconds are needed, and two are left for waiting.
+def test_nobody_waits_so_long_that_too_little_time_is_left_to_send(ready: Worker) -> None:
+    """Eighteen seconds are needed, and two are left for waiting.
 
     Another invocation has more: the run is not requeued for minutes.
     """
-    ready.left = timedelta(seconds=17)
+    ready.left = timedelta(seconds=20)
     reserve_all(ready.rate_limiter, ready.clock(), 2.5)
     with pytest.raises(NotYet, match="Too little time"):
-        ready.deliver()
+        ready.work()
     assert not ready.generate_queue.sent
     assert ready.runs.rows[KEY] == a_run()
     reserve_all(ready.rate_limiter, ready.clock(), 2)
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
 
 
-def test_with_no_time_to_wait_a_permit_that_is_free_now_is_taken(ready: World) -> None:
-    ready.left = timedelta(seconds=15)
-    assert ready.deliver().status is Status.SENT
+def test_with_no_time_to_wait_a_permit_that_is_free_now_is_taken(ready: Worker) -> None:
+    ready.left = timedelta(seconds=18)
+    assert ready.work().status is Status.SENT
     assert ready.rate_limiter.row.pace.taken == 1
 
 
 def test_a_message_that_cannot_be_requeued_is_kept(
-    ready: World, monkeypatch: pytest.MonkeyPatch
+    ready: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: object) -> None:
         raise Unavailable("SQS did not answer")
@@ -709,17 +627,17 @@ def test_a_message_that_cannot_be_requeued_is_kept(
     monkeypatch.setattr(ready.generate_queue, "send", refuse)
     reserve_all(ready.rate_limiter, ready.clock(), 60)
     with pytest.raises(Unavailable):
-        ready.deliver()
+        ready.work()
     assert ready.runs.rows[KEY] == a_run()
 
 
-def test_a_run_for_which_there_is_nothing_to_send_takes_no_permit(world: World) -> None:
+def test_a_run_for_which_there_is_nothing_to_send_takes_no_permit(world: Worker) -> None:
     reserve_all(world.rate_limiter, world.clock(), 60)
-    assert world.deliver().reason is Reason.EMPTY
+    assert world.work().reason is Reason.EMPTY
     assert not world.generate_queue.sent
 
 
-def test_who_is_overtaken_before_the_claim_keeps_its_permit(ready: World) -> None:
+def test_who_is_overtaken_before_the_claim_keeps_its_permit(ready: Worker) -> None:
     original = ready.runs.swap
 
     def stopped(before: Run, after: Run) -> Run:
@@ -728,36 +646,36 @@ def test_who_is_overtaken_before_the_claim_keeps_its_permit(ready: World) -> Non
         return original(before, after)
 
     ready.runs.swap = stopped  # type: ignore[method-assign]
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.rate_limiter.row.pace.taken == 1
 
 
 def test_a_digest_for_which_the_day_has_no_permit_left_is_skipped_with_its_reason(
-    ready: World,
+    ready: Worker,
 ) -> None:
     """Its events go with the next one, which is not a day late."""
     use_up_the_day(ready.rate_limiter, ready.clock())
-    run = ready.deliver()
+    run = ready.work()
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
     assert not ready.generate_queue.sent
     ready.clock.pass_time(days=1)
     ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
-    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+    assert ready.work(RunKey("ann", DAILY, 2)).status is Status.SENT
     assert "post1: 1" in ready.texts()[0]
 
 
 def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room_again(
-    ready: World,
+    ready: Worker,
 ) -> None:
     ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
-    run = ready.deliver()
+    run = ready.work()
     assert (run.status, run.reason) == (Status.SKIPPED, Reason.DAILY_CAP)
     ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=1), ready.clock())
     ready.runs.create(replace(a_run(2), due_at=ready.clock.now))
-    assert ready.deliver(RunKey("ann", DAILY, 2)).status is Status.SENT
+    assert ready.work(RunKey("ann", DAILY, 2)).status is Status.SENT
 
 
-def test_an_email_waits_for_its_permit_no_more_than_five_seconds(ready: World) -> None:
+def test_an_email_waits_for_its_permit_no_more_than_five_seconds(ready: Worker) -> None:
     asked: list[timedelta] = []
 
     def reserve(now: datetime, latest: datetime) -> NoPermit:
@@ -765,7 +683,7 @@ def test_an_email_waits_for_its_permit_no_more_than_five_seconds(ready: World) -
         return NoPermit.BUSY
 
     ready.rate_limiter.reserve = reserve  # type: ignore[method-assign]
-    ready.deliver()
+    ready.work()
     assert asked == [timedelta(seconds=5)]
 
 
@@ -775,65 +693,65 @@ AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
 
 
 @pytest.fixture
-def collecting(world: World) -> World:
+def collecting(world: Worker) -> Worker:
     """A run that collects for twenty seconds, with one event."""
     world.events.store(an_event(), AT_ONCE.schedule)
     world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW + timedelta(seconds=20)))
     return world
 
 
-@pytest.mark.parametrize("seconds", [0, 20, 79.999])
+@pytest.mark.parametrize("seconds", [0, 20, 34.999])
 def test_an_immediate_run_waits_until_all_that_it_collects_can_be_read(
-    collecting: World, seconds: float
+    collecting: Worker, seconds: float
 ) -> None:
     collecting.clock.pass_time(seconds=seconds)
-    assert collecting.deliver(AT_ONCE).status is Status.PENDING
+    assert collecting.work(AT_ONCE).status is Status.PENDING
     assert collecting.mailer.calls == 0
-    assert collecting.generate_queue.sent == [QueuedRun(AT_ONCE, (80 - seconds) * SECOND)]
+    assert collecting.generate_queue.sent == [QueuedRun(AT_ONCE, (35 - seconds) * SECOND)]
 
 
-def test_an_immediate_run_is_sent_from_then_on(collecting: World) -> None:
-    collecting.clock.pass_time(seconds=80)
-    assert collecting.deliver(AT_ONCE).status is Status.SENT
+def test_an_immediate_run_is_sent_from_then_on(collecting: Worker) -> None:
+    collecting.clock.pass_time(seconds=35)
+    assert collecting.work(AT_ONCE).status is Status.SENT
     assert "post1: 1" in collecting.texts()[0]
 
 
-def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: World) -> None:
+def test_a_digest_does_not_wait_for_its_hour_to_settle(ready: Worker) -> None:
     """Only immediate runs collect: a digest takes what there is."""
     ready.runs.rows[KEY] = replace(a_run(), due_at=ready.clock() + timedelta(hours=1))
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
 
 
-def test_an_immediate_run_is_requeued_for_less_than_a_digest(collecting: World) -> None:
+def test_an_immediate_run_is_requeued_for_less_than_a_digest(collecting: Worker) -> None:
     collecting.clock.pass_time(seconds=80)
     reserve_all(collecting.immediate_rate_limiter, collecting.clock(), 60)
-    assert collecting.deliver(AT_ONCE).status is Status.PENDING
+    assert collecting.work(AT_ONCE).status is Status.PENDING
     assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=35)]
 
 
 def test_an_immediate_run_for_which_the_day_has_no_permit_left_is_requeued(
-    collecting: World,
+    collecting: Worker,
 ) -> None:
     collecting.clock.pass_time(seconds=80)
     use_up_the_day(collecting.immediate_rate_limiter, collecting.clock())
-    run = collecting.deliver(AT_ONCE)
+    run = collecting.work(AT_ONCE)
     assert run.status is Status.PENDING
     assert [queued.delay for queued in collecting.generate_queue.sent] == [timedelta(seconds=900)]
     collecting.clock.pass_time(days=1)
-    assert collecting.deliver(AT_ONCE).status is Status.SENT
+    assert collecting.work(AT_ONCE).status is Status.SENT
 
 
-def test_the_renderer_is_told_of_which_schedule_the_run_is(collecting: World) -> None:
+def test_the_renderer_is_told_of_which_schedule_the_run_is(collecting: Worker) -> None:
     collecting.clock.pass_time(seconds=80)
-    collecting.deliver(AT_ONCE)
+    collecting.work(AT_ONCE)
     assert AT_ONCE.schedule in collecting.texts()[0]
 
 
-def test_a_run_reads_only_the_events_of_its_own_schedule(ready: World) -> None:
+def test_a_run_reads_only_the_events_of_its_own_schedule(ready: Worker) -> None:
     other = an_event("e2", entity_id="post2")
     ready.events.store(other, "weekly")
     ready.clock.pass_time(minutes=5)
-    ready.deliver()
+    ready.work()
     assert "post2" not in ready.texts()[0]
 
 

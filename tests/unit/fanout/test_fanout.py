@@ -1,7 +1,7 @@
 """Fan-out: every due schedule starts one run, whatever is repeated or breaks off."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,78 +13,51 @@ from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
-from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
+from gazette.steps.fanout.fanout import FannedOut, tick
 from gazette.steps.subscribers.schedules import set_schedule
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
-from tests.fake_stores import FakeBatches, FakeEvents, FakeRuns, FakeSchedules, FakeSubscribers
 from tests.fakes import FakeQueue
-from tests.world import World as Gazette
+from tests.world import SETTLE_LAG, World
 
 SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 TOMORROW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
-LAG = timedelta(seconds=15)
-LIMITS = FanoutLimits(
-    settle_lag=LAG,
-    max_lateness=timedelta(hours=6),
-    spread=timedelta(seconds=540),
-    check_after=timedelta(hours=1),
-    sunset=None,
-)
 
 
 @dataclass
-class World:
-    clock: SettableClock
-    subscribers: FakeSubscribers = field(default_factory=FakeSubscribers)
-    schedules: FakeSchedules = field(default_factory=FakeSchedules)
-    runs: FakeRuns = field(default_factory=FakeRuns)
-    queue: FakeQueue[QueuedRun] = field(default_factory=FakeQueue[QueuedRun])
-    shard_queue: FakeQueue[Shard] = field(default_factory=FakeQueue[Shard])
+class Fanout(World):
+    """A world with one shard; `left` is what remains of the invocation of fan-out."""
+
+    max_lateness: timedelta = timedelta(hours=6)
+    spread: timedelta = timedelta(seconds=540)
     drawn: float = 0.5
-    time_left: timedelta = timedelta(seconds=120)
+    left: timedelta = timedelta(seconds=120)
 
     def __post_init__(self) -> None:
-        self.events = FakeEvents(self.clock)
-        self.batches = FakeBatches(self.clock)
+        super().__post_init__()
+        self.time_left = lambda: self.left
 
     def make_due(self, schedule: Schedule) -> None:
         """A schedule with an event that waits under it."""
         self.schedules.put(schedule, replacing=None)
         self.subscribers.put(a_subscriber(schedule.user_id), replacing=None)
         event = an_event(f"for-{schedule.name}", user_id=schedule.user_id)
-        before, self.clock.now = self.clock.now, NOW - LAG
+        before, self.clock.now = self.clock.now, NOW - SETTLE_LAG
         self.events.store(event, schedule.name)
         self.clock.now = before
 
     def fan_out(self, slot: datetime = SLOT, until: datetime | None = None) -> FannedOut:
-        return fan_out(
-            Shard(0, slot, until or slot),
-            context=FanoutContext(
-                subscribers=self.subscribers,
-                schedules=self.schedules,
-                runs=self.runs,
-                events=self.events,
-                batches=self.batches,
-                generate_queue=self.queue,
-                clock=self.clock,
-                random=lambda: self.drawn,
-                limits=LIMITS,
-            ),
-            shard_queue=self.shard_queue,
-            time_left=lambda: self.time_left,
-        )
+        return self.fan_out_shard(Shard(0, slot, until or slot))
 
 
 @pytest.fixture
-def world(clock: SettableClock) -> World:
-    world = World(clock)
+def world(clock: SettableClock) -> Fanout:
+    world = Fanout(clock)
     world.make_due(a_schedule())
     return world
 
 
-def ticked(world: World, time: datetime) -> dict[int, tuple[datetime, datetime]]:
+def ticked(world: Fanout, time: datetime) -> dict[int, tuple[datetime, datetime]]:
     """The first and the last slot of each shard that a tick queued."""
     world.shard_queue.sent.clear()
     number = tick(time, batches=world.batches, shard_queue=world.shard_queue, shards=4, lookback=2)
@@ -93,7 +66,7 @@ def ticked(world: World, time: datetime) -> dict[int, tuple[datetime, datetime]]
 
 
 def test_a_tick_queues_every_shard_from_where_it_was_done_last_and_a_little_before(
-    world: World,
+    world: Fanout,
 ) -> None:
     for number, behind in enumerate((0, 10, 20, 7 * 24 * 60)):
         world.batches.save_checkpoint(number, SLOT - timedelta(minutes=behind))
@@ -105,7 +78,7 @@ def test_a_tick_queues_every_shard_from_where_it_was_done_last_and_a_little_befo
     }
 
 
-def test_a_shard_that_never_finished_begins_where_it_was_announced(world: World) -> None:
+def test_a_shard_that_never_finished_begins_where_it_was_announced(world: Fanout) -> None:
     """Nobody writes a schedule to a shard before that."""
     world.clock.now = SLOT - timedelta(days=9)
     world.batches.announce(3)
@@ -120,72 +93,74 @@ def test_a_shard_that_never_finished_begins_where_it_was_announced(world: World)
     }
 
 
-def test_a_shard_of_which_only_the_setting_knows_begins_now(world: World) -> None:
+def test_a_shard_of_which_only_the_setting_knows_begins_now(world: Fanout) -> None:
     assert ticked(world, SLOT)[3] == (SLOT - timedelta(minutes=20), SLOT)
 
 
 def test_a_shard_that_is_no_longer_in_use_is_queued_as_long_as_it_may_hold_something(
-    world: World,
+    world: Fanout,
 ) -> None:
     """There were more shards; what lies in them is put into those of now as it moves on."""
     world.batches.save_checkpoint(17, SLOT - timedelta(minutes=10))
     assert ticked(world, SLOT).keys() == set(range(18))
 
 
-def test_a_tick_that_comes_late_queues_what_it_stands_for(world: World) -> None:
+def test_a_tick_that_comes_late_queues_what_it_stands_for(world: Fanout) -> None:
     world.batches.save_checkpoint(0, SLOT + timedelta(days=1))
     assert ticked(world, SLOT)[0] == (SLOT - timedelta(minutes=20), SLOT)
 
 
-def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: World) -> None:
+def test_a_due_schedule_becomes_a_row_a_message_and_its_next_occurrence(world: Fanout) -> None:
     assert world.fan_out() == FannedOut(queued=1)
     run = world.runs.rows[KEY]
     assert (run.status, run.due_at) == (Status.PENDING, SLOT)
     assert run.check_at == NOW + timedelta(seconds=540) + timedelta(hours=1)
-    assert world.queue.sent == [QueuedRun(KEY, timedelta(seconds=270))]
+    assert world.generate_queue.sent == [QueuedRun(KEY, timedelta(seconds=270))]
     moved = world.schedules.rows["ann", DAILY]
     assert (moved.next_due_at, moved.sequence) == (TOMORROW, 2)
 
 
 @pytest.mark.parametrize(("drawn", "seconds"), [(0.0, 0), (0.999999, 539)])
-def test_the_random_delay_stays_within_the_spread(world: World, drawn: float, seconds: int) -> None:
+def test_the_random_delay_stays_within_the_spread(
+    world: Fanout, drawn: float, seconds: int
+) -> None:
     world.drawn = drawn
     world.fan_out()
-    assert world.queue.sent[0].delay == timedelta(seconds=seconds)
+    assert world.generate_queue.sent[0].delay == timedelta(seconds=seconds)
 
 
-def test_the_same_shard_again_starts_nothing(world: World) -> None:
+def test_the_same_shard_again_starts_nothing(world: Fanout) -> None:
     world.fan_out()
     assert world.fan_out() == FannedOut()
     assert len(world.runs.rows) == 1
 
 
-def test_trace_j_a_crash_after_the_row_is_mended_by_the_message(world: World) -> None:
+def test_trace_j_a_crash_after_the_row_is_mended_by_the_message(world: Fanout) -> None:
     """The row alone must not make the repetition skip the message."""
 
     def refuse(messages: Iterable[QueuedRun]) -> None:
         raise Unavailable("SQS")
 
-    queue, world.queue = world.queue, FakeQueue[QueuedRun]()
-    world.queue.send = refuse  # type: ignore[method-assign]
+    queue, world.generate_queue = world.generate_queue, FakeQueue[QueuedRun]()
+    world.generate_queue.send = refuse  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
         world.fan_out()
     assert world.schedules.rows["ann", DAILY].next_due_at == SLOT
-    world.queue = queue
+    world.generate_queue = queue
     world.fan_out()
     assert [queued.key for queued in queue.sent] == [KEY]
 
 
-def test_a_crash_before_the_advance_repeats_the_same_run(world: World) -> None:
+def test_a_crash_before_the_advance_repeats_the_same_run(world: Fanout) -> None:
     before = world.schedules.rows["ann", DAILY]
     world.fan_out()
     world.schedules.rows["ann", DAILY] = before
     world.fan_out()
     assert list(world.runs.rows) == [KEY]
-    assert [queued.key for queued in world.queue.sent] == [KEY, KEY]
+    assert [queued.key for queued in world.generate_queue.sent] == [KEY, KEY]
 
 
-def test_a_run_that_has_ended_gets_no_message(world: World) -> None:
+def test_a_run_that_has_ended_gets_no_message(world: Fanout) -> None:
     ended = Run(
         key=KEY, due_at=SLOT, check_at=NOW, status=Status.SENT, reason=Reason.ACCEPTED, attempt=1
     )
@@ -194,7 +169,7 @@ def test_a_run_that_has_ended_gets_no_message(world: World) -> None:
     assert world.schedules.rows["ann", DAILY].sequence == 2
 
 
-def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: World) -> None:
+def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: Fanout) -> None:
     original = world.schedules.put
     changed = replace(a_schedule(next_due_at=NOW + timedelta(hours=5)), revision=2)
 
@@ -208,7 +183,7 @@ def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: World) 
 
 
 def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_digest(
-    world: World,
+    world: Fanout,
 ) -> None:
     """The changed schedule must not meet the run that was started for the old one."""
     world.fan_out()
@@ -216,7 +191,7 @@ def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_di
     world.schedules.rows["ann", DAILY] = a_schedule()
     changed = a_subscriber(changed_at=NOW + timedelta(seconds=1), times=DigestTimes(hour=9))
     context = replace(
-        Gazette().context, schedules=world.schedules, runs=world.runs, clock=world.clock
+        World().context, schedules=world.schedules, runs=world.runs, clock=world.clock
     )
     set_schedule(
         changed, Frequency.DAILY, context=context, current=context.schedules.get("ann", DAILY)
@@ -224,10 +199,10 @@ def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_di
     assert world.schedules.rows["ann", DAILY].sequence == 2
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at
     world.fan_out(slot_of(world.clock.now))
-    assert [queued.key.sequence for queued in world.queue.sent] == [1, 2]
+    assert [queued.key.sequence for queued in world.generate_queue.sent] == [1, 2]
 
 
-def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: World) -> None:
+def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: Fanout) -> None:
     """Rather a digest at a wrong hour than a schedule that comes back for ever."""
     world.make_due(replace(a_schedule("aaa"), wanted=Recurrence(8, 0, "Mars/Olympus_Mons")))
     world.make_due(a_schedule("zoe"))
@@ -239,9 +214,9 @@ def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: World) -> None:
 
 @pytest.mark.parametrize(("late", "queued"), [(timedelta(0), 1), (timedelta(microseconds=1), 0)])
 def test_what_was_due_too_long_ago_ends_with_its_reason_and_goes_with_the_next(
-    world: World, late: timedelta, queued: int
+    world: Fanout, late: timedelta, queued: int
 ) -> None:
-    world.clock.now = SLOT + LIMITS.max_lateness + late
+    world.clock.now = SLOT + world.max_lateness + late
     assert world.fan_out() == FannedOut(queued=queued, late=1 - queued)
     run = world.runs.rows[KEY]
     assert run.reason is (Reason.DUE if queued else Reason.TOO_LATE)
@@ -253,17 +228,17 @@ def test_what_was_due_too_long_ago_ends_with_its_reason_and_goes_with_the_next(
 
 @pytest.mark.parametrize("days", [Days(month_day=22), Days(frozenset({7}), every=4, phase=0)])
 def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
-    world: World, days: Days
+    world: Fanout, days: Days
 ) -> None:
     """Its events would have to wait for a second long interval, and expire on the way."""
     monthly = replace(a_schedule(), name="custom", wanted=Recurrence(8, 0, "Europe/Berlin", days))
     world.make_due(monthly)
-    world.clock.now = SLOT + LIMITS.max_lateness + timedelta(hours=1)
+    world.clock.now = SLOT + world.max_lateness + timedelta(hours=1)
     assert world.fan_out() == FannedOut(queued=1, late=1)
-    assert world.queue.sent[0].key.schedule == "custom"
+    assert world.generate_queue.sent[0].key.schedule == "custom"
 
 
-def test_trace_k_a_schedule_never_advances_into_the_open_slot(world: World) -> None:
+def test_trace_k_a_schedule_never_advances_into_the_open_slot(world: Fanout) -> None:
     """After an outage of two days the next occurrence lies after now.
 
     Each that was missed has a run of its own, and only the last of them goes out.
@@ -280,14 +255,14 @@ def test_trace_k_a_schedule_never_advances_into_the_open_slot(world: World) -> N
     ]
 
 
-def test_after_an_outage_nobody_gets_two_emails_at_once(world: World) -> None:
+def test_after_an_outage_nobody_gets_two_emails_at_once(world: Fanout) -> None:
     """Not even where nothing is ever too late: one email holds it all."""
     world.clock.now = TOMORROW + timedelta(minutes=5)
     assert world.fan_out(until=TOMORROW) == FannedOut(queued=1, late=1)
-    assert [queued.key.sequence for queued in world.queue.sent] == [2]
+    assert [queued.key.sequence for queued in world.generate_queue.sent] == [2]
 
 
-def test_what_was_missed_is_stepped_over_although_the_index_is_behind(world: World) -> None:
+def test_what_was_missed_is_stepped_over_although_the_index_is_behind(world: Fanout) -> None:
     """The index may show the next occurrence only after its slot was read."""
     world.clock.pass_time(days=1)
     world.fan_out(SLOT, until=SLOT)
@@ -295,7 +270,7 @@ def test_what_was_missed_is_stepped_over_although_the_index_is_behind(world: Wor
 
 
 def test_a_crash_between_two_missed_occurrences_is_mended_by_the_repetition(
-    world: World,
+    world: Fanout,
 ) -> None:
     world.clock.pass_time(days=2)
     original, puts = world.schedules.put, []
@@ -320,47 +295,47 @@ def test_a_crash_between_two_missed_occurrences_is_mended_by_the_repetition(
     assert world.batches.done == {0: until}
 
 
-def test_a_shard_that_is_done_says_so(world: World) -> None:
+def test_a_shard_that_is_done_says_so(world: Fanout) -> None:
     world.fan_out(SLOT - timedelta(hours=1), until=SLOT)
     assert world.batches.done == {0: SLOT}
     world.fan_out(SLOT - timedelta(hours=2), until=SLOT - timedelta(hours=1))
     assert world.batches.done == {0: SLOT}, "it never goes back"
 
 
-def test_a_shard_that_takes_longer_than_an_invocation_hands_the_rest_on(world: World) -> None:
+def test_a_shard_that_takes_longer_than_an_invocation_hands_the_rest_on(world: Fanout) -> None:
     for number in range(25):
         world.make_due(a_schedule(f"user{number}"))
-    original = world.queue.send
+    original = world.generate_queue.send
 
     def slow(messages: Iterable[QueuedRun]) -> None:
         original(messages)
-        world.time_left -= timedelta(seconds=50)
+        world.left -= timedelta(seconds=50)
 
-    world.queue.send = slow  # type: ignore[method-assign]
+    world.generate_queue.send = slow  # type: ignore[method-assign]
     until = SLOT + timedelta(minutes=10)
     before = SLOT - timedelta(minutes=10)
     assert world.fan_out(before, until=until) == FannedOut(queued=20, handed_on=1)
     assert world.batches.done == {0: before}
     [rest] = world.shard_queue.sent
     assert rest == Shard(0, SLOT, until)
-    world.time_left = timedelta(seconds=120)
+    world.left = timedelta(seconds=120)
     assert world.fan_out(rest.since, rest.until) == FannedOut(queued=6)
     assert world.batches.done == {0: until}
 
 
-def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: World) -> None:
+def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Fanout) -> None:
     """A stage that was switched off for a season: each invocation comes further."""
     original = world.schedules.due
 
     def slow(slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
-        world.time_left -= timedelta(seconds=1)
+        world.left -= timedelta(seconds=1)
         return original(slot, shard)
 
     world.schedules.due = slow  # type: ignore[method-assign]
     shard = Shard(0, SLOT - timedelta(days=2), SLOT)
     invocations = 0
     while world.batches.done.get(0) != SLOT:
-        world.time_left = timedelta(seconds=120)
+        world.left = timedelta(seconds=120)
         done = world.fan_out(shard.since, shard.until)
         invocations += 1
         if done.handed_on:
@@ -369,20 +344,20 @@ def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Wo
     assert done.queued == 1
 
 
-def test_what_is_started_belongs_to_the_batch_of_its_slot(world: World) -> None:
+def test_what_is_started_belongs_to_the_batch_of_its_slot(world: Fanout) -> None:
     world.fan_out()
     assert world.batches.latest(2) == [Batch(SLOT, started_at=NOW)]
     assert list(world.runs.of_batch(SLOT)) == [BatchRun(KEY, Status.PENDING, Reason.DUE)]
 
 
 def test_a_slot_in_which_nothing_is_due_has_no_batch(clock: SettableClock) -> None:
-    world = World(clock)
+    world = Fanout(clock)
     world.fan_out()
     assert world.batches.rows == {}
 
 
 def test_nothing_of_a_batch_that_was_cancelled_is_queued_and_the_events_wait(
-    world: World,
+    world: Fanout,
 ) -> None:
     world.batches.cancel(SLOT)
     assert world.fan_out() == FannedOut(cancelled=1)
@@ -394,13 +369,13 @@ def test_nothing_of_a_batch_that_was_cancelled_is_queued_and_the_events_wait(
     assert world.fan_out(TOMORROW).queued == 1
 
 
-def test_thirty_five_schedules_take_four_calls_of_the_queue(world: World) -> None:
+def test_thirty_five_schedules_take_four_calls_of_the_queue(world: Fanout) -> None:
     for number in range(34):
         world.make_due(a_schedule(f"user{number}"))
     world.schedules.page = 35
     assert world.fan_out().queued == 35
-    assert world.queue.calls == 4
-    assert {queued.key for queued in world.queue.sent} == set(world.runs.rows)
+    assert world.generate_queue.calls == 4
+    assert {queued.key for queued in world.generate_queue.sent} == set(world.runs.rows)
     assert RunKey("user33", DAILY, 1) in world.runs.rows
 
 
@@ -413,7 +388,7 @@ def test_thirty_five_schedules_take_four_calls_of_the_queue(world: World) -> Non
     ],
 )
 def test_a_schedule_advances_to_its_next_wanted_day(
-    world: World, days: frozenset[int], due: str
+    world: Fanout, days: frozenset[int], due: str
 ) -> None:
     """It is Sunday."""
     weekly = replace(
@@ -423,10 +398,10 @@ def test_a_schedule_advances_to_its_next_wanted_day(
     world.fan_out()
     advanced = world.schedules.rows["ann", "weekly"]
     assert advanced.next_due_at == datetime.fromisoformat(due).replace(tzinfo=UTC)
-    assert {queued.key.schedule for queued in world.queue.sent} == {DAILY, "weekly"}
+    assert {queued.key.schedule for queued in world.generate_queue.sent} == {DAILY, "weekly"}
 
 
-def test_a_schedule_that_was_withdrawn_starts_nothing(world: World) -> None:
+def test_a_schedule_that_was_withdrawn_starts_nothing(world: Fanout) -> None:
     world.schedules.withdraw(world.schedules.rows["ann", DAILY])
     assert world.fan_out() == FannedOut()
 
@@ -434,7 +409,7 @@ def test_a_schedule_that_was_withdrawn_starts_nothing(world: World) -> None:
 # Nothing waits.
 
 
-def quiet(world: World) -> FannedOut:
+def quiet(world: Fanout) -> FannedOut:
     """One fan-out of the slot that Ann is due in."""
     due = world.schedules.rows["ann", DAILY].next_due_at
     world.clock.now = max(world.clock.now, due)
@@ -444,19 +419,19 @@ def quiet(world: World) -> FannedOut:
 def test_where_nothing_waits_the_run_ends_with_its_reason_and_nothing_is_queued(
     clock: SettableClock,
 ) -> None:
-    world = World(clock)
+    world = Fanout(clock)
     world.schedules.put(a_schedule(), replacing=None)
     world.subscribers.put(a_subscriber(), replacing=None)
     assert quiet(world) == FannedOut(quiet=1)
     run = world.runs.rows[KEY]
     assert (run.status, run.reason, run.due_at) == (Status.SKIPPED, Reason.EMPTY, SLOT)
-    assert world.queue.calls == 0
+    assert world.generate_queue.calls == 0
     advanced = world.schedules.rows["ann", DAILY]
     assert (advanced.next_due_at, advanced.sequence) == (TOMORROW, 2)
-    assert advanced.quiet_until == NOW - LAG
+    assert advanced.quiet_until == NOW - SETTLE_LAG
 
 
-def test_what_was_sent_does_not_wait(world: World) -> None:
+def test_what_was_sent_does_not_wait(world: Fanout) -> None:
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT, window=window)
@@ -468,7 +443,7 @@ def test_what_was_sent_does_not_wait(world: World) -> None:
 @pytest.mark.parametrize(
     "status", [Status.PENDING, Status.SENDING, Status.RETRYING, Status.UNKNOWN, Status.FAILED]
 )
-def test_what_a_run_may_not_have_sent_waits(world: World, status: Status) -> None:
+def test_what_a_run_may_not_have_sent_waits(world: Fanout, status: Status) -> None:
     """Only generate can tell, which settles the older runs first."""
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)
@@ -478,10 +453,10 @@ def test_what_a_run_may_not_have_sent_waits(world: World, status: Status) -> Non
 
 
 def test_what_comes_within_the_lag_is_in_the_next_digest(clock: SettableClock) -> None:
-    world = World(clock)
+    world = Fanout(clock)
     world.schedules.put(a_schedule(), replacing=None)
     world.subscribers.put(a_subscriber(), replacing=None)
-    world.clock.now = NOW - LAG + timedelta(microseconds=1)
+    world.clock.now = NOW - SETTLE_LAG + timedelta(microseconds=1)
     world.events.store(an_event(), DAILY)
     world.clock.now = NOW
     assert quiet(world).quiet == 1
@@ -489,7 +464,7 @@ def test_what_comes_within_the_lag_is_in_the_next_digest(clock: SettableClock) -
 
 
 def test_what_comes_after_a_quiet_day_is_found(clock: SettableClock) -> None:
-    world = World(clock)
+    world = Fanout(clock)
     world.schedules.put(a_schedule(), replacing=None)
     world.subscribers.put(a_subscriber(), replacing=None)
     for number in range(1, 5):
@@ -500,7 +475,7 @@ def test_what_comes_after_a_quiet_day_is_found(clock: SettableClock) -> None:
     assert quiet(world) == FannedOut(queued=1)
 
 
-def test_a_run_that_was_started_before_it_grew_quiet_is_queued_again(world: World) -> None:
+def test_a_run_that_was_started_before_it_grew_quiet_is_queued_again(world: Fanout) -> None:
     """Its message may be what the crash prevented; and what it found may be gone since."""
     world.runs.create(replace(a_run(), due_at=SLOT))
     world.events.rows.clear()

@@ -24,7 +24,7 @@ from gazette.domain.scheduling.kinds import immediate_schedule
 from tests.builders import KEY, NOW, SettableClock, a_run, an_event
 from tests.fake_stores import FakeRateLimiter
 from tests.fakes import FakeMailer
-from tests.unit.delivery.test_deliver import World
+from tests.unit.delivery.test_deliver import Worker
 from tests.world import World as Town
 
 MINUTE = timedelta(minutes=1)
@@ -32,99 +32,99 @@ AT_ONCE = RunKey("ann", immediate_schedule("post#post1"), int(NOW.timestamp()))
 
 
 @pytest.fixture
-def ready(clock: SettableClock) -> World:
+def ready(clock: SettableClock) -> Worker:
     """One event has been stored and the lag has passed."""
-    world = World(clock)
+    world = Worker(clock)
     world.events.store(an_event(), DAILY)
     world.clock.pass_time(minutes=5)
     return world
 
 
-def refuse_once(world: World) -> None:
+def refuse_once(world: Worker) -> None:
     world.mailer.script.append(RefusedAccount(1, "SendingPausedException"))
-    world.deliver()
+    world.work()
     assert [queued.delay for queued in world.generate_queue.sent] == [MINUTE]
     world.generate_queue.sent.clear()
 
 
-def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: World) -> None:
+def test_a_refusal_of_the_account_is_seen_by_all_and_burns_no_attempts(ready: Worker) -> None:
     refuse_once(ready)
     breaker = ready.rate_limiter.row.pace.breaker
     assert breaker
     assert (breaker.why, breaker.until) == ("SendingPausedException", ready.clock() + MINUTE)
     before = ready.runs.rows[KEY]
     assert (before.status, before.refusals) == (Status.RETRYING, 0)
-    assert ready.deliver() == before
+    assert ready.work() == before
     assert ready.mailer.calls == 1
 
 
-def test_trace_q_while_the_breaker_is_open_a_digest_is_requeued(ready: World) -> None:
+def test_trace_q_while_the_breaker_is_open_a_digest_is_requeued(ready: Worker) -> None:
     """For ten to fifteen minutes; the one that is given back would spend its receives."""
     ready.rate_limiter.trip("paused", ready.clock())
-    assert ready.deliver() == a_run()
+    assert ready.work() == a_run()
     (queued,) = ready.generate_queue.sent
     assert (queued.key, queued.delay) == (KEY, timedelta(seconds=750))
 
 
-def test_a_digest_is_requeued_also_where_nothing_is_left_of_the_day(ready: World) -> None:
+def test_a_digest_is_requeued_also_where_nothing_is_left_of_the_day(ready: Worker) -> None:
     ready.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=0), ready.clock())
     ready.rate_limiter.trip("paused", ready.clock())
-    assert ready.deliver().status is Status.PENDING
+    assert ready.work().status is Status.PENDING
     assert ready.generate_queue.sent
 
 
 def test_while_it_holds_an_immediate_email_is_requeued_for_one_to_five_minutes(
     clock: SettableClock,
 ) -> None:
-    world = World(clock)
+    world = Worker(clock)
     world.events.store(an_event(), AT_ONCE.schedule)
     world.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
     world.clock.pass_time(minutes=5)
     world.immediate_rate_limiter.trip("paused", world.clock())
-    assert world.deliver(AT_ONCE).status is Status.PENDING
+    assert world.work(AT_ONCE).status is Status.PENDING
     assert [queued.delay for queued in world.generate_queue.sent] == [timedelta(seconds=180)]
 
 
-def test_the_one_that_tries_and_is_accepted_releases_it(ready: World) -> None:
+def test_the_one_that_tries_and_is_accepted_releases_it(ready: Worker) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.rate_limiter.row.pace.breaker is None
 
 
-def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: World) -> None:
+def test_one_that_is_refused_for_its_own_sake_releases_it_too(ready: Worker) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(RefusedForGood(2, "rejected"))
-    ready.deliver()
+    ready.work()
     assert ready.rate_limiter.row.pace.breaker is None
 
 
 @pytest.mark.parametrize(
     "outcome", [Uncertain(2, "reset"), RefusedForNow(2, "EndpointConnectionError")]
 )
-def test_one_that_proves_nothing_leaves_it_on(ready: World, outcome: SendOutcome) -> None:
+def test_one_that_proves_nothing_leaves_it_on(ready: Worker, outcome: SendOutcome) -> None:
     """Nobody knows what became of it, or it never reached the provider."""
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(outcome)
-    ready.deliver()
+    ready.work()
     breaker = ready.rate_limiter.row.pace.breaker
     assert breaker
     assert (breaker.step, breaker.until) == (MINUTE, ready.clock() + MINUTE)
 
 
-def test_one_that_is_refused_like_the_others_doubles_it(ready: World) -> None:
+def test_one_that_is_refused_like_the_others_doubles_it(ready: Worker) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
     ready.mailer.script.append(RefusedAccount(2, "SendingPausedException"))
-    ready.deliver()
+    ready.work()
     breaker = ready.rate_limiter.row.pace.breaker
     assert breaker
     assert breaker.until == ready.clock() + 2 * MINUTE
 
 
-def test_who_had_a_permit_before_and_is_accepted_releases_nothing(ready: World) -> None:
+def test_who_had_a_permit_before_and_is_accepted_releases_nothing(ready: Worker) -> None:
     original = ready.mailer.send
 
     def refused_elsewhere(mail: Mail, attempt: int) -> SendOutcome:
@@ -132,12 +132,12 @@ def test_who_had_a_permit_before_and_is_accepted_releases_nothing(ready: World) 
         return original(mail, attempt)
 
     ready.mailer.send = refused_elsewhere  # type: ignore[method-assign]
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.rate_limiter.row.pace.breaker
 
 
 def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile(
-    ready: World,
+    ready: Worker,
 ) -> None:
     refuse_once(ready)
     ready.clock.pass_time(minutes=1)
@@ -148,14 +148,14 @@ def test_who_releases_it_leaves_it_on_where_somebody_pulled_it_by_hand_meanwhile
         return original(mail, attempt)
 
     ready.mailer.send = stopped  # type: ignore[method-assign]
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
     assert ready.rate_limiter.row.pace.breaker
     assert ready.rate_limiter.row.pace.breaker.why == "wrong template"
 
 
 @pytest.mark.parametrize("act", ["trip", "reset"])
 def test_a_breaker_that_cannot_be_reached_changes_nothing_about_what_became_of_the_run(
-    ready: World, monkeypatch: pytest.MonkeyPatch, act: str
+    ready: Worker, monkeypatch: pytest.MonkeyPatch, act: str
 ) -> None:
     """It is spoken to after the commit, so that an email is never sent again for it."""
     if act == "reset":
@@ -169,36 +169,36 @@ def test_a_breaker_that_cannot_be_reached_changes_nothing_about_what_became_of_t
 
     monkeypatch.setattr(ready.rate_limiter, act, unavailable)
     with pytest.raises(Unavailable):
-        ready.deliver()
+        ready.work()
     expected = Status.SENT if act == "reset" else Status.RETRYING
     assert ready.runs.rows[KEY].status is expected
 
 
 def test_an_email_that_is_accepted_tells_the_breaker_nothing(
-    ready: World, monkeypatch: pytest.MonkeyPatch
+    ready: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(*_: object) -> None:
         raise AssertionError
 
     for act in ("trip", "reset"):
         monkeypatch.setattr(ready.rate_limiter, act, asked)
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
 
 
-def test_once_released_all_send_again_at_the_pace(ready: World) -> None:
+def test_once_released_all_send_again_at_the_pace(ready: Worker) -> None:
     ready.rate_limiter.plan = PacePlan(rate=10)
     ready.rate_limiter.open_by_hand("wrong template", ready.clock())
-    assert ready.deliver().status is Status.PENDING
+    assert ready.work().status is Status.PENDING
     ready.rate_limiter.close_by_hand()
     ready.clock.now += ready.generate_queue.sent[0].delay
-    assert ready.deliver().status is Status.SENT
+    assert ready.work().status is Status.SENT
 
 
 # The other stream.
 
 
 @pytest.fixture
-def both(ready: World) -> World:
+def both(ready: Worker) -> Worker:
     """A digest and an immediate email are to go out."""
     ready.events.store(an_event("e2"), AT_ONCE.schedule)
     ready.runs.create(replace(a_run(), key=AT_ONCE, due_at=NOW))
@@ -212,20 +212,20 @@ OF_ALL = RefusedAccount(1, "SendingPausedException", every_stream=True)
 
 @pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
 def test_trace_s_what_is_refused_for_the_sake_of_its_stream_stops_no_other(
-    both: World, key: RunKey, other: RunKey
+    both: Worker, key: RunKey, other: RunKey
 ) -> None:
     both.mailer.script.append(OF_ITS_STREAM)
-    assert both.deliver(key).status is Status.RETRYING
-    assert both.deliver(other).status is Status.SENT
+    assert both.work(key).status is Status.RETRYING
+    assert both.work(other).status is Status.SENT
 
 
 @pytest.mark.parametrize(("key", "other"), [(KEY, AT_ONCE), (AT_ONCE, KEY)])
 def test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both(
-    both: World, key: RunKey, other: RunKey
+    both: Worker, key: RunKey, other: RunKey
 ) -> None:
     both.mailer.script.append(OF_ALL)
-    both.deliver(key)
-    assert both.deliver(other).status is Status.PENDING
+    both.work(key)
+    assert both.work(other).status is Status.PENDING
     assert both.mailer.calls == 1
     breakers = {
         rate_limiter.row.pace.breaker
@@ -236,26 +236,26 @@ def test_trace_s_what_is_refused_for_the_sake_of_the_account_stops_both(
 
 @pytest.mark.parametrize("by_hand", [True, False])
 def test_trace_s_an_open_breaker_of_the_other_stream_stays_as_it_is(
-    both: World, by_hand: bool
+    both: Worker, by_hand: bool
 ) -> None:
     """Also where its own probe is due: what that finds out is its own."""
     trip = both.immediate_rate_limiter.open_by_hand if by_hand else both.immediate_rate_limiter.trip
     before = trip("not verified", both.clock())
     both.clock.pass_time(minutes=1)
     both.mailer.script.append(OF_ALL)
-    both.deliver()
+    both.work()
     assert both.immediate_rate_limiter.row.pace.breaker == before
     assert both.rate_limiter.row.pace.breaker
 
 
-def test_the_probe_of_one_stream_does_not_release_the_other(both: World) -> None:
+def test_the_probe_of_one_stream_does_not_release_the_other(both: Worker) -> None:
     both.mailer.script.append(OF_ALL)
-    both.deliver()
+    both.work()
     both.clock.pass_time(minutes=1)
-    assert both.deliver().status is Status.SENT
+    assert both.work().status is Status.SENT
     assert both.rate_limiter.row.pace.breaker is None
     assert both.immediate_rate_limiter.row.pace.breaker
-    assert both.deliver(AT_ONCE).status is Status.SENT
+    assert both.work(AT_ONCE).status is Status.SENT
     assert both.immediate_rate_limiter.row.pace.breaker is None
 
 
