@@ -1,7 +1,7 @@
 """Gazette on fakes: the real steps on ports in memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -179,6 +179,11 @@ class Email(NamedTuple):
     user_id: str
     schedule: str
     lines: tuple[str, ...]
+
+
+def events_in(lines: Iterable[str]) -> int:
+    """How many events these lines of emails tell of."""
+    return sum(int(line.split(": ")[1]) for line in lines)
 
 
 @dataclass

@@ -18,7 +18,7 @@ from gazette.steps.runs import apply
 from infra.topology import FOLLOWERS, INGEST, PREFERENCES
 from tests.builders import an_event
 from tests.unit.routing.digests import put, shown
-from tests.world import SETTLE_LAG, WRITE_BOUND, World, crashes
+from tests.world import SETTLE_LAG, WRITE_BOUND, World, crashes, events_in
 
 SKEW = timedelta(seconds=5)
 
@@ -208,7 +208,7 @@ def assert_each_came_once(world: World, *event_ids: str) -> None:
         stored = world.events.rows["ann", event_id]
         assert isinstance(stored, StoredEvent)
         assert sum(run.has_shown(event_id, stored.stored_at) for run in runs) == 1, event_id
-    assert sum(int(line.split(": ")[1]) for line in shown(world)) == len(event_ids)
+    assert events_in(shown(world)) == len(event_ids)
 
 
 @pytest.mark.parametrize("dies", [False, True])
@@ -252,7 +252,7 @@ def test_trace_x_what_is_stamped_anew_in_a_thread_lies_behind_no_window_again(di
     world.create(event)
     world.events.around = lambda _, call: call()
     pass_hours(world, 1)
-    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 3
+    assert events_in(shown(world)) == 3
 
 
 @pytest.mark.parametrize("ended", ["empty", "superseded"])

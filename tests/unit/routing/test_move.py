@@ -18,7 +18,7 @@ from gazette.steps.runs import apply
 
 from tests.builders import NOW, an_event
 from tests.unit.routing.digests import put, shown
-from tests.world import COLLAPSE, SETTLE_LAG, World
+from tests.world import COLLAPSE, SETTLE_LAG, World, events_in
 
 POST1 = immediate_schedule("post#post1")
 SECONDS = timedelta(seconds=10)
@@ -247,7 +247,7 @@ def test_trace_ab_what_was_sent_instead_of_an_unknown_run_is_not_hidden_by_its_e
     for _ in range(3):
         world.clock.pass_time(minutes=1)
         world.deliver_queued()
-    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 4
+    assert events_in(shown(world)) == 4
 
 
 def test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collect() -> None:
@@ -272,7 +272,7 @@ def test_trace_ab_a_run_that_a_redrive_starts_takes_all_that_others_still_collec
     for _ in range(3):
         world.deliver_queued()
         world.clock.pass_time(minutes=1)
-    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 3
+    assert events_in(shown(world)) == 3
 
 
 @pytest.mark.parametrize("meanwhile", ["sent", "quiet", "written in between"])
@@ -452,7 +452,7 @@ def test_a_thread_that_is_never_still_is_not_requeued_for_ever() -> None:
     for _ in range(3):
         world.clock.pass_time(minutes=1)
         world.deliver_queued()
-    assert sum(int(line.split(": ")[1]) for line in shown(world)) == 30
+    assert events_in(shown(world)) == 30
 
 
 def test_a_run_is_found_among_those_around_it() -> None:
