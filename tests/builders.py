@@ -121,7 +121,7 @@ def an_event(
     )
 
 
-def a_placed_event(
+def a_stored_event(
     event: Event | None = None, schedule: str = DAILY, stored_at: datetime = NOW
 ) -> StoredEvent:
     """An event as it is stored, under a schedule with the shortest lifetime of events."""

@@ -33,7 +33,7 @@ from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import require_readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import (
-    Early,
+    EarlyChoices,
     Erased,
     Reader,
     Subscriber,
@@ -62,7 +62,7 @@ class FakeSubscribers:
 
     rows: dict[str, Subscriber | Erased] = field(default_factory=dict)
     active: dict[str, date] = field(default_factory=dict)
-    waiting: dict[str, Early] = field(default_factory=dict)
+    waiting: dict[str, EarlyChoices] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
     def get(self, user_id: str) -> Reader:
@@ -77,16 +77,16 @@ class FakeSubscribers:
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         return {user_id: self.get(user_id) for user_id in user_ids}
 
-    def early(self, user_id: str) -> Early | None:
+    def early(self, user_id: str) -> EarlyChoices | None:
         return self.waiting.get(user_id)
 
-    def put_early(self, early: Early, *, replacing: Early | None) -> bool:
+    def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
         if early.user_id in self.rows or self.waiting.get(early.user_id) != replacing:
             return False
         self.waiting[early.user_id] = early
         return True
 
-    def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
+    def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
         current = self.rows.get(subscriber.user_id)
         early = self.waiting.get(subscriber.user_id)
         if _revision(current or early) != _revision(replacing):
@@ -872,7 +872,7 @@ def _items_of(guard: Guard) -> int:
     return len(guard.open_runs) + len(guard.schedules) + len(guard.not_started)
 
 
-def _revision(reader: Reader | Early) -> object:
+def _revision(reader: Reader | EarlyChoices) -> object:
     return (reader.revision, reader.erased_at) if isinstance(reader, Subscriber) else reader
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gazette.domain.delivery.run import BEGINNING
-from gazette.domain.explanation import Choice, Explanation, Story, Waiting
+from gazette.domain.explanation import Choice, ExplainedRun, Explanation, Waiting
 from gazette.domain.identity import run_id
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
@@ -47,7 +47,7 @@ def sections(found: Explanation) -> list[Section]:
             "No event waits.",
         ),
         Section("given up", WAITING, list(_rows(found.given_up, "not sent again"))),
-        Section("run", RUN, [_run(story, found) for story in found.runs], "No runs."),
+        Section("run", RUN, [_run(entry, found) for entry in found.runs], "No runs."),
     ]
 
 
@@ -132,8 +132,8 @@ def _rows(some: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:
         yield place, each.category, f"{each.count}", bare_utc(each.oldest), bare_utc(each.newest)
 
 
-def _run(story: Story, found: Explanation) -> tuple[str, ...]:
-    run, words = story.run, words_for(story.run)
+def _run(entry: ExplainedRun, found: Explanation) -> tuple[str, ...]:
+    run, words = entry.run, words_for(entry.run)
     window = ""
     if run.window:
         since = "the beginning" if run.window.since <= BEGINNING else bare_utc(run.window.since)
@@ -141,7 +141,7 @@ def _run(story: Story, found: Explanation) -> tuple[str, ...]:
     return (
         local(run.due_at, found.zone),
         bare_utc(run.due_at),
-        name_of(run.key.schedule, story.about),
+        name_of(run.key.schedule, entry.about),
         run_id(run.key),
         run.status.value,
         run.reason.value,
@@ -151,5 +151,5 @@ def _run(story: Story, found: Explanation) -> tuple[str, ...]:
         run.detail,
         run.message_id,
         window,
-        ", ".join(f"{category}: {counted(events)}" for category, events in story.covers),
+        ", ".join(f"{category}: {counted(events)}" for category, events in entry.covers),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gazette.domain.delivery.run import BEGINNING, Reason, Status
-from gazette.domain.explanation import Explanation, Story, Waiting
+from gazette.domain.explanation import ExplainedRun, Explanation, Waiting
 from gazette.domain.model import Window
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency
@@ -33,11 +33,11 @@ def _now(found: Explanation) -> Iterator[str]:
         return
     for each in found.outlooks:
         yield from late(each, found)
-    for story in found.runs[:1]:
-        yield _told(story, f"of {local(story.run.due_at, found.zone)}", found, lead="the last was ")
-    open_still = [story for story in found.runs[1:] if not story.run.status.is_final]
-    for story in open_still[:_MOST]:
-        yield _told(story, f"of {local(story.run.due_at, found.zone)}", found)
+    for entry in found.runs[:1]:
+        yield _told(entry, f"of {local(entry.run.due_at, found.zone)}", found, lead="the last was ")
+    open_still = [entry for entry in found.runs[1:] if not entry.run.status.is_final]
+    for entry in open_still[:_MOST]:
+        yield _told(entry, f"of {local(entry.run.due_at, found.zone)}", found)
     if not found.runs:
         yield "Nothing has been due yet."
     yield from _muted(found, found.runs[:1])
@@ -60,9 +60,9 @@ def _now(found: Explanation) -> Iterator[str]:
 
 def _on_date(found: Explanation) -> Iterator[str]:
     yield from _lead(found)
-    sent_first = sorted(found.runs, key=lambda story: story.run.status is not Status.SENT)
-    for story in sent_first[:_MOST]:
-        yield _told(story, f"of {clock_time(story.run.due_at, found.zone)}", found)
+    sent_first = sorted(found.runs, key=lambda entry: entry.run.status is not Status.SENT)
+    for entry in sent_first[:_MOST]:
+        yield _told(entry, f"of {clock_time(entry.run.due_at, found.zone)}", found)
     if len(found.runs) > _MOST:
         yield f"And {len(found.runs) - _MOST} more: see the runs below."
     yield from _muted(found, found.runs)
@@ -118,11 +118,11 @@ def _suppressed(found: Suppression) -> str:
 def _lead(found: Explanation) -> Iterator[str]:
     """Whether an email was sent on the date; nothing if one is known to have been sent."""
     today = found.now.astimezone(found.zone).date()
-    if found.on is None or any(story.run.status is Status.SENT for story in found.runs):
+    if found.on is None or any(entry.run.status is Status.SENT for entry in found.runs):
         return
     if found.on > today:
         yield f"{found.on} is in the future."
-    elif any(story.run.status in _MAYBE or story.run.uncertain for story in found.runs):
+    elif any(entry.run.status in _MAYBE or entry.run.uncertain for entry in found.runs):
         yield f"It is not known yet whether an email was sent on {found.on}."
     else:
         so_far = " so far" if found.on == today else ""
@@ -130,10 +130,10 @@ def _lead(found: Explanation) -> Iterator[str]:
         yield f"Nothing was sent on {found.on}{so_far}{none_due}."
 
 
-def _told(story: Story, when: str, found: Explanation, *, lead: str = "") -> str:
+def _told(entry: ExplainedRun, when: str, found: Explanation, *, lead: str = "") -> str:
     """What became of a run and why; for a sent run, which events it covers."""
-    run, words = story.run, words_for(story.run)
-    what = f"{lead}{name_of(run.key.schedule, story.about)} {when}{', which' if lead else ''}"
+    run, words = entry.run, words_for(entry.run)
+    what = f"{lead}{name_of(run.key.schedule, entry.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
     code = f" ({run.detail})" if run.detail else ""
     said = f"{sentence(what)} {became(run)}: {words.why}{proof}{code}."
@@ -168,9 +168,9 @@ def _window(window: Window, found: Explanation) -> str:
     return f"what was stored after {local(window.since, found.zone)}, up to {until}"
 
 
-def _muted(found: Explanation, runs: tuple[Story, ...]) -> Iterator[str]:
+def _muted(found: Explanation, runs: tuple[ExplainedRun, ...]) -> Iterator[str]:
     """If no event waited: the categories and follows that the reader muted."""
-    if not found.status or not any(story.run.reason is Reason.EMPTY for story in runs):
+    if not found.status or not any(entry.run.reason is Reason.EMPTY for entry in runs):
         return
     categories = [
         named(each.category) for each in found.choices if each.frequency is Frequency.NEVER

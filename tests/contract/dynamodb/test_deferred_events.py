@@ -18,8 +18,8 @@ from tests.builders import (
     RETENTION,
     SettableClock,
     a_claimed_run,
-    a_placed_event,
     a_run,
+    a_stored_event,
     a_window,
     an_event,
 )
@@ -44,7 +44,7 @@ def test_what_is_excluded_is_in_no_window(
     assert deferred_events.exclude(an_event(), run, "cannot be shown") == replace(run, epoch=1)
     assert runs.get(run.key) == replace(run, epoch=1)
     assert list(reader.read("ann", DAILY, a_window())) == []
-    assert events.get("ann", "e1") == a_placed_event(an_event(), Unsent.EXCLUDED, NOW)
+    assert events.get("ann", "e1") == a_stored_event(an_event(), Unsent.EXCLUDED, NOW)
 
 
 def test_what_is_excluded_for_good_says_so_by_its_place(
@@ -53,10 +53,10 @@ def test_what_is_excluded_for_good_says_so_by_its_place(
     events.store(an_event(), DAILY)
     assert deferred_events.exclude(an_event(), run, "cannot be shown", for_good=True)
     assert list(reader.read("ann", DAILY, a_window())) == []
-    assert events.get("ann", "e1") == a_placed_event(an_event(), Unsent.GIVEN_UP, NOW)
+    assert events.get("ann", "e1") == a_stored_event(an_event(), Unsent.GIVEN_UP, NOW)
     assert events.store(an_event(), DAILY) == (
         False,
-        a_placed_event(an_event(), Unsent.GIVEN_UP, NOW),
+        a_stored_event(an_event(), Unsent.GIVEN_UP, NOW),
     )
 
 
@@ -135,7 +135,7 @@ def test_trace_v_what_lasts_is_not_counted_as_expired(
 ) -> None:
     """As whoever has read it may believe: a pause that began meanwhile has made it last longer."""
     events.store(an_event(), DAILY)
-    read = a_placed_event()
+    read = a_stored_event()
     assert not deferred_events.expire(read)
     events.extend(read, NOW + 2 * RETENTION)
     clock.now += RETENTION
@@ -148,7 +148,7 @@ def test_trace_v_what_lasts_is_not_counted_as_expired(
 def test_what_is_not_there_any_more_is_not_counted_as_expired(
     events: Events, deferred_events: DeferredEvents, clock: SettableClock, act: str
 ) -> None:
-    read = a_placed_event()
+    read = a_stored_event()
     if act != "gone":
         events.store(an_event(), DAILY)
     if act == "moved":

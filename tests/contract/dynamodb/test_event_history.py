@@ -8,7 +8,7 @@ from gazette.domain.ports.stores import Events, Guard
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.stored import readable
 
-from tests.builders import RETENTION, SettableClock, a_placed_event, an_event
+from tests.builders import RETENTION, SettableClock, a_stored_event, an_event
 from tests.contract.conftest import SECOND
 
 
@@ -19,7 +19,7 @@ def test_every_event_is_found_by_schedule_oldest_first(
     for number in (3, 1, 2):
         for schedule, stored in found.items():
             event = an_event(f"{schedule}{number}")
-            stored.append(a_placed_event(event, schedule, clock.now))
+            stored.append(a_stored_event(event, schedule, clock.now))
             events.store(event, schedule)
             clock.now += SECOND
     events.store(an_event("theirs", user_id="bo"), DAILY)

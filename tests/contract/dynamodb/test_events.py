@@ -16,10 +16,10 @@ from gazette.domain.scheduling.lifetime import MARGIN
 from gazette.domain.scheduling.recurrence import Days, Recurrence
 from gazette.domain.stored import readable
 
-from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, an_event
+from tests.builders import NOW, RETENTION, SettableClock, a_stored_event, an_event
 from tests.contract.conftest import SECOND, dynamo_events
 
-HERE = a_placed_event(an_event(), DAILY, NOW)
+HERE = a_stored_event(an_event(), DAILY, NOW)
 """Where an event is that was stored before the clock was moved."""
 
 
@@ -31,8 +31,8 @@ def test_an_event_comes_back_as_stored(events: Events) -> None:
         via=("comment#c1", "post#Größe"),
     )
     assert events.get("ann", "e1") is None
-    assert events.store(event, DAILY) == (True, a_placed_event(event, DAILY, NOW))
-    assert events.get("ann", "e1") == a_placed_event(event, DAILY, NOW)
+    assert events.store(event, DAILY) == (True, a_stored_event(event, DAILY, NOW))
+    assert events.get("ann", "e1") == a_stored_event(event, DAILY, NOW)
 
 
 def test_trace_m_an_event_is_stored_once_and_its_repetition_learns_where(
@@ -50,7 +50,7 @@ def test_an_id_counts_once_for_each_user(events: Events) -> None:
     theirs = an_event(user_id="bo")
     assert events.store(theirs, Unsent.WAITING) == (
         True,
-        a_placed_event(theirs, Unsent.WAITING, NOW),
+        a_stored_event(theirs, Unsent.WAITING, NOW),
     )
     assert events.get("ann", "e1") == HERE
 
@@ -97,7 +97,7 @@ def test_a_removed_event_leaves_no_trace_and_may_come_again(
     clock.now += SECOND
     assert events.store(an_event(), "weekly") == (
         True,
-        a_placed_event(an_event(), "weekly", clock.now),
+        a_stored_event(an_event(), "weekly", clock.now),
     )
 
 
@@ -153,7 +153,7 @@ def test_what_was_placed_is_found_by_schedule_oldest_first(
     stored = []
     for number in (3, 1, 2):
         event = an_event(f"e{number}")
-        stored.append(a_placed_event(event, DAILY, clock.now))
+        stored.append(a_stored_event(event, DAILY, clock.now))
         events.store(event, DAILY)
         clock.now += SECOND
     events.store(an_event("elsewhere"), "weekly")
@@ -176,7 +176,7 @@ def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Eve
         assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
         assert list(events.stored_under("ann", Unsent.WAITING, after=BEGINNING)) == []
         assert events.get("ann", "early") is None
-    assert events.get("bo", "e1") == a_placed_event(an_event(user_id="bo"), DAILY, NOW)
+    assert events.get("bo", "e1") == a_stored_event(an_event(user_id="bo"), DAILY, NOW)
 
 
 def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Events) -> None:
@@ -201,7 +201,7 @@ def test_an_expired_event_is_not_there(events: Events, clock: SettableClock) -> 
     assert events.get("ann", "e1") is None
     assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
     assert events.retract("ann", "e1", early=False) is None
-    anew = a_placed_event(an_event(excerpt="anew"), "weekly", clock.now)
+    anew = a_stored_event(an_event(excerpt="anew"), "weekly", clock.now)
     assert events.store(anew.event, "weekly") == (True, anew)
     assert events.get("ann", "e1") == anew
 
@@ -334,7 +334,7 @@ def test_instants_in_other_zones_are_the_same_instants(
     clock.now = berlin
     events.store(an_event(occurred_at=berlin), DAILY)
     utc = berlin.astimezone(UTC)
-    assert events.get("ann", "e1") == a_placed_event(an_event(occurred_at=utc), DAILY, utc)
+    assert events.get("ann", "e1") == a_stored_event(an_event(occurred_at=utc), DAILY, utc)
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_trace_l_each_attempt_to_write_takes_a_stamp_of_its_own(
     """The stamp of the first would lie before windows that were closed meanwhile (rule 14)."""
     events = dynamo_events(ticking)
     answers += ["lost before", "lost before"]
-    third = a_placed_event(an_event(), DAILY, NOW + 3 * SECOND)
+    third = a_stored_event(an_event(), DAILY, NOW + 3 * SECOND)
     assert events.store(an_event(), DAILY) == (True, third)
     assert events.get("ann", "e1") == third
 
@@ -368,7 +368,7 @@ def test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_
 ) -> None:
     events = dynamo_events(ticking)
     answers += ["in the way", "in the way"]
-    third = a_placed_event(an_event(), DAILY, NOW + 3 * SECOND)
+    third = a_stored_event(an_event(), DAILY, NOW + 3 * SECOND)
     assert events.store(an_event(), DAILY) == (True, third)
 
 
@@ -379,7 +379,7 @@ def test_an_event_whose_answer_was_lost_is_stored_once(
 ) -> None:
     events = dynamo_events(ticking)
     answers += ["lost after"]
-    first = a_placed_event(an_event(), DAILY, NOW + SECOND)
+    first = a_stored_event(an_event(), DAILY, NOW + SECOND)
     assert events.store(an_event(), DAILY) == (False, first)
 
 

@@ -17,11 +17,11 @@ from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import readable
 
-from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, a_schedule, an_event
+from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_stored_event, an_event
 from tests.contract.conftest import SECOND
 
 AT_ONCE = immediate_schedule("post#post1")
-HERE = a_placed_event(an_event(), DAILY, NOW)
+HERE = a_stored_event(an_event(), DAILY, NOW)
 WEEKLY_RUN = replace(a_run(), key=RunKey("ann", "weekly", 1))
 SECOND_RUN = replace(a_run(2), status=Status.RETRYING, reason=Reason.REFUSED_FOR_NOW, attempt=1)
 NEXT = RunKey("ann", DAILY, 3)

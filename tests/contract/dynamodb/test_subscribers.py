@@ -9,7 +9,7 @@ from gazette.domain.scheduling.recurrence import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice, ReaderChoices
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import (
-    Early,
+    EarlyChoices,
     Erased,
     Reader,
     Subscriber,
@@ -313,14 +313,14 @@ def test_what_both_sides_said_comes_back_as_put(
 
 def test_an_early_choice_is_there_without_a_profile(subscribers: Subscribers) -> None:
     assert subscribers.early("ann") is None
-    assert subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
-    assert subscribers.early("ann") == Early("ann", ONE_FIELD)
+    assert subscribers.put_early(EarlyChoices("ann", ONE_FIELD), replacing=None)
+    assert subscribers.early("ann") == EarlyChoices("ann", ONE_FIELD)
     assert subscribers.get("ann") is None
     assert subscribers.get_many(["ann"]) == {"ann": None}
 
 
 def test_an_early_choice_replaces_only_the_one_that_was_read(subscribers: Subscribers) -> None:
-    first, second = Early("ann", ONE_FIELD), Early("ann", EVERY_FIELD)
+    first, second = EarlyChoices("ann", ONE_FIELD), EarlyChoices("ann", EVERY_FIELD)
     subscribers.put_early(first, replacing=None)
     assert not subscribers.put_early(second, replacing=None)
     assert not subscribers.put_early(second, replacing=second)
@@ -331,10 +331,10 @@ def test_an_early_choice_replaces_only_the_one_that_was_read(subscribers: Subscr
 def test_a_profile_takes_the_place_of_the_early_choice_that_was_read(
     subscribers: Subscribers,
 ) -> None:
-    early = Early("ann", ONE_FIELD)
+    early = EarlyChoices("ann", ONE_FIELD)
     subscribers.put_early(early, replacing=None)
     assert not subscribers.put(a_subscriber(), replacing=None)
-    assert not subscribers.put(a_subscriber(), replacing=Early("ann", EVERY_FIELD))
+    assert not subscribers.put(a_subscriber(), replacing=EarlyChoices("ann", EVERY_FIELD))
     ann = a_subscriber()
     ann = ann.with_choices(ann.service_choices, ONE_FIELD)
     assert subscribers.put(ann, replacing=early)
@@ -345,10 +345,10 @@ def test_a_profile_takes_the_place_of_the_early_choice_that_was_read(
 
 
 def test_an_erasure_leaves_no_early_choice_and_lets_none_in(subscribers: Subscribers) -> None:
-    subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    subscribers.put_early(EarlyChoices("ann", ONE_FIELD), replacing=None)
     subscribers.erase("ann", NOW)
     assert subscribers.early("ann") is None
-    assert not subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    assert not subscribers.put_early(EarlyChoices("ann", ONE_FIELD), replacing=None)
     assert subscribers.get("ann") == Erased("ann", NOW)
 
 
@@ -356,8 +356,8 @@ def test_a_sign_of_life_and_an_early_choice_leave_each_other_alone(
     subscribers: Subscribers,
 ) -> None:
     subscribers.mark_active("ann", TODAY)
-    subscribers.put_early(Early("ann", ONE_FIELD), replacing=None)
+    subscribers.put_early(EarlyChoices("ann", ONE_FIELD), replacing=None)
     subscribers.mark_active("ann", TOMORROW)
-    assert subscribers.early("ann") == Early("ann", ONE_FIELD)
-    subscribers.put(a_subscriber(), replacing=Early("ann", ONE_FIELD))
+    assert subscribers.early("ann") == EarlyChoices("ann", ONE_FIELD)
+    subscribers.put(a_subscriber(), replacing=EarlyChoices("ann", ONE_FIELD))
     assert stored(subscribers).active_on == TOMORROW

@@ -8,7 +8,7 @@ from botocore.client import BaseClient
 from gazette.domain.model import DAILY, Window
 from gazette.domain.ports.stores import EventReader, Events, Guard
 
-from tests.builders import NOW, RETENTION, SettableClock, a_placed_event, a_window, an_event
+from tests.builders import NOW, RETENTION, SettableClock, a_stored_event, a_window, an_event
 from tests.contract.conftest import SECOND
 
 NEXT = timedelta(microseconds=1)
@@ -21,7 +21,7 @@ def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[s
 def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> None:
     event = an_event(excerpt='Größe "x"\n\u202e😀', via=("post#post1",), amended_at=NOW)
     events.store(event, DAILY)
-    assert list(reader.read("ann", DAILY, a_window())) == [a_placed_event(event)]
+    assert list(reader.read("ann", DAILY, a_window())) == [a_stored_event(event)]
 
 
 def test_trace_m_an_event_id_counts_once_whatever_its_schedule(
@@ -104,7 +104,7 @@ def test_what_was_amended_retracted_or_removed_is_read_as_it_is_now(
     events.amend(stored[0], better)  # type: ignore[arg-type]
     events.remove(stored[1], Guard())  # type: ignore[arg-type]
     events.retract("ann", "e2", early=False)
-    assert list(reader.read("ann", DAILY, a_window())) == [a_placed_event(better)]
+    assert list(reader.read("ann", DAILY, a_window())) == [a_stored_event(better)]
 
 
 @pytest.mark.parametrize(

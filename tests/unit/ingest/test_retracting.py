@@ -15,7 +15,7 @@ from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
-from tests.builders import KEY, NOW, SettableClock, a_placed_event, a_run, an_event
+from tests.builders import KEY, NOW, SettableClock, a_run, a_stored_event, an_event
 from tests.world import World, crashes, interleavings
 
 NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
@@ -229,7 +229,7 @@ def test_an_amendment_may_come_before_what_it_amends(world: World) -> None:
     world.choose()
     assert world.create(edited()) == [Outcome.STORED]
     assert world.create(an_event(excerpt="first")) == [Outcome.DUPLICATE]
-    assert world.events.get("ann", "e1") == a_placed_event(edited(), DAILY, NOW)
+    assert world.events.get("ann", "e1") == a_stored_event(edited(), DAILY, NOW)
 
 
 def test_an_amendment_is_in_the_email_until_the_claim(amended: World) -> None:

@@ -46,18 +46,18 @@ def outlook(world: World, on: date | None = None, name: str = DAILY) -> Outlook:
 
 
 def reasons(found: Explanation) -> list[tuple[Status, Reason]]:
-    return [(story.run.status, story.run.reason) for story in found.runs]
+    return [(entry.run.status, entry.run.reason) for entry in found.runs]
 
 
 def test_a_sent_digest_tells_what_it_covers(world: World) -> None:
     world.create(an_event("e1"), an_event("e2"), an_event("e3", category="like"))
     world.send_digest()
     world.create(an_event("e4"))
-    (story,) = explained(world).runs
-    assert story.run == world.runs.rows[KEY]
-    assert (story.run.status, story.run.reason) == (Status.SENT, Reason.ACCEPTED)
-    assert story.covers == (("comment", 2), ("like", 1))
-    assert story.about == ""
+    (entry,) = explained(world).runs
+    assert entry.run == world.runs.rows[KEY]
+    assert (entry.run.status, entry.run.reason) == (Status.SENT, Reason.ACCEPTED)
+    assert entry.covers == (("comment", 2), ("like", 1))
+    assert entry.about == ""
 
 
 def test_what_was_stored_after_the_last_sent_window_waits(world: World) -> None:
@@ -100,10 +100,10 @@ def test_an_unknown_outcome_leaves_its_events_waiting_and_says_what_was_in_it(
     world.create(an_event())
     world.send_digest()
     found = explained(world)
-    (story,) = found.runs
-    assert (story.run.status, story.run.reason) == (Status.UNKNOWN, Reason.UNCERTAIN)
-    assert story.run.detail == "ReadTimeoutError"
-    assert story.covers == (("comment", 1),)
+    (entry,) = found.runs
+    assert (entry.run.status, entry.run.reason) == (Status.UNKNOWN, Reason.UNCERTAIN)
+    assert entry.run.detail == "ReadTimeoutError"
+    assert entry.covers == (("comment", 1),)
     assert [each.count for each in found.waiting] == [1]
 
 
@@ -115,9 +115,9 @@ def test_what_goes_out_at_once_is_told_with_its_entity(world: World) -> None:
     world.deliver_queued()
     found = explained(world)
     assert found.waiting == ()
-    (story,) = found.runs
-    assert (story.run.status, story.about) == (Status.SENT, "post#post1")
-    assert story.covers == (("comment", 2),)
+    (entry,) = found.runs
+    assert (entry.run.status, entry.about) == (Status.SENT, "post#post1")
+    assert entry.covers == (("comment", 2),)
 
 
 def test_what_waits_at_once_without_any_run_is_found_too(world: World) -> None:
@@ -248,7 +248,7 @@ def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(
         world.deliver_queued()
         world.send_digest()
     world.send_digest("weekly")
-    runs = [story.run for story in explained(world).runs]
+    runs = [entry.run for entry in explained(world).runs]
     assert len(runs) == LAST < len(world.runs.rows)
     assert runs == sorted(world.runs.rows.values(), key=lambda run: run.due_at)[: -LAST - 1 : -1]
     assert {run.key.schedule for run in runs} == {DAILY, "weekly", AT_ONCE}
@@ -261,7 +261,7 @@ def test_a_run_that_has_not_ended_is_told_however_old_it_is(world: World) -> Non
         world.create(an_event(f"e{number}"))
         world.send_digest()
     stories = explained(world).runs
-    assert [story.run.key.sequence for story in stories] == [*range(LAST + 3, 3, -1), 1]
+    assert [entry.run.key.sequence for entry in stories] == [*range(LAST + 3, 3, -1), 1]
     assert stories[-1].run.status is Status.UNKNOWN
 
 
@@ -278,7 +278,7 @@ def test_a_date_is_one_of_the_readers_own_calendar() -> None:
         (date(2026, 11, 23), [first]),
         (date(2026, 11, 24), [second]),
     ):
-        assert [story.run for story in explained(world, on).runs] == shown
+        assert [entry.run for entry in explained(world, on).runs] == shown
     assert outlook(world, date(2026, 11, 24)).on_date == second.due_at
 
 
@@ -301,8 +301,8 @@ def test_a_date_with_a_clock_change_has_its_one_digest(zone: str, wanted: str, u
     predicted = outlook(world, on).on_date
     for _ in range(3):
         world.send_digest()
-    (story,) = explained(world, on).runs
-    assert story.run.due_at == predicted == due
+    (entry,) = explained(world, on).runs
+    assert entry.run.due_at == predicted == due
 
 
 def test_a_date_that_a_schedule_does_not_want_has_none(world: World) -> None:
@@ -419,4 +419,4 @@ def test_looking_writes_nothing(world: World) -> None:
 def test_a_run_of_another_reader_is_not_told(world: World) -> None:
     world.runs.create(a_run(user_id="bo"))
     world.runs.create(replace(a_run(), due_at=BEGINNING))
-    assert [story.run.key.user_id for story in explained(world).runs] == ["ann"]
+    assert [entry.run.key.user_id for entry in explained(world).runs] == ["ann"]

@@ -9,7 +9,7 @@ import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.delivery.signals import RefusedForGood, Uncertain
-from gazette.domain.explanation import Due, Story
+from gazette.domain.explanation import Due, ExplainedRun
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
@@ -97,7 +97,7 @@ def test_any_run_is_told_in_one_line_with_its_reason(
     world: World, status: Status, reason: Reason
 ) -> None:
     run = replace(a_run(), status=status, reason=reason, window=a_window(), due_at=NOW)
-    found = replace(explained(world), runs=(Story(run, (("comment", 2),), ""),))
+    found = replace(explained(world), runs=(ExplainedRun(run, (("comment", 2),), ""),))
     for told in ([*verdict(found)], [*verdict(replace(found, on=NOW.date()))]):
         assert any(STATUS[status] in line and words_for(run).why in line for line in told)
         assert not any("\n" in line for line in told)

@@ -32,7 +32,10 @@ from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """`leaver`, `chooser` and `run` return the run that a token names, or raise InvalidToken.
+    """What the handler calls.
+
+    `unsubscribe_run`, `preferences_run` and `email_run` return the run that a token names, or raise
+    InvalidToken.
 
     `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
     `preference_page` makes the page of what `show` and `submit` return. `submit` takes the run, a
@@ -43,9 +46,9 @@ class Preferences:
     preference_page: Callable[[Shown], str]
     styles: str
     images: str
-    leaver: Callable[[str], RunKey]
-    chooser: Callable[[str], RunKey]
-    run: Callable[[str], RunKey]
+    unsubscribe_run: Callable[[str], RunKey]
+    preferences_run: Callable[[str], RunKey]
+    email_run: Callable[[str], RunKey]
     email: Callable[[RunKey], str | None]
     updates: Callable[[RunKey], str | None]
     unsubscribe: Callable[[RunKey], bool]
@@ -93,9 +96,9 @@ def build() -> Preferences:
         ),
         styles=sheets.styles,
         images=sheets.images,
-        leaver=partial(links.run, purpose=Purpose.UNSUBSCRIBE),
-        chooser=partial(links.run, purpose=Purpose.PREFERENCES),
-        run=partial(links.run, purpose=Purpose.RUN),
+        unsubscribe_run=partial(links.run, purpose=Purpose.UNSUBSCRIBE),
+        preferences_run=partial(links.run, purpose=Purpose.PREFERENCES),
+        email_run=partial(links.run, purpose=Purpose.RUN),
         email=partial(view_email, context=view),
         updates=partial(view_updates, context=view),
         unsubscribe=partial(leave, context=context),

@@ -1,6 +1,6 @@
-"""What there is to say of a reader to whoever asks why: the values, and the port for the events.
+"""The values of an explanation why a reader got an email, or none; and the port for the events.
 
-No address, no name and no content of an event is in any of them.
+None of them contains an address, a name or the content of an event.
 """
 
 from collections.abc import Iterator
@@ -19,20 +19,20 @@ from gazette.domain.subscribers.suppression import Suppression
 
 
 class EventHistory(Protocol):
-    """All of a reader's events, wherever they wait or went. May raise `Unavailable`."""
+    """All stored events of a reader, sent or not. May raise `Unavailable`."""
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
-        """Every event that is stored, by schedule, and oldest first under each.
+        """Yield every stored event, by schedule, the oldest first.
 
-        Those that have expired with them, until their rows are deleted.
+        Includes expired events until their rows are deleted.
         """
 
 
 class Due(StrEnum):
-    """Where a schedule stands: what is due next is to come, is late, or does not come.
+    """Whether the next occurrence of a schedule is planned, overdue, or not scheduled.
 
-    Because nothing goes out to its reader, or because it is not in the due index although it
-    should be: what a crash leaves until the message that it broke off comes again.
+    `OFF`: its reader gets no email. `UNLISTED`: the schedule is missing from the due index, as
+    after a crash until the interrupted message is delivered again.
     """
 
     PLANNED = "planned"
@@ -43,9 +43,9 @@ class Due(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A schedule, and its next occurrences from `next_due_at` on; none where it is off.
+    """A schedule and its next occurrences from `next_due_at` on; none if it is off.
 
-    `on_date` is when it would be due on the date that was asked for, as it is wanted now.
+    `on_date`: when the present recurrence is due on the requested date.
     """
 
     schedule: Schedule
@@ -56,7 +56,7 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How often a category is wanted: `chosen` by the reader, else the installation's `default`."""
+    """The frequency of a category: `chosen` by the reader, else the installation's `default`."""
 
     category: str
     frequency: Frequency
@@ -66,7 +66,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A follow that says something else than its category, since when."""
+    """A follow with a frequency of its own, and since when."""
 
     entity: str
     frequency: Frequency
@@ -74,10 +74,10 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
-    """A run, and how many events of each category are stored that its window covers.
+class ExplainedRun:
+    """A run, and how many stored events of each category its window covers.
 
-    `about` is the key of the entity where it went out at once, and that is still known.
+    `about`: the entity key of an immediate run, if an event of it is still stored.
     """
 
     run: Run
@@ -87,7 +87,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Events of one category under one schedule that no sent run covers: to come, or given up."""
+    """Events of one category and schedule that no sent run covers: waiting, or given up."""
 
     schedule: str
     about: str
@@ -101,13 +101,13 @@ class Waiting:
 class Explanation:
     """What is known of a user id at `now`, without their address and name.
 
-    `status` None: not known, or erased, which `erased_at` tells. `suppression` is that of their
-    address. `zone` is the reader's own, in which `on` is a date; UTC where `time_zone` is empty or
-    not known here. `runs` are those due on the date, else the last ones of all schedules and
-    whatever has not ended; newest first. `given_up`: what was in as many emails as it may be of
-    which nobody knows whether they arrived. `expired`: what no email showed in time, as far as that
-    is still known. `held_categories`: the categories on hold, of those
-    that wait. `unreadable`: what is wrong with rows that cannot be read.
+    `status`: None if the user id is unknown or was erased (`erased_at`). `suppression`: of their
+    address. `zone`: the reader's time zone, in which `on` is a date; UTC if `time_zone` is empty or
+    unknown here. `runs`: those due on the date; without a date, the last ones of all schedules and
+    all open ones; newest first. `given_up`: events that were in as many emails of unknown outcome
+    as is allowed. `expired`: events that no email showed in time, as far as they are still stored.
+    `held_categories`: the held ones among the categories of waiting events. `unreadable`: what is
+    wrong with rows that cannot be read.
     """
 
     user_id: str
@@ -127,7 +127,7 @@ class Explanation:
     choices: tuple[Choice, ...] = ()
     follows: int = 0
     overrides: tuple[Override, ...] = ()
-    runs: tuple[Story, ...] = ()
+    runs: tuple[ExplainedRun, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     given_up: tuple[Waiting, ...] = ()
     unreadable: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from gazette.adapters.dynamodb.tables import SubscriberRow
 from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.subscriber import (
-    Early,
+    EarlyChoices,
     Erased,
     Reader,
     Subscriber,
@@ -53,7 +53,7 @@ class DynamoSubscribers:
                 found[row.user_id] = decoded(row, _reader)
         return found
 
-    def early(self, user_id: str) -> Early | None:
+    def early(self, user_id: str) -> EarlyChoices | None:
         """One strongly consistent GetItem."""
         with translated():
             try:
@@ -62,7 +62,7 @@ class DynamoSubscribers:
                 return None
         return decoded(row, _early)
 
-    def put_early(self, early: Early, *, replacing: Early | None) -> bool:
+    def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
         """One conditional UpdateItem."""
         return written(
             SubscriberRow(early.user_id).update,
@@ -70,7 +70,7 @@ class DynamoSubscribers:
             condition=_unchanged(replacing),
         )
 
-    def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
+    def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
         """One conditional UpdateItem. It leaves signs of life alone: they have another writer."""
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
@@ -163,7 +163,7 @@ class DynamoSubscribers:
         )
 
 
-def _unchanged(reader: Reader | Early) -> Condition:
+def _unchanged(reader: Reader | EarlyChoices) -> Condition:
     condition: Condition
     match reader:
         case Subscriber():
@@ -177,7 +177,7 @@ def _unchanged(reader: Reader | Early) -> Condition:
             condition = SubscriberRow.email.does_not_exist() & (
                 SubscriberRow.erased_at == reader.erased_at
             )
-        case None | Early():
+        case None | EarlyChoices():
             condition = (
                 SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
             )
@@ -189,9 +189,9 @@ def _unchanged(reader: Reader | Early) -> Condition:
     return condition
 
 
-def _early(row: SubscriberRow) -> Early | None:
+def _early(row: SubscriberRow) -> EarlyChoices | None:
     return (
-        Early(row.user_id, read_reader_choices(row.reader_choices))
+        EarlyChoices(row.user_id, read_reader_choices(row.reader_choices))
         if row.reader_choices and row.email is None
         else None
     )

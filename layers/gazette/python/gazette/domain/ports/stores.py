@@ -16,7 +16,7 @@ from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
-from gazette.domain.subscribers.subscriber import Early, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
@@ -29,13 +29,13 @@ class Subscribers(Protocol):
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         """Return what is known of each user id, however many there are."""
 
-    def early(self, user_id: str) -> Early | None:
+    def early(self, user_id: str) -> EarlyChoices | None:
         """Return what a reader chose before their profile was known, or None."""
 
-    def put_early(self, early: Early, *, replacing: Early | None) -> bool:
+    def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
         """Store it if there is no profile, no erasure, and still `replacing`; else False."""
 
-    def put(self, subscriber: Subscriber, *, replacing: Reader | Early) -> bool:
+    def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
         """Store the profile if what is stored is still `replacing`; else return False.
 
         `replacing` None: neither a profile nor an early choice is stored. A profile replaces an

@@ -151,7 +151,7 @@ class Erased:
 
 
 @dataclass(frozen=True, slots=True)
-class Early:
+class EarlyChoices:
     """The choices of a reader whose profile has not arrived yet."""
 
     user_id: str

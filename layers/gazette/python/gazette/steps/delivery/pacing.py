@@ -62,8 +62,8 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
     Raises NotYet if there is none only because `spare` is too short.
     """
     now = pacing.clock()
-    lane = pacing.streams.of(run.key.schedule)
-    permit = lane.rate_limiter.reserve(now, now + min(LONGEST_WAIT_FOR_A_PERMIT, spare))
+    stream = pacing.streams.of(run.key.schedule)
+    permit = stream.rate_limiter.reserve(now, now + min(LONGEST_WAIT_FOR_A_PERMIT, spare))
     if permit is NoPermit.BUSY and spare < LONGEST_WAIT_FOR_A_PERMIT:
         raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
     if isinstance(permit, NoPermit):
@@ -104,11 +104,11 @@ def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pa
     change nothing, and an email that never reached the provider proves nothing. Call it after the
     commit, which must not wait for it. Raises Unavailable; the next attempt reports it again.
     """
-    lane = pacing.streams.of(run.key.schedule)
+    stream = pacing.streams.of(run.key.schedule)
     if isinstance(outcome, RefusedAccount):
         now = pacing.clock()
-        lane.breaker.trip(outcome.detail, now)
+        stream.breaker.trip(outcome.detail, now)
         if outcome.every_stream:
             pacing.streams.beside(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
     elif permit.is_probe and isinstance(outcome, Accepted | RefusedForGood):
-        lane.breaker.reset()
+        stream.breaker.reset()

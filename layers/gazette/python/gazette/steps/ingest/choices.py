@@ -6,7 +6,7 @@ from gazette.domain.commands import ChoosePreferences
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.subscribers.choices import NO_CHOICES
-from gazette.domain.subscribers.subscriber import Early, Erased, Subscriber
+from gazette.domain.subscribers.subscriber import EarlyChoices, Erased, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.profiles import is_still, latest_of, reroute_waiting
@@ -48,7 +48,7 @@ def choose_preferences(
 def _keep_early(command: ChoosePreferences, context: RoutingContext) -> bool:
     early = context.subscribers.early(command.user_id)
     chosen = (early.reader_choices if early else NO_CHOICES).with_choice(command.at, command.choice)
-    kept = Early(command.user_id, chosen)
+    kept = EarlyChoices(command.user_id, chosen)
     return kept == early or context.subscribers.put_early(kept, replacing=early)
 
 

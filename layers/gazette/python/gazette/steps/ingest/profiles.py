@@ -14,7 +14,7 @@ from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import Preferences, ReaderChoices
 from gazette.domain.subscribers.history import History, remember, without_repeats
 from gazette.domain.subscribers.subscriber import (
-    Early,
+    EarlyChoices,
     Erased,
     Reader,
     Subscriber,
@@ -38,7 +38,7 @@ def change_subscriber(
     meanwhile: no schedule that is not wanted stays in the due index.
     """
     for number in ATTEMPTS:
-        current: Reader | Early = context.subscribers.get(given.user_id)
+        current: Reader | EarlyChoices = context.subscribers.get(given.user_id)
         if current is None and number:  # a choice that came first is what stood in the way
             current = context.subscribers.early(given.user_id)
         suppressed = suppressions.holds(address_hash(given.email))
@@ -51,7 +51,7 @@ def change_subscriber(
             merged = replace(merged.resumed(context.clock()), revision=merged.revision + 1)
         if merged != current and not context.subscribers.put(merged, replacing=current):
             continue
-        is_new = current is None or isinstance(current, Early)
+        is_new = current is None or isinstance(current, EarlyChoices)
         set_schedules(merged, context=context, is_new=is_new, resumes=resumes)
         reroute_waiting(merged, context, only_arrived=is_new)
         stop_if_suppressed(
@@ -79,7 +79,7 @@ def latest_of(*dates: date | None) -> date | None:
 
 
 def _merged(
-    current: Reader | Early, given: Subscriber, *, suppressed: bool, today: date
+    current: Reader | EarlyChoices, given: Subscriber, *, suppressed: bool, today: date
 ) -> Subscriber | None:
     """The profile to store; `current` itself if nothing changes.
 
@@ -88,11 +88,13 @@ def _merged(
     suppressed.
     """
     match current:
-        case Erased() | Early() | None:
+        case Erased() | EarlyChoices() | None:
             erased_at = current.erased_at if isinstance(current, Erased) else None
             if erased_at and given.changed_at <= erased_at:
                 return None
-            chosen = current.reader_choices if isinstance(current, Early) else ReaderChoices()
+            chosen = (
+                current.reader_choices if isinstance(current, EarlyChoices) else ReaderChoices()
+            )
             status = _status(SubscriberStatus.ACTIVE, suppressed=suppressed)
             return replace(
                 given,

@@ -14,10 +14,10 @@ from gazette.domain.explanation import (
     Choice,
     Due,
     EventHistory,
+    ExplainedRun,
     Explanation,
     Outlook,
     Override,
-    Story,
     Waiting,
 )
 from gazette.domain.identity import address_hash
@@ -91,7 +91,7 @@ def explain(
         follows=followed,
         overrides=overrides,
         runs=tuple(
-            Story(run, _covered(run, stored), _about(run.key.schedule, stored))
+            ExplainedRun(run, _covered(run, stored), _about(run.key.schedule, stored))
             for run in _shown(all_runs, on, zone)
         ),
         waiting=waiting,
