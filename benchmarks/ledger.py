@@ -105,7 +105,7 @@ class _Port:
 
 
 def _copy(value: Any) -> Any:
-    """What a port would make anew of it. The rest is nobody's own: text, numbers, frequencies."""
+    """What a port would create anew. The rest is immutable: text, numbers, frequencies."""
     copied = _COPIES.get(type(value))
     return copied(value) if copied else value
 

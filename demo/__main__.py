@@ -124,7 +124,7 @@ def _show(console: Console, report: dict[str, float], problems: list[str]) -> No
 
 
 def _keep(console: Console, engine: Engine, ses: StandIn, service: Service) -> None:
-    """Leave everything running. The clock stands still; each line on stdin lets a day pass."""
+    """Leave everything running. The clock is stopped; each line on stdin moves it on by a day."""
     console.print(f"inbox: {ses.url}/    The engine, for your own shell:")
     for name, value in engine.environment.items():
         console.print(f"  export {name}={value}", soft_wrap=True)

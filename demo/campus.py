@@ -50,7 +50,7 @@ class Message:
 
     @property
     def conversation(self) -> str:
-        """The conversation of the two, whoever writes."""
+        """The conversation of two students, whoever writes."""
         low, high = sorted((self.source, self.target))
         return f"{low}-{high}"
 

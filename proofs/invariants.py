@@ -1,6 +1,6 @@
-"""What must hold of every run, event and email, whoever did what in between. Shared by the proofs.
+"""The invariants of every run, event and email. Shared by the proofs.
 
-Each function tells what is broken, a line each; nothing where all is well.
+Each function yields a line for each violation.
 """
 
 from collections import Counter

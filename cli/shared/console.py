@@ -1,4 +1,4 @@
-"""How the command speaks: plain lines, and one line with what to do where it cannot go on."""
+"""The output of the command: plain lines, and one line with what to do if it cannot go on."""
 
 import re
 from collections.abc import Iterator

@@ -92,7 +92,7 @@ class BatchProgress:
 
 
 def stands(view: BatchView) -> str:
-    """In a word or two: to come, under way, over, or cancelled."""
+    """The state in a word or two: to come, under way, over, or cancelled."""
     if view.batch.cancelled_at:
         return f"cancelled at {view.batch.cancelled_at:%H:%M:%S} UTC"
     if view.batch.started_at is None:

@@ -15,7 +15,7 @@ _NOTES = {".md", ".rst"}
 
 
 def check_names(source: Path, overlay: Path) -> None:
-    """Raises TemplateError for a file of which nobody would ever know that it is there."""
+    """Raises TemplateError for a file that no template uses."""
     for file in sorted(overlay.rglob("*")):
         name = file.relative_to(overlay)
         hidden = any(part.startswith(".") for part in name.parts)

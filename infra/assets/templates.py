@@ -108,7 +108,7 @@ def _is_of_email(template: Path) -> bool:
 
 
 def _hidden(_: str, names: list[str]) -> list[str]:
-    """What tools leave behind, and what nobody wants to ship: `.git`, `.env`, `.DS_Store`."""
+    """Files that tools leave behind and that must not ship: `.git`, `.env`, `.DS_Store`."""
     return [name for name in names if name.startswith(".")]
 
 

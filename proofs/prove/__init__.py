@@ -1,1 +1,1 @@
-"""Whoever works is killed at every call, and nothing is lost or sent twice: `make prove`."""
+"""A worker is killed at every call, and nothing is lost or sent twice: `make prove`."""

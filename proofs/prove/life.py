@@ -210,7 +210,7 @@ class Life:
         return bool(owed)
 
     def owed(self) -> set[str]:
-        """Events that wait under a schedule that comes due for a reader who is there."""
+        """The waiting events of schedules that come due for an active reader."""
         return {
             f"{event_id} of {user_id}"
             for user_id, event_id in self.events

@@ -174,7 +174,7 @@ class _Account:
         return Land(world, world)
 
     def request(self, name: str, request: Any, send: Callable[[], Any]) -> Any:
-        """One request of botocore's, by whoever works now."""
+        """One request of botocore, by the current worker."""
         if self._wiring is None:
             return send()
         call = {
@@ -265,7 +265,7 @@ def _answerless(provider: Provider, name: str, call: Callable[[], object], done:
 
 @contextmanager
 def moto_ground() -> Iterator[Ground]:
-    """moto, with tables, queues and an identity; nobody waits in earnest before a repetition."""
+    """moto with tables, queues and an identity; pauses before a repetition take no time."""
     with patch.dict("os.environ", _ENVIRONMENT), mock_aws(), patch("time.sleep"):
         account = _Account()
         original = BotocoreStubber.__call__

@@ -146,7 +146,7 @@ class Provider:
             self.later(delay, delivery_event)
 
     def take_canary(self) -> None:
-        """An email to nobody, of which a delivery event comes where any does."""
+        """An email to nobody; its delivery event comes if any comes."""
         if self.evidence is not Evidence.SILENT:
             delivery_event = DeliveryEvent(
                 DeliveryEventType.SENT, None, None, "canary", self.clock()

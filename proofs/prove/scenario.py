@@ -1,4 +1,4 @@
-"""A scenario: who reads what, what the provider does, and what somebody else does meanwhile."""
+"""A scenario: readers, events, the provider's answers, and what others do meanwhile."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -439,7 +439,7 @@ def _held_up() -> Iterator[Scenario]:
 
 
 def _unheard() -> Iterator[Scenario]:
-    """No answer of the provider ever comes; and what nobody can know is reported late or never."""
+    """No answer of the provider ever comes; its delivery events come late or never."""
     more = (at(put("e3"), hours=20), at(put("e4"), hours=44))
     for policy in Policy:
         for evidence in (Evidence.NEVER, Evidence.NEXT_DAY):
@@ -465,7 +465,7 @@ def _unheard() -> Iterator[Scenario]:
 
 
 def _late() -> Iterator[Scenario]:
-    """A worker stands still between the stamp of an event and its write, and dies after it."""
+    """A worker stalls between the stamp of an event and its write, and dies after the write."""
     for slow in (SLOW, frozenset({"generate", "resend"})):
         for policy in Policy:
             yield Scenario(

@@ -104,7 +104,7 @@ class Calls:
     story: list[tuple[datetime, str, int, str, How | None]] = field(default_factory=list)
 
     def around(self, name: str, call: Callable[[], object]) -> object:
-        """One call, of whoever works now; nothing is counted while nobody does."""
+        """One call of the current worker; counts nothing if there is none."""
         worker = self.worker
         if worker is None:
             return call()

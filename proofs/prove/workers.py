@@ -44,7 +44,7 @@ class Workers:
         return None
 
     def tick(self, at: datetime) -> None:
-        """The clock's own message, which nobody keeps."""
+        """The clock's own message, which is not stored."""
         self._world.tick(at)
 
     def fanout(self, message: Message) -> Done:
@@ -75,7 +75,7 @@ class Workers:
         return self._world.feedback(delivery_event)
 
     def begin_sweep(self, at: datetime) -> None:
-        """The clock's own message, which nobody keeps."""
+        """The clock's own message, which is not stored."""
         self._world.begin_sweep(at)
 
     def sweep(self, message: Message) -> Done:

@@ -120,7 +120,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.workers) < _WORKERS and self.clock() < _LAST_DUE)
     @rule(something=st.booleans(), finish=st.booleans(), then=st.sampled_from(_THEN))
     def a_digest_is_due(self, something: bool, finish: bool, then: str) -> None:
-        """A tick, and its shard; there may be something to send, and somebody who begins."""
+        """A tick and its shard, with or without a digest to send."""
         due = self._next_due()
         if due is None:
             return

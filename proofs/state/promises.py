@@ -1,4 +1,4 @@
-"""What must hold of everything that was stored and accepted, whoever did what in between."""
+"""The invariants of everything that was stored and accepted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -113,7 +113,7 @@ def silent(world: World, stops: Stops) -> Iterable[str]:
 
 
 def unknown_in(runs: NotingRuns) -> int:
-    """How many attempts ended without anybody knowing what had become of them."""
+    """How many attempts had an unknown outcome."""
     return len(
         {
             (run.key, run.attempt)

@@ -100,14 +100,14 @@ class _Waiting:
 
 
 class _Everybody(FakeSubscribers):
-    """The port `Subscribers`: whoever is asked for is there."""
+    """The port `Subscribers`: every user id is registered."""
 
     def get(self, user_id: str) -> Reader:
         return a_subscriber(user_id)
 
 
 class _Forgetful(FakeQueue[QueuedRun]):
-    """The port `RunQueue`; nobody reads it here."""
+    """The port `RunQueue`; drops its messages."""
 
     def send(self, messages: Iterable[QueuedRun]) -> None:
         self.calls += 1
