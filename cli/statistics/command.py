@@ -105,7 +105,7 @@ def _unreported(span: Span, found: Statistics, context: StatisticsContext) -> in
 def _many_at_once(
     read: Callable[[datetime], Statistics], slots: Iterable[datetime]
 ) -> Iterator[Statistics]:
-    """Reads many slots at once, with a progress bar on a terminal. Ctrl-C starts no further slot."""
+    """Reads many slots at once, with a progress bar on a terminal. Ctrl-C reads no more."""
     console = Console(stderr=True)
     wanted = list(slots)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
