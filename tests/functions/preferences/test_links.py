@@ -41,7 +41,7 @@ def status() -> SubscriberStatus:
 @pytest.fixture
 def sent(cloud: Cloud, later: None) -> Cloud:
     """Ann has been sent one digest."""
-    send_one_digest(cloud)
+    cloud.begin(send_one_digest)
     return cloud
 
 

@@ -33,12 +33,16 @@ STATE = ("subscribers", "schedules", "follows", "suppressions", "events", "runs"
 @pytest.fixture
 def ann(cloud: Cloud) -> Cloud:
     """Ann follows a post, has something waiting, and opens her page."""
-    cloud.say("subscriber.changed", profile())
-    cloud.say("follow.created", follow(entity="post#p1"))
-    cloud.say("event.created", event(1))
+    cloud.begin(follow_and_wait)
     cloud.preferences_path()
     cloud.warm_up("ingest", "preferences")
     return cloud
+
+
+def follow_and_wait(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("follow.created", follow(entity="post#p1"))
+    cloud.say("event.created", event(1))
 
 
 def stored() -> Subscriber:
