@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from infra.assets import templates
 from infra.assets.templates import build_templates
 from tests.aws_once import aws_once
 from tests.builders import SettableClock
@@ -24,6 +26,15 @@ settings.load_profile("whatever the time")
 def aws_is_read_once() -> Iterator[None]:
     """Share AWS clients, and what they read, between the tests of a process."""
     with aws_once():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def css_is_inlined_once() -> Iterator[None]:
+    """The same page with the same style sheet comes to the same; premailer takes its time."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("inline", "inline_part"):
+            patch.setattr(templates, name, cache(getattr(templates, name)))
         yield
 
 

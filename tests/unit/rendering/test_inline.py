@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,10 @@ def digest_events(groups: list[tuple[int, int, str]]) -> list[Event]:
     ]
 
 
+renderer = cache(JinjaRenderer)
+"""One for each folder: it compiles what it renders."""
+
+
 @pytest.fixture(scope="session")
 def not_inlined(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The templates with their style sheet still in one piece."""
@@ -119,7 +124,7 @@ def test_to_inline_then_render_is_to_render_then_inline(
     digest = compose(digest_events(groups), max_groups=cap)
     subscriber = replace(a_subscriber(), name="Zoë <O'Neill>")
     early, late = (
-        JinjaRenderer(folder).render(digest, subscriber, LINKS, schedule)
+        renderer(folder).render(digest, subscriber, LINKS, schedule)
         for folder in (built_templates, not_inlined)
     )
     assert tree(early.html) == tree(inlined_late(late.html))
