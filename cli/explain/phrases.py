@@ -22,7 +22,7 @@ def name_of(schedule: str, about: str = "") -> str:
     if schedule == Unsent.EXPIRED:
         return "no email"
     if kind_of(schedule) is ScheduleKind.IMMEDIATE:
-        return f"the email at once about {about}" if about else "an email at once"
+        return f"the immediate email about {about}" if about else "an immediate email"
     return f"the {schedule} digest"
 
 

@@ -210,7 +210,7 @@ DUE: Mapping[Due, str] = {
 
 OFTEN: Mapping[Frequency, str] = {
     Frequency.NEVER: "never (muted)",
-    Frequency.IMMEDIATE: "at once",
+    Frequency.IMMEDIATE: "immediate",
     Frequency.DAILY: "daily",
     Frequency.WEEKLY: "weekly",
     Frequency.CUSTOM: "on custom days",

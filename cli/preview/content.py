@@ -76,12 +76,12 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailConten
     for schedule in immediate if kind is Kind.IMMEDIATE else digests:
         if events := waiting.by_schedule.get(schedule):
             return EmailContent(waiting.subscriber, events, schedule)
-    what = "No email at once" if kind is Kind.IMMEDIATE else "No digest"
+    what = "No immediate email" if kind is Kind.IMMEDIATE else "No digest"
     raise NotPossible(f"{what} waits for {user_id}: `gazette explain {user_id}` says what does.")
 
 
 def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> EmailContent:
-    """An email at once is about one entity: the one on which most has happened."""
+    """An immediate email is about one entity: the one on which most has happened."""
     if kind is Kind.DIGEST:
         return EmailContent(reader, tuple(events), DAILY)
     busiest = compose(events, max_groups=1).groups[0].latest.entity.key

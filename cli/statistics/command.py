@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.statistics import build_statistics
-from gazette.domain.feedback.statistics import AT_ONCE, Dimension, Measure
+from gazette.domain.feedback.statistics import IMMEDIATE, Dimension, Measure
 from gazette.settings import FeedbackSettings
 from gazette.steps.support.statistics import (
     Statistics,
@@ -98,8 +98,8 @@ def statistics(
 def _unreported(span: Span, found: Statistics, context: StatisticsContext) -> int:
     """Digests of a batch that were sent and have no row. What goes out at once is no batch's."""
     sent = found.counts[Dimension.TOTAL, "", Measure.SENT]
-    at_once = found.counts[Dimension.FREQUENCY, AT_ONCE, Measure.SENT]
-    return max(0, digests_sent(span.since, runs=context.runs) - (sent - at_once))
+    immediate = found.counts[Dimension.FREQUENCY, IMMEDIATE, Measure.SENT]
+    return max(0, digests_sent(span.since, runs=context.runs) - (sent - immediate))
 
 
 def _many_at_once(

@@ -64,7 +64,7 @@ COUNTED = (
         minutes=_BREAKER_WATCHED,
         bad=1,
         meaning=(
-            "The mail provider refuses all digests, all email at once, or both, so Gazette has "
+            "The mail provider refuses all digests, all immediate email, or both, so Gazette has "
             "stopped sending those. What to do: run `gazette sending status --stage {stage}`, "
             "which says which stream and why, and fix the cause in the provider's account. "
             "Gazette tries one email at least every half hour and resumes by itself once one is "

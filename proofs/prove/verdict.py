@@ -140,7 +140,7 @@ def _judge_occurrences(life: Life, verdict: Verdict) -> None:
 def _judge_streams(life: Life, verdict: Verdict) -> None:
     """Whatever is refused at once, no digest is late for it."""
     verdict.violations += [
-        f"rule 10: {run.key} was skipped as too late while email at once was refused"
+        f"rule 10: {run.key} was skipped as too late while immediate email was refused"
         for run in life.runs()
         if run.reason is Reason.TOO_LATE and not run.key.is_immediate
     ]

@@ -74,5 +74,5 @@ def refusals(page: Page) -> list[str]:
 
 @pytest.fixture(scope="session")
 def letters(deployed: Deployed) -> Mapping[str, Letters]:
-    """A digest and an email at once in every language."""
+    """A digest and an immediate email in every language."""
     return correspond(deployed)

@@ -34,7 +34,7 @@ def languages() -> tuple[str, ...]:
 
 
 def correspond(deployed: Deployed) -> dict[str, Letters]:
-    """Let each reader have a long digest and an email at once."""
+    """Let each reader have a long digest and an immediate email."""
     put = deployed.service.put_events
     readers = {locale: f"reads{locale.lower().replace('-', '')}" for locale in languages()}
     for locale, user in readers.items():

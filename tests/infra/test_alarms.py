@@ -53,7 +53,7 @@ def test_it_watches_what_those_count_who_send_in_its_own_stage(
 
 def test_it_says_what_happened_and_what_to_do(alarm: Properties) -> None:
     said = alarm["AlarmDescription"]
-    assert "refuses all digests, all email at once, or both" in said
+    assert "refuses all digests, all immediate email, or both" in said
     assert "`gazette sending status --stage prod`" in said
     assert "`gazette sending resume --stage prod`" in said
     assert len(said) <= 1024

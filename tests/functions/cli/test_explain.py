@@ -122,7 +122,7 @@ def test_a_date_shows_the_runs_of_that_date_alone(stage: Cloud) -> None:
     stage.work("generate", entry["MessageBody"])
     due = datetime.fromisoformat(stage.rows("runs")[0]["due_at"]).astimezone(BERLIN).date()
     (sent,) = rows(run("ann", due.isoformat()))["run"]
-    assert sent[RUN.index("what")] == "the email at once about post#p1"
+    assert sent[RUN.index("what")] == "the immediate email about post#p1"
     before = rows(run("ann", (due - timedelta(days=1)).isoformat()))
     assert "run" not in before
     assert before["answer"][0][0].startswith("Nothing was sent on ")

@@ -117,7 +117,7 @@ def test_a_batch_is_told_by_all_that_tells_emails_apart(stage: Cloud, put: Put) 
     assert (total["unconfirmed"], total["delivered_rate"]) == ("1", "0.500000")
     assert (total["clicked"], total["clicked_rate"]) == ("1", "0.500000")
     assert (total["opened"], total["opened_rate"]) == ("", "")
-    assert line(told, "frequency", "at once")["unconfirmed"] == "1"
+    assert line(told, "frequency", "immediate")["unconfirmed"] == "1"
     assert line(told, "frequency", "weekly")["delivered"] == "1"
     assert line(told, "category", "like")["sent"] == "4"
     assert line(told, "locale", "de")["sent"] == "4"

@@ -272,7 +272,7 @@ LATENESS = timedelta(hours=2)
 
 
 def digests_of(town: Town) -> set[Status]:
-    """What becomes of forty digests where forty emails at once are refused for hours."""
+    """What becomes of forty digests where forty immediate emails are refused for hours."""
     readers = [f"reader{number}" for number in range(40)]
     due = NOW + timedelta(minutes=10)
     numbers = count()

@@ -183,7 +183,7 @@ def test_of_many_on_a_date_the_sent_come_first_and_the_rest_is_in_the_table(
     world.send_digest()
     told = verdict(explained(world, MONDAY))
     assert [line.partition(" of ")[0] for line in told[:3]] == [
-        f"The email at once about post#post{number}" for number in (2, 1, 0)
+        f"The immediate email about post#post{number}" for number in (2, 1, 0)
     ]
     assert told[3] == "And 1 more: see the runs below."
     assert len(section(world, "run", MONDAY).rows) == 4
@@ -228,8 +228,8 @@ def test_what_waits_is_told_by_place(world: World) -> None:
     world.create(an_event("e3", category="like"), an_event("e4", category="mention"))
     assert answer(world).endswith(
         "Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 07:00 UTC). Waiting: 2 "
-        "events for the daily digest; 1 event for the weekly digest; 1 event for the email at once "
-        "about post#post1."
+        "events for the daily digest; 1 event for the weekly digest; 1 event for the immediate "
+        "email about post#post1."
     )
 
 

@@ -267,7 +267,7 @@ def test_the_digest_that_waits_is_shown() -> None:
 def test_where_nothing_waits_that_is_said() -> None:
     with pytest.raises(NotPossible, match="No digest waits for ann: `gazette explain ann`"):
         content.of_waiting(a_waiting(now5=(an_event(),)), "ann", Kind.DIGEST)
-    with pytest.raises(NotPossible, match="No email at once waits for ann"):
+    with pytest.raises(NotPossible, match="No immediate email waits for ann"):
         content.of_waiting(a_waiting(daily=(an_event(),)), "ann", Kind.IMMEDIATE)
     with pytest.raises(NotPossible, match="There is no profile of ann"):
         content.of_waiting(None, "ann", Kind.DIGEST)

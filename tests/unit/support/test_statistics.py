@@ -165,7 +165,7 @@ def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> No
         (dimension, value, measure): 1
         for dimension, value in [
             (Dimension.TOTAL, ""),
-            (Dimension.FREQUENCY, "at once"),
+            (Dimension.FREQUENCY, "immediate"),
             (Dimension.CATEGORY, "like"),
             (Dimension.CATEGORY, "comment"),
             (Dimension.LOCALE, NOT_KNOWN),

@@ -8,7 +8,7 @@ from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 
-AT_ONCE = "at once"
+IMMEDIATE = "immediate"
 NOT_KNOWN = "not known"
 NO_EXPERIMENT = "no experiment"
 
@@ -36,7 +36,7 @@ class Measure(StrEnum):
 class Dimension(StrEnum):
     """By what emails are grouped.
 
-    `FREQUENCY` is the name of the schedule, or `AT_ONCE`. An email counts in each `CATEGORY` that
+    `FREQUENCY` is the name of the schedule, or `IMMEDIATE`. An email counts in each `CATEGORY` that
     it showed, so categories may add up to more than the total.
     """
 
@@ -109,7 +109,10 @@ def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> 
 def _places(email: Engagement) -> Iterator[tuple[Dimension, str]]:
     schedule = email.key.schedule
     yield Dimension.TOTAL, ""
-    yield Dimension.FREQUENCY, AT_ONCE if kind_of(schedule) is ScheduleKind.IMMEDIATE else schedule
+    yield (
+        Dimension.FREQUENCY,
+        IMMEDIATE if kind_of(schedule) is ScheduleKind.IMMEDIATE else schedule,
+    )
     for category in email.categories or (NOT_KNOWN,):
         yield Dimension.CATEGORY, category
     yield Dimension.LOCALE, email.locale or NOT_KNOWN

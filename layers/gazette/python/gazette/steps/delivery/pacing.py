@@ -24,7 +24,7 @@ from gazette.steps.runs import Changes
 _BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
 """Delay of a requeued run. 900 s is the longest delay of an SQS message."""
 
-_BETWEEN_AT_ONCE = (timedelta(seconds=10), timedelta(seconds=60))
+_BETWEEN_IMMEDIATE = (timedelta(seconds=10), timedelta(seconds=60))
 """The same for an immediate run, which is more urgent and therefore asks more often."""
 
 _WAITING_FOR = {
@@ -34,7 +34,7 @@ _WAITING_FOR = {
 }
 
 _BREAKER_OPEN = (timedelta(seconds=600), timedelta(seconds=900))
-_BREAKER_OPEN_AT_ONCE = (timedelta(seconds=60), timedelta(seconds=300))
+_BREAKER_OPEN_IMMEDIATE = (timedelta(seconds=60), timedelta(seconds=300))
 """The same while the breaker is open: often enough that some run is there for each probe."""
 
 
@@ -82,11 +82,11 @@ def without_permit(run: Run, why: NoPermit, *, now: datetime, random: float) -> 
     changes = Changes()
     if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
         return Ending(Delivery(changes.apply(run, Skip(Reason.DAILY_CAP))), changes.decided)
-    at_once = run.key.is_immediate
+    is_immediate = run.key.is_immediate
     if why is NoPermit.BREAKER_OPEN:
-        soonest, latest = _BREAKER_OPEN_AT_ONCE if at_once else _BREAKER_OPEN
+        soonest, latest = _BREAKER_OPEN_IMMEDIATE if is_immediate else _BREAKER_OPEN
     else:
-        soonest, latest = _BETWEEN_AT_ONCE if at_once else _BETWEEN
+        soonest, latest = _BETWEEN_IMMEDIATE if is_immediate else _BETWEEN
     delay = soonest + (latest - soonest) * random
     if why is NoPermit.DAILY_CAP:
         delay = _BETWEEN[1]
