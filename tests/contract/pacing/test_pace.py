@@ -311,7 +311,7 @@ _numbers = iter(range(1_000_000))
 examples = {"plan": plans, "said": st.lists(asks, min_size=20, max_size=60)}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(**examples)
 def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_permit_is_lost(
     plan: PacePlan, said: list[Ask]

@@ -182,7 +182,7 @@ RUNS = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     run=RUNS,
     bodies=BODIES,
