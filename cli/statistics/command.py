@@ -96,7 +96,7 @@ def statistics(
 
 
 def _unreported(span: Span, found: Statistics, context: StatisticsContext) -> int:
-    """Digests of a batch that were sent and have no row. What goes out at once is no batch's."""
+    """Digests of a batch that were sent and have no row. Immediate emails are in no batch."""
     sent = found.counts[Dimension.TOTAL, "", Measure.SENT]
     immediate = found.counts[Dimension.FREQUENCY, IMMEDIATE, Measure.SENT]
     return max(0, digests_sent(span.since, runs=context.runs) - (sent - immediate))
