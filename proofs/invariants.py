@@ -147,14 +147,17 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
         return why
     if any(_closed(run, stored) for run in runs):
         return "LOST"
-    reader = world.subscribers.get(user_id)
+    return waits_for(world, stored) or "LOST"
+
+
+def waits_for(world: World, stored: StoredEvent) -> str:
+    """What an event waits for that need not come: its reader, or another run of its thread.
+
+    Empty where nothing explains why it waits, or it does not.
+    """
+    reader = world.subscribers.get(stored.event.user_id)
     if not isinstance(reader, Subscriber) or reader.has_left:
         return "waits for a reader who left"
-    return waits_in_a_thread(world, stored) or "LOST"
-
-
-def waits_in_a_thread(world: World, stored: StoredEvent) -> str:
-    """How the last run of its thread ended, which may not have sent it. Empty where that did."""
     chain = world.runs.chain(latest_run(stored.event.user_id, stored.schedule))
     if not (stored.is_immediate and chain and chain[0].status.is_final):
         return ""

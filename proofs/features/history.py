@@ -42,6 +42,9 @@ _BEGINNINGS = (
 _MOMENTS = (-3600, -20, -5, 0, 1, 5, 20, 60, 300, 900, 3600, 6 * 3600, 10 * 3600)
 """Seconds from when digests are due at eight in Berlin."""
 
+_DAYS = (-1, 0, 0, 1, 2, 3, 4)
+"""The first one is a Monday, on which weekly digests are due too."""
+
 _APART = (0, 0, 0, 1, 4, 10, 18, 30, 60, 150, 600, 1500)
 _ANSWERS = (
     (Answer.ACCEPTS,),
@@ -59,8 +62,15 @@ _PAUSES = (0, 0, 2, 25, 50)
 
 _SENDING = (
     *("runs.chain", "events.read", "subscribers.get", "rate_limiter.reserve", "batches.get"),
-    *("deferred_events.defer", "runs.swap", "runs.swap", "runs.swap", "runs.swap_together"),
-    *("suppressions.holds", "mailer.send", "mailer.send", "message.delete", "resend_queue.send"),
+    *("deferred_events.defer", "runs.swap_together", *("runs.swap",) * 6),
+    *(
+        "immediate_rate_limiter.reserve",
+        "suppressions.holds",
+        "mailer.send",
+        "mailer.send",
+        "message.delete",
+        "resend_queue.send",
+    ),
 )
 AIMS = {
     "ingest": (
@@ -75,7 +85,7 @@ AIMS = {
         *("events.holds", "subscribers.set_dormant", "schedules.withdraw", "message.delete"),
     ),
     "generate": _SENDING,
-    "resend": (*_SENDING, "runs.create", "generate_queue.send", "schedules.put"),
+    "resend": _SENDING,
     "feedback": ("runs.get", "runs.swap", "suppressions.add", "subscribers.put", "message.delete"),
     "sweep": ("runs.overdue", "runs.swap", "runs.create", "resend_queue.send", "canary.send"),
     "unsubscribe": ("subscribers.set_status", "schedules.withdraw", "runs.of_user"),
@@ -88,11 +98,12 @@ _HOWS = (*(How.OVERTAKEN,) * 5, *How)
 _HOWS_AT = {
     "events.write": (*(How.HELD_UP,) * 4, How.KILLED_AFTER, How.OVERTAKEN, How.FROZEN),
     "events.store": (How.KILLED_AFTER, How.KILLED_AFTER, How.UNANSWERED, How.OVERTAKEN),
+    "runs.create": (How.HELD_UP, How.HELD_UP, How.KILLED_BEFORE, How.KILLED_AFTER, How.OVERTAKEN),
     "message.delete": (How.KILLED_BEFORE, How.REFUSED, How.HELD_UP),
 }
 """What hurts most at a call; what is stamped before a write may be written much later."""
 
-_SKIPPED = (0, 0, 0, 1, 1, 2, 3, 5, 8)
+_SKIPPED = (0, 0, 0, 0, 0, 1, 1, 2, 4)
 
 
 @dataclass(frozen=True)
@@ -108,7 +119,7 @@ class Deed:
 
 @dataclass(frozen=True)
 class Strike:
-    """What happens to a function at a call of that name, after so many of them.
+    """What happens to a function at a call of that name: the first `since` then, after so many.
 
     Before it, `meanwhile` is done. Where the worker is `overtaken`, everybody else goes on for a
     `pause`, after `is_copied` with another worker that got the same message.
@@ -116,6 +127,7 @@ class Strike:
 
     function: str
     call: str
+    since: timedelta
     after: int
     how: How
     meanwhile: tuple[Deed, ...] = ()
@@ -155,7 +167,7 @@ class _Drawn:
         self._random = random
         self._features = random.sample(_FEATURES, random.randint(1, 5))
         self._busy = [
-            timedelta(days=random.randrange(-1, DAYS - 1), seconds=random.choice(_MOMENTS))
+            timedelta(days=random.choice(_DAYS), seconds=random.choice(_MOMENTS))
             for _ in range(random.randint(1, 4))
         ]
         self._readers = random.choice((READERS, READERS[:1], READERS[:1]))
@@ -164,6 +176,7 @@ class _Drawn:
     def history(self) -> History:
         """All of it."""
         random = self._random
+        deeds = tuple(self._deed() for _ in range(random.randint(6, 24)))
         return History(
             policy=random.choice((Policy.RESEND, *Policy)),
             evidence=random.choice((Evidence.SOON, *Evidence)),
@@ -173,8 +186,8 @@ class _Drawn:
             skews=tuple((name, _seconds(random.choice(_SKEWS))) for name in _SKEWED),
             sunset=timedelta(days=4) if self._has("sign_of_life") else None,
             ends_daily=random.random() < 0.3,
-            deeds=tuple(self._deed() for _ in range(random.randint(6, 24))),
-            strikes=tuple(self._strike() for _ in range(random.randint(0, 12))),
+            deeds=deeds,
+            strikes=tuple(self._strike(deeds) for _ in range(random.randint(0, 12))),
         )
 
     def _has(self, what: str) -> bool:
@@ -185,30 +198,38 @@ class _Drawn:
             return ()
         return tuple(map(_seconds, self._random.choices(_DELAYS, k=5)))
 
-    def _deed(self) -> Deed:
+    def _deed(self, puts: int = 2) -> Deed:
         random = self._random
         feature = random.choice(self._features)
         return Deed(
             random.choice(self._busy) + _seconds(random.choice(_APART)),
-            random.choice(("put", "put", random.choice(feature), random.choice(feature))),
+            random.choice((*("put",) * puts, random.choice(feature), random.choice(feature))),
             random.choice(self._readers),
             random.choice(self._things),
             random.randrange(6),
         )
 
-    def _strike(self) -> Strike:
+    def _strike(self, deeds: tuple[Deed, ...]) -> Strike:
+        """After something was done, or digests came due on that day: there it hurts."""
         random = self._random
+        at = random.choice(deeds).at
         function = random.choice((*AIMS, *("ingest", "generate") * 3, "fanout", "resend"))
         call = random.choice(AIMS[function])
         return Strike(
             function,
             call,
+            random.choice((at, timedelta(days=at.days))),
             random.choice(_SKIPPED),
             random.choice(_HOWS_AT.get(call, _HOWS)),
-            tuple(self._deed() for _ in range(random.randint(0, 2))),
+            self._meanwhile(is_sending=AIMS[function] is _SENDING),
             _seconds(random.choice(_PAUSES)),
             random.random() < 0.3,
         )
+
+    def _meanwhile(self, *, is_sending: bool) -> tuple[Deed, ...]:
+        """Who sends has read what it sends; a new event comes too late for that."""
+        number = self._random.randint(is_sending, 2)
+        return tuple(self._deed(puts=not is_sending) for _ in range(number))
 
 
 def _seconds(seconds: float) -> timedelta:

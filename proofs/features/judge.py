@@ -19,7 +19,7 @@ from proofs.invariants import (
     in_too_many_emails,
     missing,
     unknown_for_ever,
-    waits_in_a_thread,
+    waits_for,
     why_unsent,
 )
 from proofs.prove.life import Life
@@ -102,7 +102,7 @@ def _end_of(life: Life, wanted: Wanted) -> str:
         return "expired"
     if row.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
         return "set aside"
-    return excused(row, life.runs()) or waits_in_a_thread(life.onlooker, row) or "LOST"
+    return excused(row, life.runs()) or waits_for(life.onlooker, row) or "LOST"
 
 
 def _unproven(life: Life, runs: Mapping[RunKey, Run]) -> Iterable[str]:

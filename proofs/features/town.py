@@ -208,10 +208,11 @@ class Town:
                 self.life.say(CreateEvents((amended,)), ban.key)
 
     def retract(self, person: Person, deed: Deed) -> None:
+        """Nothing is stored of it while its reader is erased, so it may come after their return."""
         if wanted := self._one(person, deed):
             wanted.forgone.add("retracted")
-            ban = self._ban("retracted", _shows(wanted))
-            self.life.say(RetractEvent(person.user_id, wanted.event_id), ban.key)
+            key = None if person.erased[0] else self._ban("retracted", _shows(wanted)).key
+            self.life.say(RetractEvent(person.user_id, wanted.event_id), key)
 
     def happen(self, _: Person, deed: Deed) -> None:
         """Something for all followers of one of two entities, or of one and its parent."""
@@ -424,11 +425,11 @@ class Town:
         self._resume_stream()
 
     def cancel(self, _: Person, deed: Deed) -> None:
-        """One of the last batches."""
+        """One of the last two batches."""
         dues = sorted({slot for run in self.life.runs() if (slot := run.slot)})
         if not dues:
             return
-        slot, world = dues[-1 - deed.which % len(dues)], self.life.world
+        slot, world = dues[-1 - deed.which % min(2, len(dues))], self.life.world
         ban = self._ban("cancelled", lambda _, run: run.slot == slot)
         self.life.persist(
             "cancel",

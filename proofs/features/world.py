@@ -45,6 +45,8 @@ class Observed(Life):
         for strike in self._strikes:
             if (strike.function, strike.call) != (function, call):
                 continue
+            if self.clock() < FIRST_DUE + strike.since:
+                continue
             self._passed[strike] += 1
             if self._passed[strike] > strike.after:
                 self._strikes.remove(strike)
