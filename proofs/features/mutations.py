@@ -20,6 +20,8 @@ _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 CAUGHT: Final = {
     "nothing is scheduled for a dormant reader": 10,
     "an erasure deletes the events": 20,
+    "a run waits for an older run that may have been sent": 20,
+    "the sweep queues pending runs again": 30,
     "a dormant reader who resumes has their digests again": 30,
     "a worker that finds another's claim does not send": 50,
     "no digest is due in a pause": 50,
@@ -27,6 +29,7 @@ CAUGHT: Final = {
     "an event that was in two attempts with an unknown outcome is in no third": 100,
     "`resend` applies once only": 150,
     "a redrive of a failed run starts the next run": 400,
+    "a retraction raises the epoch of the open runs": 600,
     "an immediate run is queued even if its event was stored already": 700,
 }
 """Within how many histories a promise is broken without a rule: about twice as many as it took when
