@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -20,6 +21,12 @@ settings.register_profile(
 )
 settings.load_profile("whatever the time")
 """How long an example takes says what else the machine does, and nothing of the code."""
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: the garbage collector need not look through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
