@@ -98,8 +98,8 @@ COUNTED = (
             "gazette-{stage}-generate (field expired); `gazette explain USER --stage {stage}` "
             "says what held a reader's digests up. Check whether a category is held (`gazette "
             "sending status --stage {stage}`) and whether the daily cap is too small (`gazette "
-            "batch show --stage {stage}`). Expired events are not sent any more; services may "
-            "put them again. See docs/runbook.md#events-expiring."
+            "batch list --stage {stage}` names the slots). Expired events are not sent any more; "
+            "services may put them again. See docs/runbook.md#events-expiring."
         ),
     ),
     Counted(

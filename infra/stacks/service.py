@@ -58,6 +58,9 @@ from infra.topology import (
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
+_UNDELIVERED = "#undelivered-not-empty-feedback-undelivered-not-empty-ticks-undelivered-not-empty"
+"""The section of the runbook on what could not be handed to a queue or a function."""
+
 
 class ServiceStack(Stack):
     """Everything but data. It can be deleted and deployed again once its queues are empty."""
@@ -261,9 +264,11 @@ class ServiceStack(Stack):
         never reached it.
         https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
         """
-        undelivered = self._undelivered(
+        undelivered = self._watched(
             "ticks-undelivered",
-            "The functions fanout or sweep could not process some ticks of the clock.",
+            "The functions fanout or sweep could not process some ticks of the clock. What to do: "
+            "check the logs of both functions; then empty the queue: the next tick makes up for "
+            f"them. See docs/runbook.md{_UNDELIVERED}.",
         )
         for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):
             step.function.configure_async_invoke(on_failure=SqsDestination(undelivered))
@@ -287,7 +292,7 @@ class ServiceStack(Stack):
             name,
             f"{what_happened} What to do: check the queue's policy and the function's log; then "
             f"run `gazette dlq redrive {name} --stage {self._stage.name}`. See docs/runbook.md"
-            "#undelivered-not-empty-feedback-undelivered-not-empty-ticks-undelivered-not-empty.",
+            f"{_UNDELIVERED}.",
         )
 
     def _watched(self, name: str, meaning: str) -> WatchedQueue:
