@@ -27,6 +27,7 @@ CAUGHT: Final = {
     "no digest is due in a pause": 50,
     "evidence moves any status to sent": 100,
     "an event that was in two attempts with an unknown outcome is in no third": 100,
+    "an event that may have been sent is not moved": 150,
     "`resend` applies once only": 150,
     "a redrive of a failed run starts the next run": 400,
     "a retraction raises the epoch of the open runs": 600,

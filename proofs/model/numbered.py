@@ -55,8 +55,19 @@ def is_as_read(read: int, stored: int) -> bool:
     )
 
 
+def decided(read: int, stored: int, signal: Signal) -> int | None:
+    """As `store` of steps/runs.py does it: what is stored then, and None for Overtaken.
+
+    A run that ignores the signal, as it was read, is not written at all.
+    """
+    after = moved(read, signal)
+    if after is None:
+        return read
+    return after if is_as_read(read, stored) or stored == after else None
+
+
 def applied(read: int, stored: int, signal: Signal) -> tuple[int, int]:
-    """As steps/runs.py does it: what is stored then, and what the caller is told.
+    """As `apply` of steps/runs.py does it: what is stored then, and what the caller is told.
 
     The repetitions after a conflict are one step: what is read in between changes nothing.
     """

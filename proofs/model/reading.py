@@ -12,6 +12,7 @@ from gazette.domain.delivery.signals import Cancel, DeadlinePassed, GiveUp, Sign
 from proofs.model.numbered import (
     applied,
     claimed_up_to,
+    decided,
     events_in,
     given_up_to,
     is_carried,
@@ -166,7 +167,11 @@ def _settle(state: State, w: int, setup: Setup) -> Iterator[Step]:
     if is_overdue and not setup.holds(Rule.OVERDUE_ATTEMPT) and not is_final(state.runs[index]):
         read = state.runs[index]
         signal = DeadlinePassed(run_of(read).attempt)
-    stored, told = applied(read, state.runs[index], signal)
+    told = decided(read, state.runs[index], signal)
+    if told is None:
+        yield ("worker {} is overtaken before it settles run {}", w, index), idle(state, w)
+        return
+    stored = state.runs[index] if told == read else told
     after = state._replace(runs=replaced(state.runs, index, stored))
     worker = worker._replace(chain=replaced(worker.chain, position, told))
     words = "finds run {} overdue" if is_overdue else "cancels run {} as superseded"
@@ -242,11 +247,24 @@ def _end(state: State, w: int) -> Step:
     index = worker.run
     runs = list(state.runs)
     first = index - len(worker.chain) + 1
+    overtaken = ("worker {} is overtaken before it ends run {}", w, index)
     if worker.outcome == "empty":
         for position, read in enumerate(worker.chain[:-1]):
-            if is_to_be_carried(read, worker.since):
-                runs[first + position], _ = applied(read, runs[first + position], GiveUp())
-    runs[index], told = applied(worker.chain[-1], runs[index], _ENDS[worker.outcome])
+            if not is_to_be_carried(read, worker.since):
+                continue
+            given_up = decided(read, runs[first + position], GiveUp())
+            if given_up is None:
+                return overtaken, idle(state, w)._replace(runs=tuple(runs))
+            if given_up != read:
+                runs[first + position] = given_up
+    own, signal = worker.chain[-1], _ENDS[worker.outcome]
+    if worker.outcome == "batch_cancelled":
+        runs[index], told = applied(own, runs[index], signal)
+    else:
+        found = decided(own, runs[index], signal)
+        if found is None:
+            return overtaken, idle(state, w)._replace(runs=tuple(runs))
+        runs[index] = told = found
     after = idle(state, w)._replace(runs=tuple(runs))
     if is_final(told):
         after = unqueued(after, index)

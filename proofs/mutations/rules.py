@@ -89,6 +89,26 @@ RULES: Final = (
         "::test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release",
     ),
     Mutation(
+        "what was decided on an older read is not stored",
+        "steps/runs.py",
+        "        if runs.swap(before, after) != after:\n",
+        "        if not runs.swap(before, after):\n",
+        "tests/unit/delivery/test_deliver.py"
+        "::test_an_older_run_that_is_sent_while_it_is_being_settled_closes_its_window",
+    ),
+    Mutation(
+        "a run that takes over is stored before the other ends",
+        "steps/delivery/deliver.py",
+        "    if ending.starts:\n"
+        "        run = context.runs.create(run)\n"
+        "    store(ending.changes, runs=context.runs)\n",
+        "    store(ending.changes, runs=context.runs)\n"
+        "    if ending.starts:\n"
+        "        run = context.runs.create(run)\n",
+        "tests/unit/routing/test_immediate.py"
+        "::test_a_crash_while_one_run_starts_behind_another_loses_nothing",
+    ),
+    Mutation(
         "the client of SES makes one attempt",
         "adapters/mail/ses.py",
         '            retries={"total_max_attempts": 1, "mode": "standard"},\n',

@@ -10,7 +10,7 @@ import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedAccount, RefusedForNow, SendOutcome, Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.model import RunKey
+from gazette.domain.model import RunKey, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
@@ -399,3 +399,36 @@ def test_a_delivery_that_broke_off_anywhere_is_never_repeated() -> None:
         else:
             assert world.runs.rows[FIRST].status is Status.UNKNOWN, where
             assert calls <= 1, where
+
+
+def behind_a_sent_run() -> World:
+    """A run whose event lies behind the window of a later run that was sent."""
+    world = World()
+    world.choose(at=NOW - DAY, comment=Frequency.IMMEDIATE)
+    world.create(an_event("e1", entity_id="post1", occurred_at=world.clock()))
+    (run,) = world.runs.rows.values()
+    world.generate_queue.sent.clear()
+    later = replace(
+        run,
+        key=replace(run.key, sequence=run.key.sequence + 30),
+        status=Status.SENT,
+        reason=Reason.ACCEPTED,
+        attempt=1,
+        window=Window(NOW - DAY, world.clock() - A_SECOND),
+    )
+    world.runs.create(later)
+    world.clock.pass_time(minutes=2)
+    return world
+
+
+def test_a_crash_while_one_run_starts_behind_another_loses_nothing() -> None:
+    def earlier(world: World) -> RunKey:
+        return min(world.runs.rows, key=lambda key: key.sequence)
+
+    for world, where in crashes(behind_a_sent_run, lambda world: world.generate(earlier(world))):
+        world.generate(earlier(world))
+        for _ in range(4):
+            world.clock.pass_time(hours=2)
+            world.sweep()
+            world.deliver_queued()
+        assert [email.lines for email in world.emails()] == [("post1: 1",)], where

@@ -40,7 +40,8 @@ class Redrive(StrEnum):
 class Forecast:
     """What a redrive of one dead letter would do now.
 
-    `run`: as it would be after the redrive; None if there is no such run. For a failed run, the run
+    `run`: as it would be after the redrive, or before the claim if it is sent; None if there is no
+    such run. For a failed run, the run
     that sends its events or has sent them, if there is one. `waiting_for` and `again_at`: what a
     waiting run waits for, and when it is tried again. `reason`: why nothing is started for a reader
     who gets no email.
