@@ -196,7 +196,7 @@ def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the
     assert "runs\tcancelled\tbatch_cancelled\t" in shown
     assert "rate\tat most 400 emails a second" in shown
     told = deployed.gazette("explain", "kim")
-    assert "somebody cancelled the batch of its slot" in told
+    assert "an operator cancelled the batch of its slot" in told
 
     deployed.tick(due + timedelta(days=1))
     assert len(deployed.inbox("kim")) == 1
