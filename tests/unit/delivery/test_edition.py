@@ -11,6 +11,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.runs import raise_epochs
 
 from tests.builders import NOW, a_subscriber, an_event
 from tests.fakes import FakeRenderer
@@ -99,3 +100,17 @@ def test_what_is_put_again_comes_back_once_it_can_be_shown() -> None:
     assert world.waiting()["e1"] == DAILY
     world.send_everything()
     assert [line for email in world.emails() for line in email.lines].count("post1: 1") == 1
+
+
+def test_a_stop_between_two_exclusions_hides_none_of_them_from_the_count() -> None:
+    world = a_world(Choking({"poison", "venom"}))
+    strikes = iter([False, True])
+
+    def stop() -> None:
+        if next(strikes, False):
+            raise_epochs([world.runs.rows[KEY]], runs=world.runs)
+
+    with world.meanwhile("deferred_events.exclude", stop, before=True, times=2):
+        done = world.deliver(KEY)
+    assert done
+    assert (done.run.status, done.excluded) == (Status.SENT, 2)

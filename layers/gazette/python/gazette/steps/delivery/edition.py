@@ -85,8 +85,10 @@ def edit(
                 since = context.deferred_events.exclude(
                     event, run, str(why), for_good=event.id in may_have_been_sent
                 )
-                if since is None:
+                if since is None and not excluded:
                     raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why
+                if since is None:
+                    break  # the caller reads everything again, and counts these
                 run, excluded = since, excluded + 1
         if not excluded:
             raise
