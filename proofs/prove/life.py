@@ -340,8 +340,13 @@ class Life:
         self.put_event(delivery_event)
 
     def put_event(self, event: DeliveryEvent, done: tuple[str, str] | None = None) -> None:
-        """The provider puts an event on the feedback queue; `done` as in `say`."""
-        self.delivery_events.append(event)
+        """The provider puts an event on the feedback queue; `done` as in `say`.
+
+        One that comes before the attempt that it names was claimed settles nothing (rule 8).
+        """
+        run = self.onlooker.runs.get(event.run) if event.run else None
+        if run and run.knows(event.attempt):
+            self.delivery_events.append(event)
         self.queues["feedback"].put(BusMessage(event, done))
 
     def _tell_now(self, delivery_event: DeliveryEvent) -> None:
