@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from datetime import timedelta
 from random import Random
 
+from gazette.adapters.aws.queues import decode_shard, encode_shard
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY
 from gazette.domain.ports.queues import QueuedRun, Shard
@@ -103,7 +104,13 @@ class Town:
         done: Counter[str] = Counter()
         for shard in shard_queue.sent:
             with ledger.weighing() if weighs and shard.number == _WEIGHED else nullcontext():
-                ended = fan_out(shard, context=context, shard_queue=asked, time_left=_all_the_time)
+                ended = fan_out(
+                    encode_shard(shard).body,
+                    _all_the_time,
+                    decode=decode_shard,
+                    context=context,
+                    shard_queue=asked,
+                )
             done.update(_counts(ended))
         return done
 

@@ -275,13 +275,13 @@ class World:
         """One message on the ingest queue."""
         return ingest(
             body,
+            lambda: self.time_left(),
             decode=decode,
             activities=self.activities,
             suppressions=self.suppressions,
             followers_queue=self.followers_queue,
             quarantine=self.quarantine,
             context=self.context,
-            time_left=lambda: self.time_left(),
         )
 
     def choose(
@@ -405,13 +405,15 @@ class World:
 
     def deliver(self, key: RunKey) -> Delivery | None:
         """Deliver a run."""
-        return deliver(key, context=self.delivery_context(), time_left=lambda: self.time_left())
+        return deliver(key, lambda: self.time_left(), context=self.delivery_context())
 
     def generate(self, key: RunKey) -> Run | None:
         """One message on the generate queue."""
         done = generate(
-            key,
-            deliver=self.deliver,
+            "the body",
+            lambda: self.time_left(),
+            decode=lambda _: key,
+            deliver=lambda found, _: self.deliver(found),
             stop_suppressed=self.stop_if_suppressed,
             generate_queue=self.generate_queue,
             resend_queue=self.resend_queue,
@@ -580,7 +582,9 @@ class World:
     def fan_out_shard(self, shard: Shard) -> FannedOut:
         """One message on the queue of fan-out."""
         return fan_out(
-            shard,
+            "the body",
+            lambda: self.time_left(),
+            decode=lambda _: shard,
             context=FanoutContext(
                 subscribers=self.subscribers,
                 schedules=self.schedules,
@@ -598,7 +602,6 @@ class World:
                 ),
             ),
             shard_queue=self.shard_queue,
-            time_left=lambda: self.time_left(),
         )
 
     def send_digest(self, name: str = DAILY, user_id: str = "ann") -> None:

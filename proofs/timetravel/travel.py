@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
+from gazette.adapters.aws.queues import decode_shard, encode_shard
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.queues import QueuedRun, Shard
@@ -157,10 +158,11 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
             for _ in range(_times_delivered(random)):
                 left = iter(range(random.choice((5, 10_000)), 0, -1))
                 fan_out(
-                    shard,
+                    encode_shard(shard).body,
+                    lambda left=left: timedelta(seconds=30 * next(left, 0)),  # type: ignore[misc]
+                    decode=decode_shard,
                     context=fanout,
                     shard_queue=shards,
-                    time_left=lambda left=left: timedelta(seconds=30 * next(left, 0)),  # type: ignore[misc]
                 )
     missing = doubled = wrong_hour = occurrences = 0
     for (user_id, _), schedule in schedules.rows.items():

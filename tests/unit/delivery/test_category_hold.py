@@ -136,7 +136,7 @@ def test_where_another_worker_claims_first_nothing_is_deferred() -> None:
     other = replace(world.delivery_context(), held_categories=FakeCategoryHolds().names)
 
     def unknowing() -> None:
-        deliver(KEY, context=other, time_left=lambda: timedelta(seconds=60))
+        deliver(KEY, lambda: timedelta(seconds=60), context=other)
 
     with world.meanwhile("deferred_events.defer", unknowing, before=True):
         world.generate(KEY)

@@ -31,17 +31,13 @@ def build_tick() -> Callable[[datetime], int]:
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     shard_queue = SqsQueue(boto3.client("sqs"), settings.shard_queue_url, encode_shard)
-
-    def run(time: datetime) -> int:
-        return tick(
-            time,
-            batches=batches,
-            shard_queue=shard_queue,
-            shards=settings.shards,
-            lookback=settings.lookback_slots,
-        )
-
-    return run
+    return partial(
+        tick,
+        batches=batches,
+        shard_queue=shard_queue,
+        shards=settings.shards,
+        lookback=settings.lookback_slots,
+    )
 
 
 @cache
@@ -66,13 +62,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
         random=random.random,
         limits=_limits(settings),
     )
-
-    def run(body: str, time_left: TimeLeft) -> FannedOut:
-        return fan_out(
-            decode_shard(body), context=context, shard_queue=shard_queue, time_left=time_left
-        )
-
-    return run
+    return partial(fan_out, decode=decode_shard, context=context, shard_queue=shard_queue)
 
 
 def _batches(settings: FanoutSettings) -> DynamoBatches:

@@ -32,15 +32,12 @@ def build() -> Callable[[str, TimeLeft], Delivery | None]:
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=context.runs,
     )
-
-    def run(body: str, time_left: TimeLeft) -> Delivery | None:
-        return generate(
-            decode_run_key(body),
-            deliver=partial(deliver, context=context, time_left=time_left),
-            stop_suppressed=lambda user_id: stop(context.subscribers.get(user_id)),
-            generate_queue=generate_queue,
-            resend_queue=resend_queue,
-            clock=now,
-        )
-
-    return run
+    return partial(
+        generate,
+        decode=decode_run_key,
+        deliver=partial(deliver, context=context),
+        stop_suppressed=lambda user_id: stop(context.subscribers.get(user_id)),
+        generate_queue=generate_queue,
+        resend_queue=resend_queue,
+        clock=now,
+    )

@@ -22,7 +22,7 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     settings = IngestSettings.from_env()
     announce(settings)
     sqs = boto3.client("sqs")
-    run = partial(
+    return partial(
         ingest,
         decode=decode,
         activities=activities(settings),
@@ -31,4 +31,3 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
         context=routing_context(settings, sqs),
     )
-    return lambda body, time_left: run(body, time_left=time_left)

@@ -1,8 +1,8 @@
 """The real clock."""
 
 from datetime import UTC, datetime
+from functools import partial
 
+from gazette.domain.ports.clock import Clock
 
-def now() -> datetime:
-    """Return the present instant, in UTC."""
-    return datetime.now(UTC)
+now: Clock = partial(datetime.now, UTC)

@@ -73,7 +73,7 @@ class _Claimed:
     rendered: _Rendered
 
 
-def deliver(key: RunKey, *, context: DeliveryContext, time_left: TimeLeft) -> Delivery | None:
+def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> Delivery | None:
     """End the run, or say when to try again. Returns None if there is no such run.
 
     Reading, grouping, ranking and rendering come first; then claim, send and commit, so that the

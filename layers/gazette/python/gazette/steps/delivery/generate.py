@@ -5,15 +5,17 @@ from datetime import timedelta
 
 from gazette.domain.delivery.run import Reason
 from gazette.domain.model import RunKey
-from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue
 from gazette.steps.delivery.types import Delivery
 
 
 def generate(
-    key: RunKey,
+    body: str,
+    time_left: TimeLeft,
     *,
-    deliver: Callable[[RunKey], Delivery | None],
+    decode: Callable[[str], RunKey],
+    deliver: Callable[[RunKey, TimeLeft], Delivery | None],
     stop_suppressed: Callable[[str], object],
     generate_queue: RunQueue,
     resend_queue: RunQueue,
@@ -23,10 +25,11 @@ def generate(
 
     A run that has to wait gets a new message before this one is deleted: returning this one would
     use up its receives, and a long wait would end in the dead letters. Raises NotYet if this
-    message itself must be kept. `stop_suppressed` gets the user id of a reader whose address is
-    suppressed, so that no digest is scheduled for them.
+    message itself must be kept. `decode` raises InvalidEvent. `stop_suppressed` gets the user id of
+    a reader whose address is suppressed, so that no digest is scheduled for them.
     """
-    done = deliver(key)
+    key = decode(body)
+    done = deliver(key, time_left)
     if done is None:
         return None
     if done.again_at:

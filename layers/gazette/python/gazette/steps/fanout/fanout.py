@@ -90,9 +90,14 @@ def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) ->
 
 
 def fan_out(
-    shard: Shard, *, context: FanoutContext, shard_queue: ShardQueue, time_left: TimeLeft
+    body: str,
+    time_left: TimeLeft,
+    *,
+    decode: Callable[[str], Shard],
+    context: FanoutContext,
+    shard_queue: ShardQueue,
 ) -> FannedOut:
-    """Start every run that is due in the shard's slots, page by page, in constant memory.
+    """Start every run that is due in a shard's slots, page by page, in constant memory.
 
     For ten schedules at a time: create the run rows if absent, queue the runs that have not ended
     in one call, then advance the schedules past every missed occurrence to a future one. After a
@@ -100,8 +105,10 @@ def fan_out(
     late, the run ends here and no message is queued. At the end the shard's checkpoint moves. If
     the invocation runs out of time, the checkpoint moves to the last finished slot, and another
     message continues. A schedule with an unreadable row stays where it is, and its slot is
-    remembered; all others continue (rule 20).
+    remembered; all others continue (rule 20). `decode` reads the shard from the body of a message,
+    and raises InvalidEvent.
     """
+    shard = decode(body)
     begin = cache(context.batches.begin)
     behind = _Behind(shard.number, context.batches)
     done: Counter[str] = Counter()

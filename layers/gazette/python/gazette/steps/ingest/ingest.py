@@ -34,6 +34,7 @@ from gazette.steps.time_budget import require_time
 
 def ingest(
     body: str,
+    time_left: TimeLeft,
     *,
     decode: Callable[[str], Command],
     activities: Activities,
@@ -41,7 +42,6 @@ def ingest(
     followers_queue: FollowersQueue,
     quarantine: Quarantine,
     context: RoutingContext,
-    time_left: TimeLeft,
 ) -> list[Outcome]:
     """Apply one message; returns its outcome, or one outcome for each event of a list.
 
