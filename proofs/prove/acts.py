@@ -203,13 +203,15 @@ def complain(life: Life) -> None:
 def accuse(event: DeliveryEvent) -> Act:
     """A bounce or complaint about the first email that Ann got, as soon as there is one.
 
-    What names no recipient is worked off in vain, until an operator throws it away.
+    In a world in which none goes out there is nothing to accuse. What names no recipient is worked
+    off in vain, until an operator throws it away.
     """
 
     def act(life: Life) -> None:
         first = next((each for each in life.provider.taken if each.key.user_id == "ann"), None)
         if first is None:
-            life.at(life.clock() + timedelta(hours=1), lambda: act(life))
+            if life.clock() < FIRST_DUE + timedelta(days=life.scenario.days):
+                life.at(life.clock() + timedelta(hours=1), lambda: act(life))
             return
         accused = replace(event, run=first.key, attempt=first.attempt, sent_at=first.at)
         life.put_event(accused, (LEFT, "ann") if accused.fault else None)

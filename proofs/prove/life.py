@@ -123,7 +123,6 @@ class Life:
         self._numbers = count()
         self._counts_from = FIRST_DUE + scenario.counted_from
         self._swept_at = self._ticked_at = self.clock()
-        self._deliveries = 0
         self._until = FIRST_DUE + _DAY * (scenario.days + scenario.settling)
 
     # What others ask for.

@@ -168,8 +168,15 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
 
 
 def _judge_feedback(life: Life, verdict: Verdict) -> None:
-    """Each delivery event settled its run, stopped its recipient, and was counted once."""
+    """Each delivery event settled its run, stopped its recipient, and was counted once.
+
+    Each strike on a feedback worker may lose one count for each category of an email: after a death
+    nobody counts, and a bounce that comes before its email was counted as sent does not count.
+    """
     runs = {run.key: run for run in life.runs()}
+    may_miss = sum(
+        how is not None and name == "feedback" for _, name, _, _, how in life.calls.story
+    )
     counted = {mark: set[RunKey]() for mark in Mark}
     for event in life.delivery_events:
         run = runs.get(event.run) if event.run else None
@@ -184,8 +191,10 @@ def _judge_feedback(life: Life, verdict: Verdict) -> None:
     for category in ("comment", "like"):
         stats = life.onlooker.category_stats.since(category, FIRST_DUE - timedelta(days=1))
         for mark, of in counted.items():
-            if (number := getattr(stats, mark.value)) > len(of):
-                verdict.violations.append(f"{number} {mark} of {category}, and {len(of)} were")
+            number = getattr(stats, mark.value)
+            right = sum(category in runs[key].categories for key in of)
+            if not right - may_miss <= number <= right:
+                verdict.violations.append(f"{number} {mark} of {category}, and {right} were")
 
 
 def _is_stopped(life: Life, user_id: str, address: str) -> bool:
