@@ -166,7 +166,7 @@ RULES: Final = (
         "an amendment makes claims on an older read fail",
         "steps/routing/route.py",
         "            raise_epochs_under(found.schedule, event.user_id, context=context)\n"
-        "            if there := restamp_if_late(replace(found, event=event), context=context):\n",
+        "            if there := _restamp_if_late(replace(found, event=event), context=context):\n",
         "            if there := replace(found, event=event):\n",
         "tests/unit/ingest/test_retracting.py::test_an_amendment_is_in_the_email_until_the_claim",
     ),

@@ -636,8 +636,8 @@ PREVENTED: Final = (
     Mutation(
         "a repeated message checks the old stamp too",
         "steps/routing/route.py",
-        "    there = restamp_if_late(found, context=context)\n",
-        "    there = restamp_if_late(found, context=context) if stored else found\n",
+        "    there = _restamp_if_late(found, context=context)\n",
+        "    there = _restamp_if_late(found, context=context) if stored else found\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
         "x",
@@ -645,7 +645,7 @@ PREVENTED: Final = (
     Mutation(
         "an amendment checks the stamp too",
         "steps/routing/route.py",
-        "            if there := restamp_if_late(replace(found, event=event), context=context):\n",
+        "            if there := _restamp_if_late(replace(found, event=event), context=context):\n",
         "            if there := replace(found, event=event):\n",
         "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
         "x",

@@ -17,20 +17,15 @@ from gazette.steps.runs import raise_epochs
 _IN_TIME = timedelta(minutes=1)
 
 
-def restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
+def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
     """Give an event a new storage time if a window closed over it without sending it (rule 14).
 
-    Call it after writing an event, and after finding it written when a message is delivered again:
-    the writer may have paused between taking the time and writing, or have died afterwards. Within
-    the settle lag no window closes, so nothing is read. Returns the event as stored now, or None
-    if it was removed. Raises NotYet if its runs keep changing.
+    Call it after writing an event, and after finding it written when a message is delivered again,
+    if the write bound has passed: the writer may have paused between taking the time and writing,
+    or have died afterwards. Returns the event as stored now, or None if it was removed. Raises
+    NotYet if its runs keep changing.
     """
     user_id, name = stored.event.user_id, stored.schedule
-    if (
-        kind_of(name) is ScheduleKind.UNSENT
-        or context.clock() - stored.stored_at <= context.write_bound
-    ):
-        return stored
     is_told = False
     for _ in ATTEMPTS:
         schedule, chain = schedule_and_runs(user_id, name, context=context, since=stored.stored_at)

@@ -26,7 +26,7 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediate
-from gazette.steps.routing.late_writes import restamp_if_late
+from gazette.steps.routing.late_writes import restamp_if_passed_over
 from gazette.steps.routing.move import extend, move, raise_epochs_under, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import ensure_schedule
@@ -159,7 +159,7 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
             break
         if context.events.amend(found, event):
             raise_epochs_under(found.schedule, event.user_id, context=context)
-            if there := restamp_if_late(replace(found, event=event), context=context):
+            if there := _restamp_if_late(replace(found, event=event), context=context):
                 _settle(there, target, inputs, context)
             return Outcome.AMENDED
         _, found = context.events.store(event, target.schedule, target.recurrence)
@@ -167,10 +167,22 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
         return Outcome.RETRACTED
     if found.event == event and event.amended_at and not stored:
         raise_epochs_under(found.schedule, event.user_id, context=context)
-    there = restamp_if_late(found, context=context)
+    there = _restamp_if_late(found, context=context)
     if there and there.event == event:
         _settle(there, target, inputs, context)
     return Outcome.STORED if stored else Outcome.DUPLICATE
+
+
+def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
+    """Look for a window that passed over the event, if its write may have been late (rule 14).
+
+    Within the write bound no window closes over it. Returns it as stored now; None if it was
+    removed.
+    """
+    is_late = context.clock() - stored.stored_at > context.write_bound
+    if is_late and kind_of(stored.schedule) is not ScheduleKind.UNSENT:
+        return restamp_if_passed_over(stored, context=context)
+    return stored
 
 
 def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext) -> None:
