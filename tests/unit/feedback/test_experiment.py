@@ -28,12 +28,8 @@ def running(name: str = "subject", **weights: int) -> Experiment:
     return experiment(name, {int(key[1:]): weight for key, weight in weights.items()}, NOW)
 
 
-def shares(some: Experiment | None) -> Counter[int]:
+def shares(some: Experiment) -> Counter[int]:
     return Counter(variant_of(reader, some).variation for reader in READERS)
-
-
-def test_without_an_experiment_everybody_gets_the_first() -> None:
-    assert variant_of("ann", None) == Variant(1, "")
 
 
 def test_each_variation_has_its_share() -> None:
@@ -88,9 +84,14 @@ def test_what_cannot_be_run_is_said(name: str, weights: dict[int, int], said: st
         experiment(name, weights, NOW)
 
 
-def test_the_run_remembers_what_was_sent() -> None:
+@pytest.mark.parametrize(
+    ("experiments", "variant"), [([running(v2=1)], Variant(2, "subject")), ([], Variant(1, ""))]
+)
+def test_the_run_remembers_what_was_sent(experiments: list[Experiment], variant: Variant) -> None:
+    """Without an experiment everybody gets the first variation."""
     world = World()
-    world.experiments.start(running(v2=1))
+    for each in experiments:
+        world.experiments.start(each)
     world.subscribers.put(a_subscriber(), replacing=None)
     key = RunKey("ann", DAILY, 1)
     world.runs.create(Run(key, NOW, NOW))
@@ -98,7 +99,7 @@ def test_the_run_remembers_what_was_sent() -> None:
     world.clock.pass_time(minutes=1)
     run = world.generate(key)
     assert run
-    assert (run.status, run.variant) == (Status.SENT, Variant(2, "subject"))
+    assert (run.status, run.variant) == (Status.SENT, variant)
 
 
 def test_a_variation_may_rank_otherwise() -> None:

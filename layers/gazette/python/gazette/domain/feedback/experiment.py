@@ -66,14 +66,12 @@ def experiment(name: str, weights: Mapping[int, int], since: datetime) -> Experi
     return Experiment(name, tuple(sorted(weights.items())), since)
 
 
-def variant_of(user_id: str, running: Experiment | None) -> Variant:
+def variant_of(user_id: str, running: Experiment) -> Variant:
     """The variant of a reader, which depends only on the experiment's name and weights.
 
     Readers are ordered by a hash, and each variation has a range of it. So a changed weight moves
     only the readers between the old and the new end of a range.
     """
-    if running is None:
-        return DEFAULT_VARIANT
     digest = hashlib.sha256(f"{running.name}\n{user_id}".encode()).digest()
     place = int.from_bytes(digest[:8]) * sum(weight for _, weight in running.weights) >> 64
     for variation, weight in running.weights:

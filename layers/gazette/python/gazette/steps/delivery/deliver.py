@@ -19,7 +19,7 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import NotYet, Overtaken, Unavailable
-from gazette.domain.feedback.experiment import Variant, variant_of
+from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import Edition, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
@@ -138,7 +138,8 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
     """
     while isinstance(prepared := _prepare(key, context), Prepared):
         links = context.link_maker.links(key)
-        variant = variant_of(key.user_id, context.editing.experiment())
+        running = context.editing.experiment()
+        variant = variant_of(key.user_id, running) if running else DEFAULT_VARIANT
         edition = edit(
             prepared.run,
             prepared.sent,
