@@ -20,8 +20,8 @@ from gazette.domain.delivery.pace import (
 )
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
-from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent, Mark
+from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold
 from gazette.domain.identity import run_id, shard_of
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.ports.clock import Clock

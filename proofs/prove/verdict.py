@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy
-from gazette.domain.feedback.reputation import Mark, mark_of
+from gazette.domain.feedback.delivery_events import Mark, mark_of
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import readable

@@ -27,8 +27,8 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.delivery.pace import PacePlan, Quota
 from gazette.domain.delivery.run import BEGINNING, Status
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.feedback.delivery_events import EngagementEvent
-from gazette.domain.feedback.reputation import Mark, category_hold
+from gazette.domain.feedback.delivery_events import EngagementEvent, Mark
+from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Window
 from gazette.domain.scheduling.calendar import slot_of

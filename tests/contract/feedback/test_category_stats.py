@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
-from gazette.domain.feedback.reputation import SPAN, CategoryCounts, Mark
+from gazette.domain.feedback.delivery_events import Mark
+from gazette.domain.feedback.reputation import SPAN, CategoryCounts
 from gazette.domain.ports.ledgers import CategoryStats
 
 from tests.builders import NOW

@@ -5,13 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
-from gazette.domain.feedback.reputation import (
-    SPAN,
-    CategoryCounts,
-    CategoryHold,
-    Mark,
-    category_hold,
-)
+from gazette.domain.feedback.delivery_events import Mark
+from gazette.domain.feedback.reputation import SPAN, CategoryCounts, CategoryHold, category_hold
 from gazette.settings import FeedbackSettings, GenerateSettings
 
 from tests.builders import NOW

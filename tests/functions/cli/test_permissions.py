@@ -15,7 +15,8 @@ from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.domain.delivery.run import Status
-from gazette.domain.feedback.reputation import Mark, category_hold
+from gazette.domain.feedback.delivery_events import Mark
+from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.kinds import immediate_schedule

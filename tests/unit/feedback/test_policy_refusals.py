@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.delivery.run import Status
-from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault
-from gazette.domain.feedback.reputation import mark_of
+from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault, mark_of
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus

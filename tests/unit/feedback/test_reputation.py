@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
-from gazette.domain.feedback.reputation import (
-    CategoryCounts,
+from gazette.domain.feedback.delivery_events import (
+    DeliveryEvent,
+    DeliveryEventType,
+    Fault,
     Mark,
-    category_hold,
-    hold_reason,
     mark_of,
 )
+from gazette.domain.feedback.reputation import CategoryCounts, category_hold, hold_reason
 
 from tests.builders import KEY, NOW, a_bounce, a_complaint
 

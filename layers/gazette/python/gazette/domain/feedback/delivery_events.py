@@ -1,4 +1,4 @@
-"""Delivery events from the provider, and the engagement that is stored for an email. Pure."""
+"""Delivery events from the provider: what each means, and what is stored of it. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -127,6 +127,37 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
     if event.type in AGAINST_RECIPIENT and event.fault is None:
         return None
     return EngagementEvent(event.type.value)
+
+
+class Mark(StrEnum):
+    """What is counted of an email. `BOUNCED`: hard bounces only."""
+
+    SENT = "sent"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+
+
+def mark_of(event: DeliveryEvent) -> Mark | None:
+    """What a delivery event counts as; None if it does not count.
+
+    A bounce or complaint because of the account's suppression list does not count: SES did not
+    try to send, and does not count it either.
+    https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
+
+    Nor does a refusal by policy: it concerns the sender's domain, which all categories share.
+    Holding a category would not help, and would hide the problem; it has its own alarm.
+    """
+    if event.type is DeliveryEventType.SENT:
+        return Mark.SENT
+    if event.unsent:
+        return None
+    match event.fault:
+        case Fault.HARD:
+            return Mark.BOUNCED
+        case Fault.COMPLAINT:
+            return Mark.COMPLAINED
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,6 @@ https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
-
-from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 
 MOST_BOUNCES = 0.05
 MOST_COMPLAINTS = 0.001
@@ -21,14 +18,6 @@ SPAN = timedelta(days=7)
 """The period of the rates: long enough for complaints, which come days later."""
 
 _LONGEST_WHY = 200
-
-
-class Mark(StrEnum):
-    """What is counted of an email. `BOUNCED`: hard bounces only."""
-
-    SENT = "sent"
-    BOUNCED = "bounced"
-    COMPLAINED = "complained"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +47,6 @@ def category_hold(
 ) -> CategoryHold:
     """A hold, with `why` cut to 200 characters."""
     return CategoryHold(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
-
-
-def mark_of(event: DeliveryEvent) -> Mark | None:
-    """What a delivery event counts as; None if it does not count.
-
-    A bounce or complaint because of the account's suppression list does not count: SES did not
-    try to send, and does not count it either.
-    https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
-
-    Nor does a refusal by policy: it concerns the sender's domain, which all categories share.
-    Holding a category would not help, and would hide the problem; it has its own alarm.
-    """
-    if event.type is DeliveryEventType.SENT:
-        return Mark.SENT
-    if event.unsent:
-        return None
-    match event.fault:
-        case Fault.HARD:
-            return Mark.BOUNCED
-        case Fault.COMPLAINT:
-            return Mark.COMPLAINED
-        case _:
-            return None
 
 
 def hold_reason(counts: CategoryCounts) -> str:

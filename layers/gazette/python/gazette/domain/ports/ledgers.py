@@ -13,8 +13,8 @@ from typing import Protocol
 from gazette.domain.delivery.batch import Batch, BatchRun
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
-from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold, Mark
+from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent, Mark
+from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold
 from gazette.domain.model import RunKey, Schedule
 
 

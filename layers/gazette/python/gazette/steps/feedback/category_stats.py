@@ -4,15 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.feedback.delivery_events import DeliveryEvent
-from gazette.domain.feedback.reputation import (
-    SPAN,
-    CategoryHold,
-    Mark,
-    category_hold,
-    hold_reason,
-    mark_of,
-)
+from gazette.domain.feedback.delivery_events import DeliveryEvent, Mark, mark_of
+from gazette.domain.feedback.reputation import SPAN, CategoryHold, category_hold, hold_reason
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
 

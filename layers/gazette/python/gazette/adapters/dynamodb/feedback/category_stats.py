@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 
 from gazette.adapters.dynamodb.client import bind, translated, written
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
-from gazette.domain.feedback.reputation import SPAN, CategoryCounts, Mark
+from gazette.domain.feedback.delivery_events import Mark
+from gazette.domain.feedback.reputation import SPAN, CategoryCounts
 
 _RETENTION = SPAN + timedelta(days=2)
 _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
