@@ -10,8 +10,7 @@ from gazette.adapters.aws.queues import decode_shard, encode_shard
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY
 from gazette.domain.ports.queues import QueuedRun, Shard
-from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.scheduling.calendar import SLOT, DigestTimes, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.occurrences.start import FanoutContext, FanoutLimits

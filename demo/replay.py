@@ -4,8 +4,12 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
-from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence, slot_of
-from gazette.domain.scheduling.recurrence import Recurrence
+from gazette.domain.scheduling.calendar import (
+    Recurrence,
+    last_instant_of_slot,
+    next_occurrence,
+    slot_of,
+)
 
 from demo import campus
 from demo.service import Service

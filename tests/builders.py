@@ -20,7 +20,7 @@ from gazette.domain.model import (
     Window,
 )
 from gazette.domain.ports.rendering import Links
-from gazette.domain.scheduling.recurrence import DigestTimes, Recurrence
+from gazette.domain.scheduling.calendar import DigestTimes, Recurrence
 from gazette.domain.subscribers.following import Activity, Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import Subscriber

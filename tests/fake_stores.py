@@ -26,10 +26,9 @@ from gazette.domain.identity import run_id, shard_of
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import Guard
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
-from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import require_readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import (

@@ -15,8 +15,7 @@ from gazette.adapters.web.links import SignedLinks
 from gazette.domain.links import read_keys
 from gazette.domain.model import RunKey
 from gazette.domain.ports.rendering import Links
-from gazette.domain.scheduling.calendar import last_instant_of_slot, next_occurrence
-from gazette.domain.scheduling.recurrence import Recurrence
+from gazette.domain.scheduling.calendar import Recurrence, last_instant_of_slot, next_occurrence
 
 from demo.engine import ROOT, Engine
 from demo.replay import SETTLE_SECONDS

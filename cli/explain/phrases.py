@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from gazette.domain.scheduling.calendar import EVERY_DAY, WORKDAYS, Days, Recurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
-from gazette.domain.scheduling.recurrence import EVERY_DAY, WORKDAYS, Days, Recurrence
 from gazette.domain.subscribers.frequency import EVERYTHING
 
 from cli.shared.descriptions import DAYS, listed

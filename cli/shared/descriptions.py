@@ -16,7 +16,7 @@ from gazette.domain.commands import (
     RetractEvent,
 )
 from gazette.domain.model import Event
-from gazette.domain.scheduling.recurrence import Days
+from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber

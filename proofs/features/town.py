@@ -21,8 +21,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import StoredEvent
-from gazette.domain.scheduling.calendar import SLOT
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency

@@ -16,8 +16,7 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, RunKey, StoredEvent
-from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency

@@ -10,8 +10,7 @@ from gazette.adapters.aws.queues import decode_shard, encode_shard
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.queues import QueuedRun, Shard
-from gazette.domain.scheduling.calendar import SLOT
-from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
+from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Reader
 from gazette.steps.fanout.fanout import fan_out, tick

@@ -11,9 +11,9 @@ from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import Unavailable
 from gazette.domain.model import DAILY, Retracted, StoredEvent
 from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.scheduling.calendar import Days, Recurrence
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import MARGIN
-from gazette.domain.scheduling.recurrence import Days, Recurrence
 from gazette.domain.stored import readable
 
 from tests.builders import NOW, RETENTION, SettableClock, a_stored_event, an_event

@@ -13,8 +13,8 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Events, Guard
+from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import readable
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_stored_event, an_event

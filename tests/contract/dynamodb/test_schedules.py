@@ -8,8 +8,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.ports.ledgers import Schedules
-from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import Days, Recurrence
+from gazette.domain.scheduling.calendar import Days, Recurrence, slot_of
 from gazette.domain.stored import readable
 
 from tests.builders import NOW, a_schedule

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.ports.stores import Subscribers
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice, ReaderChoices
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import (

@@ -15,7 +15,7 @@ from gazette.adapters.contract import decode, read_detail
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.queues import Bus
-from gazette.domain.scheduling.recurrence import Days
+from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies

@@ -11,15 +11,18 @@ import pytest
 from gazette.domain.identity import shard_of
 from gazette.domain.scheduling.calendar import (
     SLOT,
+    Days,
+    DigestTimes,
+    Recurrence,
     is_wanted,
     last_instant_of_slot,
+    minute_of,
     next_after_change,
     next_occurrence,
     slot_id,
     slot_of,
     week_number,
 )
-from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence, minute_of
 from gazette.domain.subscribers.frequency import DIGESTS
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -3,8 +3,7 @@
 from datetime import date, datetime, time, timedelta
 from zoneinfo import available_timezones
 
-from gazette.domain.scheduling.calendar import next_occurrence
-from gazette.domain.scheduling.recurrence import Recurrence
+from gazette.domain.scheduling.calendar import Recurrence, next_occurrence
 
 from tests.zones import Periods, days_near_a_change, expected, periods_of, zones_that_differ
 

@@ -11,7 +11,14 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
-from gazette.domain.scheduling.calendar import next_occurrence, slot_of
+from gazette.domain.scheduling.calendar import (
+    LONGEST_PAUSE,
+    Days,
+    DigestTimes,
+    Recurrence,
+    next_occurrence,
+    slot_of,
+)
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import (
     MARGIN,
@@ -22,7 +29,6 @@ from gazette.domain.scheduling.lifetime import (
     longest_life,
     needed_until,
 )
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, DigestTimes, Recurrence
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.delivery.types import Delivery, WaitingFor

@@ -13,8 +13,7 @@ from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey, Window
 from gazette.domain.ports.queues import QueuedRun
-from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.suppression import Cause

@@ -10,8 +10,7 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import DAILY, RunKey, Schedule, Window
 from gazette.domain.ports.queues import QueuedRun, Shard
-from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
+from gazette.domain.scheduling.calendar import Days, DigestTimes, Recurrence, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.fanout.fanout import FannedOut, tick
 from gazette.steps.subscribers.schedules import set_schedule

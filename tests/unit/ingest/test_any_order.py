@@ -21,8 +21,8 @@ from gazette.domain.commands import (
 )
 from gazette.domain.errors import Unavailable
 from gazette.domain.model import StoredEvent
+from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.scheduling.kinds import Unsent
-from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies

@@ -20,7 +20,7 @@ from gazette.domain.commands import (
     RetractEvent,
 )
 from gazette.domain.model import Actor, Entity, Event
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
 from gazette.domain.subscribers.frequency import Frequency

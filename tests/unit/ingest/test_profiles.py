@@ -12,7 +12,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
 from gazette.domain.outcome import Outcome
-from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.history import remember

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies

@@ -16,7 +16,7 @@ from gazette.adapters.contract.fields import TimeZone
 from gazette.adapters.rendering.brand import DARK, LIGHT, contrast
 from gazette.adapters.rendering.preference_page import PreferencePages, zones
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import Frequency

@@ -9,7 +9,7 @@ from gazette.domain.commands import ChangeSubscriber, ChoosePreferences, Command
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY
 from gazette.domain.outcome import Outcome
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import (
     NO_CHOICES,
     Choice,

@@ -9,9 +9,8 @@ from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.outcome import Outcome
-from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.calendar import SLOT, DigestTimes, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency
 
 from tests.builders import NOW, SettableClock, a_subscriber, an_event

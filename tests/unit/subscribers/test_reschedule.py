@@ -7,8 +7,7 @@ import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import DAILY, Schedule
-from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 
 from tests.builders import a_subscriber, an_event
 from tests.world import World, crashes, interleavings

@@ -10,8 +10,7 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, RunKey, Schedule
 from gazette.domain.outcome import Outcome
-from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import Days, DigestTimes, Recurrence
+from gazette.domain.scheduling.calendar import Days, DigestTimes, Recurrence, slot_of
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus

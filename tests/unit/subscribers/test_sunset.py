@@ -10,8 +10,7 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.outcome import Outcome
-from gazette.domain.scheduling.calendar import slot_of
-from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.fanout.fanout import FannedOut

@@ -12,9 +12,8 @@ from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import Reason, Run, Status, name_of
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, RunKey, Window
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.scheduling.kinds import ScheduleKind, immediate_schedule, kind_of
-from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.subscribers.subscriber import Erased, Reader, SubscriberStatus
 from gazette.steps.delivery.resend import ResendMessage
 from gazette.steps.delivery.types import WaitingFor

@@ -9,9 +9,8 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Status
 from gazette.domain.delivery.signals import Uncertain
 from gazette.domain.explanation import Choice, Due, Explanation, Outlook
 from gazette.domain.model import DAILY
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
-from gazette.domain.scheduling.recurrence import DigestTimes
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.choices import Choice as OwnChoice
 from gazette.domain.subscribers.frequency import Frequency

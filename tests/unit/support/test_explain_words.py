@@ -13,7 +13,7 @@ from gazette.domain.explanation import Due, ExplainedRun
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
-from gazette.domain.scheduling.recurrence import EVERY_DAY, Days, DigestTimes, Recurrence
+from gazette.domain.scheduling.calendar import EVERY_DAY, Days, DigestTimes, Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause

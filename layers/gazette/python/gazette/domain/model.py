@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
-from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.frequency import Frequency
 
 DAILY = Frequency.DAILY.value

@@ -17,8 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from gazette.domain.commands import ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.queues import BusCommand
-from gazette.domain.scheduling.calendar import week_number
-from gazette.domain.scheduling.recurrence import Days
+from gazette.domain.scheduling.calendar import Days, week_number
 from gazette.domain.subscribers.choices import Choice
 
 if TYPE_CHECKING:

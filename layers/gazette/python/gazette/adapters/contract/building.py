@@ -34,8 +34,7 @@ from gazette.domain.commands import (
     RetractEvent,
 )
 from gazette.domain.model import Actor, Entity, Event, entity_key
-from gazette.domain.scheduling.calendar import week_number
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes, week_number
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
 from gazette.domain.subscribers.frequency import frequencies

@@ -15,7 +15,7 @@ from gazette.adapters.contract.fields import (
     MonthDay,
     Weeks,
 )
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE
+from gazette.domain.scheduling.calendar import LONGEST_PAUSE
 
 
 class WeeklyDetail(Detail):

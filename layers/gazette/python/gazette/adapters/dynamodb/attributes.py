@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import Preferences, ReaderChoices
 from gazette.domain.subscribers.following import FollowState

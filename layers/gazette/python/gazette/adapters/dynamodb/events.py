@@ -33,8 +33,8 @@ from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import Guard
+from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
-from gazette.domain.scheduling.recurrence import Recurrence
 
 _ATTEMPTS = 3
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)

@@ -19,8 +19,7 @@ from gazette.adapters.dynamodb.tables import ScheduleRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Schedule
-from gazette.domain.scheduling.calendar import slot_id, slot_of
-from gazette.domain.scheduling.recurrence import Recurrence
+from gazette.domain.scheduling.calendar import Recurrence, slot_id, slot_of
 
 _PAGE = 100
 

@@ -19,7 +19,7 @@ from gazette.adapters.dynamodb.attributes import (
 )
 from gazette.adapters.dynamodb.client import bind, decoded, translated, written
 from gazette.adapters.dynamodb.tables import SubscriberRow
-from gazette.domain.scheduling.recurrence import DigestTimes
+from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.subscriber import (
     EarlyChoices,

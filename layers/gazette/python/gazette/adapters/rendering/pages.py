@@ -4,7 +4,7 @@ from gazette.adapters.rendering.fragments import line_of
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import show
 from gazette.domain.delivery.compose import Digest
-from gazette.domain.scheduling.recurrence import zone_of
+from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.subscribers.subscriber import Subscriber
 
 

@@ -12,7 +12,7 @@ from gazette.adapters.rendering.fragments import OTHER, template_of
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import one_line
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, zone_of
+from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency
 from gazette.domain.subscribers.overview import Notice, Overview

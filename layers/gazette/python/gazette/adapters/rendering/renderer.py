@@ -20,8 +20,8 @@ from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import CacheCount, Links
+from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
-from gazette.domain.scheduling.recurrence import zone_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 

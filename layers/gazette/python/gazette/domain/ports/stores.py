@@ -14,7 +14,7 @@ from typing import Protocol
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
-from gazette.domain.scheduling.recurrence import Recurrence
+from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression

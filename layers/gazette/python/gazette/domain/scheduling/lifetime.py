@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from gazette.domain.scheduling.calendar import next_occurrence
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, Pause, Recurrence
+from gazette.domain.scheduling.calendar import (
+    LONGEST_PAUSE,
+    Days,
+    Pause,
+    Recurrence,
+    next_occurrence,
+)
 from gazette.domain.subscribers.frequency import Frequency
 
 _DAY = timedelta(days=1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from gazette.domain.scheduling.recurrence import Days, DigestTimes
+from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequencies
 from gazette.domain.subscribers.history import History, remember, without_repeats
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from gazette.domain.scheduling.calendar import week_number
-from gazette.domain.scheduling.recurrence import LONGEST_PAUSE, Days, zone_of
+from gazette.domain.scheduling.calendar import LONGEST_PAUSE, Days, week_number, zone_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
-from gazette.domain.scheduling.recurrence import (
+from gazette.domain.scheduling.calendar import (
     AT_EIGHT,
     Days,
     DigestTimes,

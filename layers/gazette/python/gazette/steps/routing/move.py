@@ -9,9 +9,9 @@ from gazette.domain.delivery.signals import Cancel
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, StoredEvent
 from gazette.domain.ports.stores import Guard
+from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.scheduling.lifetime import needed_until
-from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import is_known
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext

@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from gazette.domain.model import Event
 from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
-from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.subscribers.following import Follow, effective_frequency
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History

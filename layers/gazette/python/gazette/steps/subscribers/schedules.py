@@ -9,11 +9,11 @@ from gazette.domain.model import Schedule
 from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.scheduling.calendar import (
+    Recurrence,
     last_instant_of_slot,
     next_after_change,
     next_occurrence,
 )
-from gazette.domain.scheduling.recurrence import Recurrence
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus

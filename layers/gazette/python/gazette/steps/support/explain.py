@@ -26,9 +26,8 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
-from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, next_occurrence
+from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, next_occurrence, zone_of
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
-from gazette.domain.scheduling.recurrence import zone_of
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, frequency_for
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
