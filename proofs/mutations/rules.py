@@ -74,7 +74,7 @@ RULES: Final = (
     ),
     Mutation(
         "an event that may have been sent is not deferred",
-        "steps/delivery/category_hold.py",
+        "steps/delivery/prepare.py",
         " and stored.stored_at > until:\n",
         ":\n",
         "tests/unit/delivery/test_category_hold.py"

@@ -670,7 +670,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "an attempt shows no event that an earlier one with an unknown outcome did not",
-        "steps/delivery/category_hold.py",
+        "steps/delivery/prepare.py",
         "        elif any(each.has_passed_over(stored.event.id, stored.stored_at) "
         "for each in unknown):\n",
         "        elif not unknown and unknown:\n",
@@ -680,7 +680,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a run names the events that it left out",
-        "steps/delivery/category_hold.py",
+        "steps/delivery/prepare.py",
         "            left_out.append(name_of(stored.event.id))\n",
         "            continue\n",
         "tests/unit/routing/test_late_writes.py"

@@ -100,8 +100,8 @@ def _claim(
     if not isinstance(rendered, _Rendered):
         return _end(rendered, tries, context) if rendered else None
     prepared = rendered.prepared
-    run = prepared.run
-    _count_expired(prepared.expired, tries, context)
+    run, due = prepared.run, prepared.due
+    _count_expired(due.expired, tries, context)
     spare = time_left() - context.limits.send_timeout - context.limits.commit_margin
     if spare < timedelta(0):
         raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
@@ -112,7 +112,7 @@ def _claim(
     tries.permit = permit
     if is_cancelled(run, context.batches):
         return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
-    if prepared.held:
+    if due.held:
         run = _defer(prepared, tries, context)
     deadline = context.clock() + time_left() + context.limits.clock_skew
     claim = Claim(
@@ -122,8 +122,8 @@ def _claim(
         variant=rendered.variant,
         locale=prepared.subscriber.locale,
         categories=rendered.edition.categories,
-        newest=prepared.newest,
-        left_out=prepared.left_out,
+        newest=due.newest,
+        left_out=due.left_out,
     )
     claimed = make_claim(run, claim, prepared.older, runs=context.runs)
     if claimed is None:
@@ -142,12 +142,12 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
         variant = variant_of(key.user_id, running) if running else DEFAULT_VARIANT
         edition = edit(
             prepared.run,
-            prepared.sent,
+            prepared.due.sent,
             prepared.subscriber,
             links,
             variant=variant,
             context=context.editing,
-            may_have_been_sent=prepared.may_have_been_sent,
+            may_have_been_sent=prepared.due.may_have_been_sent,
         )
         if isinstance(edition, Edition):
             return _Rendered(prepared, edition, links, variant)
@@ -192,10 +192,10 @@ def _expire(expired: Sequence[StoredEvent], context: DeliveryContext) -> int:
 
 def _defer(prepared: Prepared, tries: _Tries, context: DeliveryContext) -> Run:
     """Defer the held events (rule 19). Raises Overtaken if the run or an event has changed."""
-    run = context.editing.deferred_events.defer(prepared.held, prepared.run)
+    run = context.editing.deferred_events.defer(prepared.due.held, prepared.run)
     if run is None:
         raise Overtaken(f"Run {run_id(prepared.run.key)} has changed since it was read.")
-    tries.deferred += len(prepared.held)
+    tries.deferred += len(prepared.due.held)
     return run
 
 

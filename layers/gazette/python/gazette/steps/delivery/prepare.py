@@ -8,12 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
+from gazette.domain.delivery.run import (
+    BEGINNING,
+    Reason,
+    Run,
+    Status,
+    name_of,
+    newest_of,
+    possibly_sent_until,
+    why_not_sent,
+)
 from gazette.domain.delivery.signals import Cancel, GiveUp, Signal, Skip, Stop
 from gazette.domain.model import DAILY, Event, StoredEvent, Window
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.delivery.category_hold import Due, events_due, pause_on_hold
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import (
     Chain,
@@ -29,6 +37,9 @@ from gazette.steps.runs import Change, Changes, changed
 
 _SOON = timedelta(minutes=1)
 
+_WHILE_HELD = (timedelta(seconds=600), timedelta(seconds=900))
+"""How long a held immediate run waits: 900 s is the longest delay of an SQS message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -43,24 +54,31 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A run that may be claimed as it was read, and what it would send.
+class Due:
+    """The events of a window, by what becomes of them.
 
-    `older`: as in Settled. `sent`: the events to send. `may_have_been_sent`: the ids of those that
-    an earlier attempt may have sent. `held`: events to defer before the claim. `expired`: events to
-    remove and count before the claim. `newest`, `left_out`: as in Run.
+    `sent`: to send. `held`: to defer before the claim. `expired`: to remove and count before the
+    claim. `newest`, `left_out`: as in Run. `may_have_been_sent`: the ids of those in `sent` that an
+    earlier attempt may have sent.
     """
+
+    sent: Sequence[Event]
+    held: Sequence[Event]
+    expired: Sequence[StoredEvent]
+    newest: tuple[str, ...]
+    left_out: tuple[str, ...]
+    may_have_been_sent: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that may be claimed as it was read, and what it would send. `older`: as in Settled."""
 
     run: Run
     older: Predecessors
     window: Window
     subscriber: Subscriber
-    sent: Sequence[Event]
-    may_have_been_sent: frozenset[str]
-    newest: tuple[str, ...]
-    left_out: tuple[str, ...]
-    held: Sequence[Event]
-    expired: Sequence[StoredEvent]
+    due: Due
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
@@ -91,7 +109,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     """
     run, older, changes = settled.run, settled.older, Changes()
     window = window_of(run, older.since, until=context.clock() - context.limits.settle_lag)
-    due = events_due(run, older, window, context=context)
+    due = _events_due(run, older, window, context)
     if not due.sent and not due.held:
         for each, _ in older.carried:
             changes.apply(each, GiveUp())
@@ -102,17 +120,45 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if instead := _only_held(run, due, changes, context):
         return instead
-    return Prepared(
-        run,
-        older,
-        window,
-        subscriber,
-        due.sent,
-        due.may_have_been_sent,
-        due.newest,
-        due.left_out,
-        due.held,
-        due.expired,
+    return Prepared(run, older, window, subscriber, due)
+
+
+def _events_due(run: Run, older: Predecessors, window: Window, context: PrepareContext) -> Due:
+    """Read the window of a run (rule 19).
+
+    An event that may have gone out is not held back: it would be sent again if evidence arrives
+    for the email that had it. It stays with its run, or with the run that carries that one. An
+    event in the window of such a run that was not in its email was written late; its writer stamps
+    it anew (rule 14). If this attempt showed it, a delivery event could not tell which of the two
+    attempts had it.
+    """
+    on_hold, now = context.held_categories(), context.clock()
+    unknown = [
+        each
+        for each in (run, *(carried for carried, _ in older.carried))
+        if each.may_have_been_sent
+    ]
+    until = possibly_sent_until(unknown)
+    sent: list[StoredEvent] = []
+    held: list[Event] = []
+    expired: list[StoredEvent] = []
+    left_out: list[str] = []
+    for stored in context.events.read(run.key.user_id, run.key.schedule, window):
+        if stored.has_expired(now):
+            expired.append(stored)
+        elif any(each.has_passed_over(stored.event.id, stored.stored_at) for each in unknown):
+            left_out.append(name_of(stored.event.id))
+        elif stored.event.category in on_hold and stored.stored_at > until:
+            held.append(stored.event)
+        else:
+            sent.append(stored)
+    return Due(
+        [each.event for each in sent],
+        held,
+        expired,
+        newest_of(sent, window),
+        tuple(sorted(left_out)),
+        frozenset(each.event.id for each in sent if each.stored_at <= until),
     )
 
 
@@ -140,12 +186,18 @@ def _only_held(run: Run, due: Due, changes: Changes, context: PrepareContext) ->
     if not due.held:
         return None
     if run.key.is_immediate:
-        again_at = context.clock() + pause_on_hold(context.random())
+        again_at = context.clock() + _pause_on_hold(context.random())
         waiting = Delivery(run, again_at, WaitingFor.SENDING_RESUMED)
         return Ending(waiting, expired=due.expired)
     if due.sent:
         return None
     return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due.expired)
+
+
+def _pause_on_hold(random: float) -> timedelta:
+    """Return how long an immediate run waits until it looks at the holds again."""
+    soonest, latest = _WHILE_HELD
+    return soonest + (latest - soonest) * random
 
 
 def _ended(
