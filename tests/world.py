@@ -336,11 +336,12 @@ class World:
     def walk_followers(self, message: Walk | FollowerPage) -> int:
         """One message on the followers queue; returns how many followers it concerned."""
         return walk_followers(
-            message,
+            "the body",
+            lambda: self.time_left(),
+            decode=lambda _: message,
             activities=self.activities,
             followers_queue=self.followers_queue,
             context=self.context,
-            time_left=lambda: self.time_left(),
         )
 
     def delivery_context(self) -> DeliveryContext:

@@ -1,7 +1,7 @@
 """The function `followers`, joined."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import boto3
 
@@ -21,17 +21,10 @@ def build() -> Callable[[str, TimeLeft], int]:
     settings = FollowersSettings.from_env()
     announce(settings)
     sqs = boto3.client("sqs")
-    stored = activities(settings)
-    queue = SqsQueue(sqs, settings.followers_queue_url, encode_followers)
-    context = routing_context(settings, sqs)
-
-    def run(body: str, time_left: TimeLeft) -> int:
-        return walk_followers(
-            decode_followers(body),
-            activities=stored,
-            followers_queue=queue,
-            context=context,
-            time_left=time_left,
-        )
-
-    return run
+    return partial(
+        walk_followers,
+        decode=decode_followers,
+        activities=activities(settings),
+        followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
+        context=routing_context(settings, sqs),
+    )

@@ -1,6 +1,6 @@
 """Bring an activity to all followers: a few directly, many in pages through a queue."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Retracted
@@ -54,19 +54,22 @@ def start_walk(
 
 
 def walk_followers(
-    message: Walk | FollowerPage,
+    body: str,
+    time_left: TimeLeft,
     *,
+    decode: Callable[[str], Walk | FollowerPage],
     activities: Activities,
     followers_queue: FollowersQueue,
     context: RoutingContext,
-    time_left: TimeLeft,
 ) -> int:
     """Process one message; returns how many followers it concerned. Safe to repeat.
 
     A walk queues the pages of a side, ten a call, and a walk that continues from there. After a
     crash the message is delivered again, and every follower gets the activity once, because the
-    event has the activity's id. Raises NotYet if `time_left` is too short to start.
+    event has the activity's id. `decode` raises InvalidEvent. Raises NotYet if `time_left` is too
+    short to start.
     """
+    message = decode(body)
     require_time(time_left)
     activity = activities.get(message.entity, message.activity_id)
     if not isinstance(activity, Activity):
