@@ -1,28 +1,54 @@
-"""Each stage is synthesised once: it takes seconds."""
+"""Each stage is synthesised once, for all workers of the tests: it takes seconds."""
+
+import fcntl
+import pickle
+from collections.abc import Callable
 
 import pytest
 
 from tests.infra.synthesis import Synthesis, synthesise
 
+Stages = Callable[..., Synthesis]
+
 
 @pytest.fixture(scope="session")
-def prod(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+def stages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Stages:
+    """Synthesise a stage as `synthesise` does, or take what another worker made of it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+
+    def made(name: str, stage: str, *, bundled: bool, **changed: object) -> Synthesis:
+        made_before = shared / f"{name}.pickle"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not made_before.exists():
+                synthesis = synthesise(stage, shared / name, bundled=bundled, **changed)
+                made_before.write_bytes(pickle.dumps(synthesis))
+            found = pickle.loads(made_before.read_bytes())  # noqa: S301 - written above
+        assert isinstance(found, Synthesis)
+        return found
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def prod(stages: Stages) -> Synthesis:
     """The stage prod, its layers not built."""
-    return synthesise("prod", tmp_path_factory.mktemp("prod"), bundled=False)
+    return stages("prod", "prod", bundled=False)
 
 
 @pytest.fixture(scope="session")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+def local(stages: Stages) -> Synthesis:
     """The stage local, its layers built for this machine."""
-    return synthesise("local", tmp_path_factory.mktemp("local"), bundled=True)
+    return stages("local", "local", bundled=True)
 
 
 @pytest.fixture(scope="session")
-def tracking(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+def tracking(stages: Stages) -> Synthesis:
     """The stage prod with all that it may ask for about emails, its layers not built."""
-    return synthesise(
+    return stages(
+        "tracking",
         "prod",
-        tmp_path_factory.mktemp("tracking"),
         bundled=False,
         track_clicks=True,
         track_opens=True,
@@ -34,11 +60,11 @@ def tracking(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
 
 
 @pytest.fixture(scope="session")
-def by_smtp(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+def by_smtp(stages: Stages) -> Synthesis:
     """The stage prod, sending by SMTP, its layers not built."""
-    return synthesise(
+    return stages(
+        "by_smtp",
         "prod",
-        tmp_path_factory.mktemp("by_smtp"),
         bundled=False,
         mail_provider="smtp",
         smtp_host="mail.example.com",
