@@ -14,9 +14,11 @@ from typing import Any
 import boto3
 import botocore.session
 import moto.core.responses
+import moto.sqs.models
 import pytest
 from botocore.config import Config
 from botocore.session import Session
+from botocore.useragent import UserAgentComponent
 from moto.core.base_backend import BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import botocore_stubber
@@ -34,6 +36,7 @@ def aws_once() -> Iterator[None]:
         # Each session would read megabytes of JSON for itself. What a session reads it shows to
         # all of its clients already, so nothing changes it.
         patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
+        patch.setattr(UserAgentComponent, "to_string", cache(UserAgentComponent.to_string))
         _share_clients(patch)
         _remember_what_moto_looks_up(patch)
         yield
@@ -92,8 +95,12 @@ def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(XFormedAttributePicker, "get_possible_keys", possible_keys)
     patch.setattr(BaseBackend, "urls", property(urls_once))
-    for name in ("method_names_from_class", "camelcase_to_underscores"):
-        patch.setattr(moto.core.responses, name, cache(getattr(moto.core.responses, name)))
+    for module, name in (
+        (moto.core.responses, "method_names_from_class"),
+        (moto.core.responses, "camelcase_to_underscores"),
+        (moto.sqs.models, "camelcase_to_underscores"),
+    ):
+        patch.setattr(module, name, cache(getattr(module, name)))
 
 
 def _who(session: Any) -> tuple[object, ...]:
@@ -104,7 +111,7 @@ def _who(session: Any) -> tuple[object, ...]:
 
 
 def _environment() -> Iterator[tuple[str, str]]:
-    return ((name, value) for name, value in sorted(os.environ.items()) if name.startswith("AWS_"))
+    return ((name, os.environ[name]) for name in sorted(os.environ) if name.startswith("AWS_"))
 
 
 def _settings_of(connection: Any) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def local(stages: Stages) -> Synthesis:
 
 @pytest.fixture(scope="session")
 def tracking(stages: Stages) -> Synthesis:
-    """The stage prod with all that it may ask for about emails, its layers not built."""
+    """The stage prod with all that it may ask for, its layers not built."""
     return stages(
         "tracking",
         "prod",
@@ -56,6 +56,8 @@ def tracking(stages: Stages) -> Synthesis:
         immediate_sender="Now <now@example.com>",
         digest_pool="digests",
         immediate_pool="at-once",
+        requests_per_second=7,
+        requests_burst=9,
     )
 
 

@@ -227,7 +227,7 @@ _numbers = iter(range(1_000_000))
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(said=acts)
 def test_whatever_each_worker_remembers_it_is_told_what_the_fake_tells(

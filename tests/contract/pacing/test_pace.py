@@ -219,13 +219,16 @@ def test_what_goes_out_can_be_read(paced: Paced) -> None:
     assert paced.worker(TEN).read(NOW).cap is None
 
 
+STRETCH = 15 * SECOND
+
+
 def drain(workers: list[RateLimiter], now: datetime, *, until: datetime) -> Counter[int]:
-    """Emails by half minute, where somebody is always waiting. Advances as a worker would."""
+    """Emails by stretch of a ramp, where somebody is always waiting. Advances as a worker would."""
     sent: Counter[int] = Counter()
     while now < until:
         for worker in workers:
             found = permit(worker, now)
-            sent[int((found - NOW) / (30 * SECOND))] += 1
+            sent[int((found - NOW) / STRETCH)] += 1
         now = max(now, found)
     return sent
 
@@ -233,11 +236,11 @@ def drain(workers: list[RateLimiter], now: datetime, *, until: datetime) -> Coun
 def test_a_cold_downstream_is_begun_slowly_and_each_stretch_has_twice_the_last(
     paced: Paced,
 ) -> None:
-    plan = PacePlan(rate=6, ramp_from=1)
+    plan = PacePlan(rate=6, ramp_from=1, ramp_every=STRETCH)
     workers: list[RateLimiter] = [paced.worker(plan) for _ in range(3)]
-    sent = drain(workers, NOW, until=NOW + 150 * SECOND)
+    sent = drain(workers, NOW, until=NOW + 5 * STRETCH)
     for nth, rate in enumerate((1, 2, 4, 6)):
-        assert sent[nth] == pytest.approx(30 * rate, abs=2 * rate + 2)
+        assert sent[nth] == pytest.approx(15 * rate, abs=rate + 2)
 
 
 def test_the_ramp_counts_what_all_workers_sent(paced: Paced) -> None:
@@ -253,11 +256,11 @@ def test_the_ramp_counts_what_all_workers_sent(paced: Paced) -> None:
 
 
 def test_after_a_pause_the_ramp_begins_anew(paced: Paced) -> None:
-    plan = PacePlan(rate=6, ramp_from=1)
+    plan = PacePlan(rate=6, ramp_from=1, ramp_every=STRETCH)
     workers: list[RateLimiter] = [paced.worker(plan) for _ in range(2)]
-    drain(workers, NOW, until=NOW + 75 * SECOND)
-    assert workers[0].reserve(NOW + 80 * SECOND, NOW + 90 * SECOND)
-    later = NOW + 150 * SECOND
+    drain(workers, NOW, until=NOW + 2.5 * STRETCH)
+    assert workers[0].reserve(NOW + 40 * SECOND, NOW + 50 * SECOND)
+    later = NOW + 5 * STRETCH
     assert [permit(worker, later) - later for worker in (*workers, *workers)] == [
         SECOND * nth for nth in range(4)
     ]
@@ -311,7 +314,7 @@ _numbers = iter(range(1_000_000))
 examples = {"plan": plans, "said": st.lists(asks, min_size=20, max_size=60)}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(**examples)
 def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_permit_is_lost(
     plan: PacePlan, said: list[Ask]
@@ -321,7 +324,7 @@ def test_whoever_asks_when_no_second_and_no_day_has_too_many_and_no_permit_is_lo
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(**examples)
 def test_whatever_each_worker_remembers_no_second_and_no_day_has_too_many_and_no_permit_is_lost(

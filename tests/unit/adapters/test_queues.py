@@ -62,7 +62,7 @@ messages = st.one_of(
 
 
 @given(st.lists(messages, min_size=1, max_size=10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_on_the_followers_queue_is_read_back_as_it_was_written(
     sent: list[Walk | FollowerPage],
 ) -> None:
@@ -99,7 +99,7 @@ def test_a_body_that_is_nothing_of_the_kind_is_refused(body: str) -> None:
 
 
 @given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_any_body_is_a_message_or_refused(body: str) -> None:
     for decode in (decode_followers, decode_run_key, decode_shard):
         with pytest.raises(InvalidEvent):

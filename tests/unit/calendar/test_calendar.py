@@ -295,7 +295,7 @@ def near_a_clock_change(draw: st.DrawFn) -> tuple[Recurrence, datetime]:
 
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left_out(
     case: tuple[Recurrence, datetime],
 ) -> None:
@@ -319,7 +319,7 @@ def test_an_occurrence_is_the_first_moment_of_its_day_and_none_before_it_is_left
 
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_every_occurrence_is_of_a_later_local_date(case: tuple[Recurrence, datetime]) -> None:
     """One that a clock change moved over midnight is still of the date that it was wanted on."""
     wanted, after = case
@@ -332,7 +332,7 @@ def test_every_occurrence_is_of_a_later_local_date(case: tuple[Recurrence, datet
 
 
 @given(st.one_of(st.tuples(wanted_hours, moments), near_a_clock_change()), wanted_days)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_every_occurrence_is_on_a_wanted_day_and_none_is_missed(
     case: tuple[Recurrence, datetime], days: Days
 ) -> None:
@@ -357,7 +357,7 @@ def _date_wanted(due: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
     st.just(Days()) | wanted_days,
     st.integers(-3, 84),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_pause_leaves_out_the_dates_before_its_end_and_no_other(
     case: tuple[Recurrence, datetime], days: Days, length: int
 ) -> None:
@@ -489,7 +489,7 @@ spans = st.timedeltas(timedelta(minutes=1), 3 * DAY)
     st.integers(0, 23),
     st.lists(st.tuples(spans, st.integers(0, 23), st.integers(0, 59)), max_size=8),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
     zone: str, begin: datetime, hour: int, changes: list[tuple[timedelta, int, int]]
 ) -> None:
@@ -510,7 +510,7 @@ def test_changes_of_the_hour_never_send_two_on_one_day_nor_swallow_one(
         st.tuples(spans, st.integers(0, 23), st.none() | st.integers(-2, 9)), min_size=1, max_size=8
     ),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_date_has_its_digest_unless_a_pause_covers_it_whatever_else_changes(
     zone: str, begin: datetime, changes: list[tuple[timedelta, int, int | None]]
 ) -> None:
@@ -545,7 +545,7 @@ def instants_hard_to_date(zone: str, begin: datetime) -> Iterator[bool]:
 
 
 @given(moments, zones, st.lists(st.tuples(spans, st.integers(0, 23), zones), max_size=8))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_moves_to_other_zones_never_send_two_on_one_day_of_the_clock_of_then(
     begin: datetime, zone: str, moves: list[tuple[timedelta, int, str]]
 ) -> None:

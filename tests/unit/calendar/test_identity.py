@@ -41,7 +41,7 @@ def test_a_run_id_is_pinned(key: RunKey, name: str) -> None:
 
 
 @given(keys)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_run_id_is_an_ses_tag_and_can_be_read_back(key: RunKey) -> None:
     name = run_id(key)
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,256}", name)
@@ -53,7 +53,7 @@ def test_the_longest_user_id_still_fits_a_tag() -> None:
 
 
 @given(keys, keys)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_two_runs_never_share_an_id(one: RunKey, other: RunKey) -> None:
     assert (run_id(one) == run_id(other)) == (one == other)
 
@@ -98,7 +98,7 @@ def test_what_run_id_does_not_make_is_refused(text: str) -> None:
 
 
 @given(st.one_of(st.text(), st.from_regex(r"[a-z0-9_%]{0,6}-[a-z0-9]{0,4}-\d{0,3}")))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_text_is_a_run_id_or_refused(text: str) -> None:
     try:
         key = parse_run_id(text)

@@ -172,7 +172,7 @@ inboxes = st.lists(
 
 
 @given(inboxes, st.integers(1, 8), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_the_order_of_events_does_not_change_a_digest(
     events: list[Event], cap: int, random: Random
 ) -> None:
@@ -182,7 +182,7 @@ def test_the_order_of_events_does_not_change_a_digest(
 
 
 @given(inboxes, st.integers(1, 8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_every_event_is_shown_or_counted_as_left_out(events: list[Event], cap: int) -> None:
     members: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for each in events:

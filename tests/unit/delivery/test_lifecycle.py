@@ -423,7 +423,7 @@ signals: st.SearchStrategy[Signal] = st.one_of(
 
 
 @given(st.lists(signals, max_size=30))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_no_history_goes_back(history: list[Signal]) -> None:
     """Counters only grow, `until` stays, sent stays, and at most one resend follows an unknown
     outcome.
@@ -449,7 +449,7 @@ def test_no_history_goes_back(history: list[Signal]) -> None:
 
 
 @given(st.lists(signals, max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_evidence_ends_every_history_as_sent(history: list[Signal]) -> None:
     run = PENDING
     for signal in [CLAIM, *history, Evidence(1, "m")]:

@@ -182,7 +182,7 @@ RUNS = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     run=RUNS,
     bodies=BODIES,

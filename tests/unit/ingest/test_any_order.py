@@ -251,7 +251,7 @@ histories = st.lists(commands, min_size=1, max_size=14)
 moments = st.lists(st.integers(0, 40).map(lambda at: max(0, at - 20)), min_size=20, max_size=20)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(histories, st.data())
 def test_any_order_with_repetitions_and_crashes_ends_in_the_same_state(
     said: list[Command], data: st.DataObject
@@ -266,7 +266,7 @@ def test_any_order_with_repetitions_and_crashes_ends_in_the_same_state(
     assert_everything_is_on_its_way(actual)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(histories, st.data())
 def test_messages_that_two_workers_have_at_once_end_in_the_same_state(
     said: list[Command], data: st.DataObject

@@ -216,7 +216,7 @@ json_values = st.recursive(
 
 
 @given(st.sampled_from(PLACES), json_values | st.sampled_from(VALUES))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_schema_and_model_agree(place: tuple[str, Path_], value: Any) -> None:
     """Python's `$`, unlike that of ECMA-262, lets a line break pass at the end."""
     assume(not json.dumps(value).replace('"', "").replace("}", "").endswith("\\n"))

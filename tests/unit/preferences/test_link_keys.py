@@ -87,7 +87,7 @@ def test_no_key_is_in_what_a_traceback_shows() -> None:
 
 
 @given(st.text())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_content_is_read_or_refused(content: str) -> None:
     with suppress(InvalidKeys):
         assert read_keys(content).ids

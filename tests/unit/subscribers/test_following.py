@@ -226,7 +226,7 @@ histories = st.lists(
 
 
 @given(histories, histories, st.sampled_from(Frequency))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_nobody_hears_of_what_they_did_not_follow_or_had_muted(
     entity: list[tuple[float, bool, Frequency | None]],
     parent: list[tuple[float, bool, Frequency | None]],

@@ -40,7 +40,7 @@ def value_at(said: Iterable[tuple[datetime, str]], instant: datetime) -> str | N
     st.lists(st.tuples(within_a_day, values), max_size=LONGEST),
     st.data(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_within_a_day_neither_order_nor_repetition_matters(
     said: list[tuple[datetime, str]], data: st.DataObject
 ) -> None:
@@ -54,7 +54,7 @@ def test_within_a_day_neither_order_nor_repetition_matters(
         st.tuples(within_a_fortnight, values, st.timedeltas(timedelta(0), LATE)), max_size=LONGEST
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_over_weeks_the_order_does_not_matter_where_nothing_is_more_than_a_day_late(
     said: list[tuple[datetime, str, timedelta]],
 ) -> None:
@@ -64,7 +64,7 @@ def test_over_weeks_the_order_does_not_matter_where_nothing_is_more_than_a_day_l
 
 
 @given(st.lists(st.tuples(within_a_fortnight, values), min_size=1, max_size=LONGEST))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_dropped_never_changes_what_held_at_any_instant(
     said: list[tuple[datetime, str]],
 ) -> None:

@@ -220,7 +220,7 @@ def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
     return (Redrive.STARTS_NEXT if did in {Redrive.SENDS, Redrive.WAITS} else did), run
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(cases(), st.sampled_from(("generate", "resend", "failed")))
 @example(Case(a_dead_run()), "generate")
 @example(Case(a_dead_run(AT_ONCE), pace="tries"), "generate")
