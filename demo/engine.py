@@ -107,6 +107,7 @@ def deploy(engine: Engine, folder: Path, *, base_url: str, **settings: Any) -> d
     environment = {**os.environ, **engine.environment, "CDK_OUTDIR": str(assembly)}
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(base_url=base_url, **settings))
     environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
+    environment["CDK_VALIDATION"] = "false"  # cfn-lint's work, in tests/infra; it takes seconds
     node = str(Path(sysconfig.get_path("scripts")) / "node")
     cdk = [node, str(_CDK), "--no-notices", "--no-version-reporting", "--ci"]
     _run([sys.executable, "-m", "infra.app"], environment, folder / "synth.log")

@@ -1,12 +1,43 @@
-"""Starts the embedded engine, by its own interpreter, with a default bus that takes `aws.` sources.
+"""Starts the embedded engine, by its own interpreter, and differs from it in two things.
 
-PutEvents refuses a `source` that begins with `aws.`, on AWS as in the engine, and the engine has
-no SES events of its own: so the stand-in for SES must be let in where SES itself is on AWS.
+Its default bus takes `aws.` sources. PutEvents refuses a `source` that begins with `aws.`, on AWS
+as in the engine, and the engine has no SES events of its own: so the stand-in for SES must be let
+in where SES itself is on AWS.
 https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
+
+It unpacks a layer once. The engine does so for each worker of each function, which takes longer
+than all else of a cold start; on a busy machine so long that invocations time out.
 """
 
+import hashlib
 import importlib
 import runpy
+import tempfile
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from zipfile import BadZipFile, LargeZipFile, ZipFile
+
+_LAYER = "layer_"
+
+
+class _Archive(ZipFile):
+    """A zip that is unpacked for a worker: a layer is a link to where it was unpacked first."""
+
+    _unpacking = threading.Lock()
+
+    def extractall(self, path: Any = None, members: Any = None, pwd: Any = None) -> None:
+        if not Path(path).name.startswith(_LAYER):
+            super().extractall(path, members, pwd)
+            return
+        digest = hashlib.sha256(Path(str(self.filename)).read_bytes()).hexdigest()
+        kept = Path(tempfile.gettempdir()) / f"layers-{digest}"
+        with self._unpacking:
+            if not kept.exists():
+                super().extractall(kept, members, pwd)
+        Path(path).rmdir()
+        Path(path).symlink_to(kept)
 
 
 def main() -> None:
@@ -15,6 +46,12 @@ def main() -> None:
     if put_events.__defaults__ != (False,):
         raise SystemExit("PutEvents of this engine has changed: see demo/engine_start.py")
     put_events.__defaults__ = (True,)  # allow_aws_source
+    workers: Any = importlib.import_module("ministack.core.lambda_runtime")
+    if not hasattr(workers, "zipfile"):
+        raise SystemExit("Workers of this engine have changed: see demo/engine_start.py")
+    workers.zipfile = SimpleNamespace(
+        ZipFile=_Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile
+    )
     runpy.run_module("ministack", run_name="__main__")
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _ENTRIES_A_CALL = 10
 _DETAILS_A_LIST = 50
 _QUIET_FOR = 2
+_LOOKS_EVERY = 0.2
+"""Seconds. A queue is never seen empty between two that hand on: they are counted in that order."""
 _STAGE = "gazette-local"
 
 
@@ -120,7 +122,7 @@ class Service:
         """
         least, since = math.inf, time.monotonic()
         quiet = 0
-        while quiet < _QUIET_FOR:
+        while True:
             counts = {queue: self.messages_in(queue) for queue in queues}
             left = sum(counts.values())
             quiet = 0 if left else quiet + 1
@@ -128,7 +130,9 @@ class Service:
                 least, since = left, time.monotonic()
             elif left and time.monotonic() - since > within:
                 raise ServiceError(f"Messages are left, and for {within:.0f} s no fewer: {counts}")
-            time.sleep(0.4)
+            if quiet == _QUIET_FOR:
+                return
+            time.sleep(_LOOKS_EVERY)
 
     def turn_back(self, slot: datetime) -> None:
         """Let every shard take `slot` for the last one that it is done with, whatever it did."""
