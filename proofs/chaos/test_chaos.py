@@ -6,7 +6,7 @@ import pytest
 
 from proofs.chaos.run import chaos
 
-pytestmark = pytest.mark.enable_socket
+pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
 
 def test_workers_that_are_killed_lose_nothing_and_send_nothing_twice(tmp_path: Path) -> None:

@@ -5,28 +5,15 @@ By receive, send and delete, as a script would: the engine has no StartMessageMo
 
 import json
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from demo.engine import deploy, running
-from demo.service import Service
-from demo.ses import Answer, StandIn
+from demo.ses import Answer
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
-pytestmark = pytest.mark.enable_socket
-
 REFUSED = Answer(429, "TooManyRequestsException")
-
-
-@pytest.fixture(scope="module")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    folder = tmp_path_factory.mktemp("engine")
-    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
-        outputs = deploy(engine, folder, base_url=ses.url)
-        yield Deployed(engine, Service.at(engine, outputs), ses)
 
 
 def runs(deployed: Deployed, user: str) -> list[dict[str, Any]]:
@@ -83,38 +70,38 @@ def test_trace_aa_what_failed_and_is_redriven_reaches_its_reader_once_with_all_t
     deployed: Deployed,
 ) -> None:
     put, service = deployed.service.put_events, deployed.service
-    put("subscriber.changed", [a_profile("ann")])
-    put("event.created", [a_comment("ann", number) for number in (1, 2)])
+    put("subscriber.changed", [a_profile("rae")])
+    put("event.created", [a_comment("rae", number) for number in (1, 2)])
     deployed.settle()
     deployed.ses.script.extend([REFUSED] * 20)  # whoever asks for the quota takes one as well
     due = next_due()
     deployed.tick(due)
     for number in range(1, 6):
-        wait_for_refusals(deployed, "ann", number)
-        end_the_pause(deployed, "ann")
-    wait_for_refusals(deployed, "ann", 6)
+        wait_for_refusals(deployed, "rae", number)
+        end_the_pause(deployed, "rae")
+    wait_for_refusals(deployed, "rae", 6)
     service.wait_until_drained("resend")
     deployed.ses.script.clear()
     assert service.messages_in("failed") == 1
-    assert not deployed.inbox("ann")
+    assert not deployed.inbox("rae")
 
-    put("event.created", [a_comment("ann", 3)])
+    put("event.created", [a_comment("rae", 3)])
     deployed.settle()
     shown = deployed.gazette("dlq", "show", "failed")
-    assert "ann-daily-1" in shown
-    assert "\tstarts_next\tit failed; run ann-daily-2 starts now" in shown
+    assert "rae-daily-1" in shown
+    assert "\tstarts_next\tit failed; run rae-daily-2 starts now" in shown
     redrive_by_hand(deployed)
     service.wait_until_drained("resend")
-    (mail,) = deployed.inbox("ann")
-    assert mail.tags["run"] == "ann-daily-2"
+    (mail,) = deployed.inbox("rae")
+    assert mail.tags["run"] == "rae-daily-2"
     assert "3 updates for you" in mail.part("plain")
 
-    put("event.created", [a_comment("ann", 4)])
+    put("event.created", [a_comment("rae", 4)])
     deployed.settle()
     deployed.tick(due + timedelta(days=1))
-    _, following = deployed.inbox("ann")
+    _, following = deployed.inbox("rae")
     assert "1 update for you" in following.part("plain")
-    assert [(run["run"][-1], run["reason"]) for run in runs(deployed, "ann")] == [
+    assert [(run["run"][-1], run["reason"]) for run in runs(deployed, "rae")] == [
         ("1", "attempts_exhausted"),
         ("2", "accepted"),
         ("3", "accepted"),

@@ -31,8 +31,6 @@ _MESSAGE = {
     "EmailTags": [{"Name": "run", "Value": "ann-daily-1"}, {"Name": "attempt", "Value": "2"}],
 }
 
-pytestmark = pytest.mark.enable_socket
-
 
 def test_a_message_whose_answer_was_lost_is_reported_through_the_default_bus(
     tmp_path: Path,

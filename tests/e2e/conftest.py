@@ -1,0 +1,60 @@
+"""One deployed stage for all tests of this folder."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gazette.domain.scheduling.calendar import slot_of
+from xdist.scheduler import LoadScopeScheduling
+
+from demo.engine import deploy, running
+from demo.service import Service
+from demo.ses import StandIn
+from tests.stage import Deployed
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is below this folder deploys: `make test` leaves it to `make e2e`."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+            item.add_marker(pytest.mark.enable_socket)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Tests of a folder run in one process, which deploys their stage; chaos runs beside them."""
+    scheduler: Any = LoadScopeScheduling(config, log)
+    scheduler._split_scope = lambda nodeid: nodeid.partition("::")[0].rpartition("/")[0]
+    return scheduler
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """The stage, with delivery events by both ways."""
+    folder = tmp_path_factory.mktemp("engine")
+    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
+        outputs = deploy(
+            engine,
+            folder,
+            base_url=ses.url,
+            concurrency=2,
+            track_clicks=True,
+            feedback_by_sns=True,
+        )
+        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
+        yield Deployed(engine, Service.at(engine, outputs), ses)
+
+
+@pytest.fixture
+def deployed(stage: Deployed) -> Deployed:
+    """The stage as each test finds it: the days that others let pass lie ahead again.
+
+    Its readers and what was done for them stay, so each test has its own.
+    """
+    stage.service.turn_back(slot_of(datetime.now(UTC)))
+    return stage
