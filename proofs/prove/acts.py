@@ -199,10 +199,10 @@ def complain(life: Life) -> None:
     life.persist("complain", act, (LEFT, "ann"))
 
 
-def accuse(event: DeliveryEvent) -> Act:
+def event_about_first(event: DeliveryEvent) -> Act:
     """A bounce or complaint about the first email that Ann got, as soon as there is one.
 
-    In a world in which none goes out there is nothing to accuse. What names no recipient is worked
+    In a world in which none goes out there is none. What names no recipient is worked
     off in vain, until an operator throws it away.
     """
 
@@ -212,9 +212,9 @@ def accuse(event: DeliveryEvent) -> Act:
             if life.clock() < FIRST_DUE + timedelta(days=life.scenario.days):
                 life.at(life.clock() + timedelta(hours=1), lambda: act(life))
             return
-        accused = replace(event, run=first.key, attempt=first.attempt, sent_at=first.at)
-        life.put_event(accused, (LEFT, "ann") if accused.fault else None)
-        if accused.flaw:
+        about = replace(event, run=first.key, attempt=first.attempt, sent_at=first.at)
+        life.put_event(about, (LEFT, "ann") if about.fault else None)
+        if about.flaw:
             life.at(life.clock() + timedelta(hours=12), life.queues["feedback"].purge)
 
     return act

@@ -8,7 +8,6 @@ from gazette.domain.delivery.signals import Policy
 from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.prove.acts import (
-    accuse,
     at,
     bury_messages,
     cancel,
@@ -19,6 +18,7 @@ from proofs.prove.acts import (
     copy,
     during,
     erase,
+    event_about_first,
     event_of_unknown_attempt,
     follow,
     happen,
@@ -619,7 +619,7 @@ def _of_others() -> Iterator[Scenario]:
     )
 
 
-def _accused() -> Iterator[Scenario]:
+def _faults() -> Iterator[Scenario]:
     """A bounce or complaint stops its reader; one that names nobody proves all the same that the
     email arrived, and nothing else does.
     """
@@ -631,11 +631,14 @@ def _accused() -> Iterator[Scenario]:
     for policy in Policy:
         for kind, event in kinds.items():
             yield Scenario(
-                name=f"accused/{kind}/{policy}",
+                name=f"fault/{kind}/{policy}",
                 policy=policy,
                 answers=(_LOST,),
                 evidence=Evidence.NEVER if event.flaw else Evidence.SOON,
-                acts=(at(accuse(event), minutes=3), at(put("e3", in_vain=True), hours=20)),
+                acts=(
+                    at(event_about_first(event), minutes=3),
+                    at(put("e3", in_vain=True), hours=20),
+                ),
                 days=2,
             )
 
@@ -657,7 +660,7 @@ SCENARIOS = (
     *_threads(),
     *_templates(),
     *_of_others(),
-    *_accused(),
+    *_faults(),
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)
@@ -674,7 +677,7 @@ ON_MOTO = tuple(
         "two workers/accepts/carry_over",
         "at once/happy/resend",
         "held/accepts/resend",
-        "accused/bounce/carry_over",
+        "fault/bounce/carry_over",
     }
 )
 """Those that are lived on the real adapters as well, and what can go wrong between them and AWS.
