@@ -414,7 +414,7 @@ class World:
             "the body",
             lambda: self.time_left(),
             decode=lambda _: key,
-            deliver=lambda found, _: self.deliver(found),
+            deliver=lambda found, left: deliver(found, left, context=self.delivery_context()),
             stop_suppressed=self.stop_if_suppressed,
             generate_queue=self.generate_queue,
             resend_queue=self.resend_queue,

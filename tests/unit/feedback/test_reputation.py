@@ -1,4 +1,4 @@
-"""When too many emails of a category bounce or draw complaints."""
+"""What counts against a category, and when too many of its emails bounce or draw complaints."""
 
 from dataclasses import replace
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 
 import boto3
 
@@ -43,19 +43,15 @@ def build_begin() -> Callable[[datetime], int]:
     batches = DynamoBatches(
         settings.control_table, retention=timedelta(days=settings.run_retention_days), clock=now
     )
-
-    def run(time: datetime) -> int:
-        return begin_sweep(
-            time,
-            partitions=PARTITIONS,
-            sweep_queue=sweep_queue,
-            batches=batches,
-            shard_queue=shard_queue,
-            shards=settings.shards if settings.ticks else 0,
-            lookback=settings.lookback_slots,
-        )
-
-    return run
+    return partial(
+        begin_sweep,
+        partitions=PARTITIONS,
+        sweep_queue=sweep_queue,
+        batches=batches,
+        shard_queue=shard_queue,
+        shards=settings.shards if settings.ticks else 0,
+        lookback=settings.lookback_slots,
+    )
 
 
 @cache

@@ -130,7 +130,7 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
 
 
 class Mark(StrEnum):
-    """What is counted of an email. `BOUNCED`: hard bounces only."""
+    """What is counted of an email in the rates of its categories. `BOUNCED`: hard bounces only."""
 
     SENT = "sent"
     BOUNCED = "bounced"
@@ -138,7 +138,7 @@ class Mark(StrEnum):
 
 
 def mark_of(event: DeliveryEvent) -> Mark | None:
-    """What a delivery event counts as; None if it does not count.
+    """What a delivery event counts as in the rates of its email's categories; None if not at all.
 
     A bounce or complaint because of the account's suppression list does not count: SES did not
     try to send, and does not count it either.

@@ -1,4 +1,4 @@
-"""When digests are due: by the reader's own clock, in slots of ten minutes. Pure."""
+"""When digests are due: by the reader's clock, whatever it does, in slots of ten minutes. Pure."""
 
 import hashlib
 from calendar import monthrange

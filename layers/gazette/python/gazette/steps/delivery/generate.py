@@ -25,8 +25,8 @@ def generate(
 
     A run that has to wait gets a new message before this one is deleted: returning this one would
     use up its receives, and a long wait would end in the dead letters. Raises NotYet if this
-    message itself must be kept. `decode` raises InvalidEvent. `stop_suppressed` gets the user id of
-    a reader whose address is suppressed, so that no digest is scheduled for them.
+    message itself must be kept, and InvalidEvent if `decode` does. `stop_suppressed` gets the user
+    id of a reader whose address is suppressed, so that no digest is scheduled for them.
     """
     key = decode(body)
     done = deliver(key, time_left)

@@ -54,7 +54,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class WindowEvents:
     """The events of a window, by what becomes of them.
 
     `sent`: to send. `held`: to defer before the claim. `expired`: to remove and count before the
@@ -78,7 +78,7 @@ class Prepared:
     older: Predecessors
     window: Window
     subscriber: Subscriber
-    due: Due
+    due: WindowEvents
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
@@ -123,7 +123,9 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     return Prepared(run, older, window, subscriber, due)
 
 
-def _events_due(run: Run, older: Predecessors, window: Window, context: PrepareContext) -> Due:
+def _events_due(
+    run: Run, older: Predecessors, window: Window, context: PrepareContext
+) -> WindowEvents:
     """Read the window of a run (rule 19).
 
     An event that may have gone out is not held back: it would be sent again if evidence arrives
@@ -152,7 +154,7 @@ def _events_due(run: Run, older: Predecessors, window: Window, context: PrepareC
             held.append(stored.event)
         else:
             sent.append(stored)
-    return Due(
+    return WindowEvents(
         [each.event for each in sent],
         held,
         expired,
@@ -177,7 +179,9 @@ def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime)
     return Ending(Delivery(newest, now, WaitingFor.COLLECTED), changes.decided, starts)
 
 
-def _only_held(run: Run, due: Due, changes: Changes, context: PrepareContext) -> Ending | None:
+def _only_held(
+    run: Run, due: WindowEvents, changes: Changes, context: PrepareContext
+) -> Ending | None:
     """Return what becomes of a run with held events; None if its other events are sent.
 
     An immediate run waits as a whole, because no later run would include the held events. A

@@ -105,8 +105,8 @@ def fan_out(
     late, the run ends here and no message is queued. At the end the shard's checkpoint moves. If
     the invocation runs out of time, the checkpoint moves to the last finished slot, and another
     message continues. A schedule with an unreadable row stays where it is, and its slot is
-    remembered; all others continue (rule 20). `decode` reads the shard from the body of a message,
-    and raises InvalidEvent.
+    remembered; all others continue (rule 20). `decode` reads the shard from the body of a message.
+    Raises InvalidEvent if `decode` does.
     """
     shard = decode(body)
     begin = cache(context.batches.begin)

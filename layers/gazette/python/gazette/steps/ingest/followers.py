@@ -66,8 +66,8 @@ def walk_followers(
 
     A walk queues the pages of a side, ten a call, and a walk that continues from there. After a
     crash the message is delivered again, and every follower gets the activity once, because the
-    event has the activity's id. `decode` raises InvalidEvent. Raises NotYet if `time_left` is too
-    short to start.
+    event has the activity's id. Raises InvalidEvent if `decode` does, and NotYet if `time_left` is
+    too short to start.
     """
     message = decode(body)
     require_time(time_left)

@@ -20,10 +20,10 @@ _IN_TIME = timedelta(minutes=1)
 def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
     """Give an event a new storage time if a window closed over it without sending it (rule 14).
 
-    Call it after writing an event, and after finding it written when a message is delivered again,
-    if the write bound has passed: the writer may have paused between taking the time and writing,
-    or have died afterwards. Returns the event as stored now, or None if it was removed. Raises
-    NotYet if its runs keep changing.
+    Call it after writing an event under a schedule, and after finding it written when a message is
+    delivered again, if the write bound has passed: the writer may have paused between taking the
+    time and writing, or have died afterwards. Returns the event as stored now, or None if it was
+    removed. Raises NotYet if its runs keep changing.
     """
     user_id, name = stored.event.user_id, stored.schedule
     is_told = False

@@ -176,11 +176,11 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
 def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
     """Look for a window that passed over the event, if its write may have been late (rule 14).
 
-    Within the write bound no window closes over it. Returns it as stored now; None if it was
-    removed.
+    Within the write bound no window closes over it, nor where no run reads it. Returns the event as
+    stored now, or None if it was removed.
     """
-    is_late = context.clock() - stored.stored_at > context.write_bound
-    if is_late and kind_of(stored.schedule) is not ScheduleKind.UNSENT:
+    may_be_late = context.clock() - stored.stored_at > context.write_bound
+    if may_be_late and kind_of(stored.schedule) is not ScheduleKind.UNSENT:
         return restamp_if_passed_over(stored, context=context)
     return stored
 
