@@ -11,6 +11,7 @@ from typing import Any, Literal
 from playwright.sync_api import Browser, Page
 
 from demo.engine import ROOT
+from tests.browser.chromium import PATIENCE
 
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 _TOLD = ["violations", "incomplete"]
@@ -27,7 +28,7 @@ def inspected(browser: Browser) -> Iterator[Page]:
     """A page in which axe runs: its script comes from outside, so that policies do not apply."""
     with browser.new_context(bypass_csp=True) as context:
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
         yield page
 
 

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
 
+PATIENCE = 60_000
+"""Milliseconds that a page may take to open, on a machine that has more to do."""
+
 # No connection but to the pages: without these, Chromium asks its maker's servers at every start.
 _FLAGS = (
     "--disable-background-networking",

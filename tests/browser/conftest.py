@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from demo.engine import deploy, running
 from demo.service import Service
 from demo.ses import StandIn
-from tests.browser.chromium import chromium
+from tests.browser.chromium import PATIENCE, chromium
 from tests.browser.edge import Edge
 from tests.browser.letters import Letters, correspond
 from tests.stage import Deployed
@@ -37,7 +37,7 @@ def deployed(edge: Edge, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
     """The real stacks on the embedded engine."""
     folder = tmp_path_factory.mktemp("engine")
     with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
-        outputs = deploy(engine, folder, base_url=edge.url)
+        outputs = deploy(engine, folder, base_url=edge.url, concurrency=2)
         edge.lead_to(outputs["PreferencesUrl"], engine=engine.url)
         yield Deployed(engine, Service.at(engine, outputs), ses)
 
@@ -45,6 +45,7 @@ def deployed(edge: Edge, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, or the one that CHROMIUM names."""
+    expect.set_options(timeout=PATIENCE)
     with chromium() as browser:
         yield browser
 
@@ -54,7 +55,7 @@ def page(browser: Browser) -> Iterator[Page]:
     """A reader's page, where no script runs; whatever its policy refuses fails the test."""
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
         refused = refusals(page)
         yield page
     assert refused == []

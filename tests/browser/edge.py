@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 _OF_ONE_CONNECTION = {"connection", "host", "keep-alive", "transfer-encoding"}
-_WITHIN = 30
+_WITHIN = 60
 
 
 class Edge:
