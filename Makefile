@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo test e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… sets its port)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
