@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,8 +18,11 @@ help: ## List the targets
 demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… sets its port)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
 
-test: setup ## Run all tests that need neither an engine nor a browser, on all cores
+test: setup ## Run all tests that need no deployed stage, on all cores
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+seeds: setup ## Run a short seed of each proof
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
 e2e: setup ## Test the stacks as deployed to the embedded engine; beside them a seed of chaos
 	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e proofs/chaos

@@ -24,9 +24,13 @@ settings.load_profile("whatever the time")
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: the garbage collector need not look through it again."""
+    """What is imported by now stays: the garbage collector need not look through it again.
+
+    Nor need it look after every 700 objects (Python's default): that takes a twelfth of the time.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)

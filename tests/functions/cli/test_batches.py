@@ -41,12 +41,16 @@ def stage(cloud: Cloud) -> Cloud:
     """Three readers with a digest due in one slot; two of them have events."""
     deploy("fanout", FanoutSettings.from_env().to_env())
     deploy("generate", GenerateSettings.from_env().to_env())
+    cloud.begin(wait)
+    cloud.meter.clear()
+    return cloud
+
+
+def wait(cloud: Cloud) -> None:
     for reader in READERS:
         cloud.say("subscriber.changed", profile(reader, digest={"hour": 8, "minute": 0}))
     for number, reader in enumerate(READERS[:2]):
         cloud.say("event.created", event(number, user_id=reader))
-    cloud.meter.clear()
-    return cloud
 
 
 def run(cloud: Cloud, *arguments: str, said: str | None = None) -> Result:

@@ -63,11 +63,16 @@ def outlast_the_grace() -> None:
     become(deadline=long_ago, check_at=long_ago)
 
 
+def wait(cloud: Cloud) -> None:
+    """An event waits for Ann's digest."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+
+
 @pytest.fixture
 def message(cloud: Cloud) -> str:
     """A digest with one event is due: its message on the generate queue."""
-    cloud.say("subscriber.changed", profile())
-    cloud.say("event.created", event(1))
+    cloud.begin(wait)
     (body,) = fan_out(cloud)
     return body
 
