@@ -89,9 +89,9 @@ class Service:
         found = self.functions.get_function_configuration(FunctionName=f"{_STAGE}-{step}")
         return found["Environment"]["Variables"]
 
-    def messages_in(self, queue: str) -> int:
-        """Messages visible, hidden or in flight, as SQS counts them."""
-        attributes = self.queues.get_queue_attributes(
+    def messages_in(self, queue: str, *, delayed: bool = True) -> int:
+        """Messages visible or in flight, as SQS counts them, and those that are `delayed`."""
+        found = self.queues.get_queue_attributes(
             QueueUrl=self.queue_url(queue),
             AttributeNames=[
                 "ApproximateNumberOfMessages",
@@ -99,7 +99,8 @@ class Service:
                 "ApproximateNumberOfMessagesNotVisible",
             ],
         )["Attributes"]
-        return sum(map(int, attributes.values()))
+        hidden = 0 if delayed else int(found["ApproximateNumberOfMessagesDelayed"])
+        return sum(map(int, found.values())) - hidden
 
     def queue_url(self, queue: str) -> str:
         """The address of the stage's queue of that name."""
@@ -115,15 +116,17 @@ class Service:
         )
         return answer["Attributes"]["QueueArn"]
 
-    def wait_until_drained(self, *queues: str, within: float = 120) -> None:
+    def wait_until_drained(self, *queues: str, within: float = 120, delayed: bool = True) -> None:
         """Return when the queues have been seen empty a few times in a row.
+
+        `delayed`: wait for delayed messages too.
 
         Raises ServiceError where they have become no emptier for `within` seconds.
         """
         least, since = math.inf, time.monotonic()
         quiet = 0
         while True:
-            counts = {queue: self.messages_in(queue) for queue in queues}
+            counts = {queue: self.messages_in(queue, delayed=delayed) for queue in queues}
             left = sum(counts.values())
             quiet = 0 if left else quiet + 1
             if left < least:

@@ -19,6 +19,8 @@ from random import Random
 from typing import Any
 
 import boto3
+from gazette.adapters.aws.queues import encode_run_key
+from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.settings import FanoutSettings
 
@@ -177,8 +179,21 @@ def _let_go(
             progress(f"{len(ses.accepted)} emails, {done.kills.total()} kills, {dict(by_status)}")
         all_sent = len(runs) == done.digests and all(run["status"]["S"] == _SENT for run in runs)
         if all_sent and done.kills.total() >= kills:
-            service.wait_until_drained(*_QUEUES, within=900)  # second messages, delayed
+            _repeat(service, runs)
+            service.wait_until_drained(*_QUEUES, within=900, delayed=False)
             return _runs(table)
+
+
+def _repeat(service: Service, runs: list[dict[str, Any]]) -> None:
+    """Queue the message of every run once more.
+
+    The sweep's messages for some of them may be delayed for five minutes still, and say the same.
+    """
+    for run in runs:
+        schedule, _, sequence = run["run"]["S"].rpartition("#")
+        body = encode_run_key(RunKey(run["user_id"]["S"], schedule, int(sequence)))
+        for queue in ("generate", "resend"):
+            service.queues.send_message(QueueUrl=service.queue_url(queue), MessageBody=body)
 
 
 def _make_haste(service: Service) -> None:
