@@ -163,7 +163,7 @@ class Batches(Protocol):
 class CategoryStats(Protocol):
     """What became of the emails that showed a category, by the hour in which they were sent.
 
-    The counts serve a threshold: lost ones are not made up for.
+    The counts serve a threshold: a lost one is not made up for, and a repeated one not undone.
     """
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:

@@ -25,8 +25,9 @@ class CategoryStatsContext:
 def count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
     """Count the event for each category that its email showed, and hold those at a threshold.
 
-    For the first event of a kind alone, so that an email counts once. A crash loses a count, and
-    adds none; the next bounce or complaint looks at the counts again.
+    For the first event of a kind alone, so that an email counts once. A crash loses a count; a lost
+    answer may count the email twice, because AWS's client repeats the call. The next bounce or
+    complaint looks at the counts again.
     """
     mark = mark_of(event)
     if mark is None:
