@@ -58,15 +58,17 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
     """Take the schedules of a subscriber who is not active out of the due index.
 
     The schedules are read before the profile, and withdrawn only as they were read: a reader who
-    comes back meanwhile writes the profile first and the schedules then. Under a status that this
-    version does not know nothing is withdrawn: a version that knows it may schedule digests.
+    comes back meanwhile writes the profile first and the schedules then. The schedule that is due
+    goes last: fan-out finds it again after a crash, and with it the others. Under a status that
+    this version does not know nothing is withdrawn: a version that knows it may schedule digests.
     """
     while True:
         present = schedules.of_user(user_id)
         reader = subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or is_active(reader) or not is_known(reader.status):
             return reader
-        if all(schedules.withdraw(each) for each in present if each.listed):
+        latest_first = sorted(present, key=lambda each: each.next_due_at, reverse=True)
+        if all(schedules.withdraw(each) for each in latest_first if each.listed):
             return reader
 
 
