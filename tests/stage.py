@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import pytest
 from gazette.adapters.web.links import SignedLinks
 from gazette.domain.links import read_keys
 from gazette.domain.model import RunKey
@@ -92,6 +93,14 @@ class Deployed:
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.status, answer.read().decode()
+
+
+def mark_below(folder: Path, marker: str, items: list[pytest.Item]) -> None:
+    """Give `marker` to the tests below a folder, and sockets: what is deployed is asked by HTTP."""
+    for item in items:
+        if folder in item.path.parents:
+            item.add_marker(marker)
+            item.add_marker("enable_socket")
 
 
 def _daily(hour: int) -> Recurrence:

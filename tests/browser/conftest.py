@@ -12,17 +12,12 @@ from demo.ses import StandIn
 from tests.browser.chromium import PATIENCE, chromium
 from tests.browser.edge import Edge
 from tests.browser.letters import Letters, correspond
-from tests.stage import Deployed
-
-HERE = Path(__file__).parent
+from tests.stage import Deployed, mark_below
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is below this folder needs Chromium: `make test` leaves it to `make browser`."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.enable_socket)
+    mark_below(Path(__file__).parent, "browser", items)
 
 
 @pytest.fixture(scope="session")

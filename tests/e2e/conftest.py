@@ -13,17 +13,12 @@ from xdist.scheduler import LoadScopeScheduling
 from demo.engine import deploy, running
 from demo.service import Service
 from demo.ses import StandIn
-from tests.stage import Deployed
-
-HERE = Path(__file__).parent
+from tests.stage import Deployed, mark_below
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is below this folder deploys: `make test` leaves it to `make e2e`."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.e2e)
-            item.add_marker(pytest.mark.enable_socket)
+    mark_below(Path(__file__).parent, "e2e", items)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+from gazette.domain.errors import Unavailable
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.steps.subscribers.schedules import withdraw
@@ -16,7 +18,7 @@ class OneAtATime(FakeSchedules):
 
     def withdraw(self, schedule: Schedule) -> bool:
         if sum(row.listed for row in self.rows.values()) < len(self.rows):
-            raise ConnectionError
+            raise Unavailable("It died.")
         return super().withdraw(schedule)
 
 
@@ -28,8 +30,6 @@ def test_the_schedule_that_is_due_is_withdrawn_last() -> None:
     later = replace(due, name="weekly", next_due_at=due.next_due_at + timedelta(days=3))
     for schedule in (due, later):
         schedules.put(schedule, replacing=None)
-    try:
+    with pytest.raises(Unavailable):
         withdraw("ann", subscribers=subscribers, schedules=schedules)
-    except ConnectionError:
-        listed = [row.name for row in schedules.rows.values() if row.listed]
-    assert listed == [DAILY]
+    assert [row.name for row in schedules.rows.values() if row.listed] == [DAILY]
