@@ -108,8 +108,7 @@ class Calls:
         worker = self.worker
         if worker is None:
             return call()
-        if self.clock.now > worker.ends_at and not worker.is_frozen:
-            raise Killed("the time of the invocation is over")
+        self._require_time(worker)
         self.clock.now += _A_CALL
         number = self.count
         self.count += 1
@@ -137,7 +136,13 @@ class Calls:
                 return answer
             case How.OVERTAKEN:
                 self.overtake(worker)
+        self._require_time(worker)
         return call()
+
+    def _require_time(self, worker: Worker) -> None:
+        """Its time may have ended while it stood still: somebody else may be frozen for longer."""
+        if self.clock.now > worker.ends_at and not worker.is_frozen:
+            raise Killed("the time of the invocation is over")
 
 
 def unavailable(name: str, call: Callable[[], object], done: bool) -> object:

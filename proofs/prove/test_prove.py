@@ -1,6 +1,7 @@
 """A short seed of `make prove`."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -9,10 +10,12 @@ from proofs.prove.provider import Answer, Evidence
 from proofs.prove.scenario import Scenario
 from proofs.prove.scenarios import ON_MOTO, SCENARIOS
 from proofs.prove.search import Effort, search, world
-from proofs.prove.strikes import How
+from proofs.prove.strikes import Calls, How, Killed, Worker, unavailable
 from proofs.prove.verdict import judge
 from proofs.prove.without import taken_out
+from tests.builders import SettableClock
 
+_NOW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
 _SEED = Effort(every=200, second=0, reach=1)
 _ON_MOTO = {"happy/resend/soon", "unknown/neither/never/carry_over"}
 
@@ -43,6 +46,22 @@ def test_an_email_that_nobody_may_send_is_found() -> None:
     assert [found[:2] for found in judge(life).violations] == ["G2", "G2"]
     life.provider.taken.clear()
     assert [found[:2] for found in judge(life).violations] == ["G1", "G1"]
+
+
+@pytest.mark.parametrize("how", [How.HELD_UP, How.OVERTAKEN])
+def test_a_worker_whose_time_ends_while_it_stands_still_writes_nothing(how: How) -> None:
+    """Where somebody else is frozen meanwhile, much more time passes than it stands still for."""
+    clock = SettableClock(_NOW)
+    worker = Worker("ingest 1", ends_at=_NOW + timedelta(seconds=90), work=lambda: None)
+    written: list[str] = []
+
+    def freeze(_: object) -> None:
+        clock.now += timedelta(minutes=45)
+
+    calls = Calls(clock, {0: how}, unavailable, freeze, freeze, frozenset(), worker)
+    with pytest.raises(Killed):
+        calls.around("events.write", lambda: written.append("e1"))
+    assert not written
 
 
 @pytest.mark.parametrize("how", [How.KILLED_AFTER, How.UNANSWERED])
