@@ -36,7 +36,6 @@ NOT_OF_SKIPPED_RUNS = {
     Reason.CARRIED_INTO,
     Reason.GIVEN_UP,
     Reason.SUPERSEDED,
-    Reason.NOTHING_WAITED,
     Reason.BATCH_CANCELLED,
     Reason.PREFERENCES_CHANGED,
 }

@@ -140,14 +140,11 @@ class BounceRow(Row):
 
 
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
-    """Sparse: only schedules that are armed or leaving. `due` is `slot#shard`.
-
-    It has the keys alone: a change that keeps the slot costs no write here.
-    """
+    """Sparse: only schedules that may come due. `due` is `slot#shard`."""
 
     class Meta:
         index_name = "due"
-        projection = KeysOnlyProjection()
+        projection = AllProjection()
 
     due = UnicodeAttribute(hash_key=True)
     user_id = UnicodeAttribute(range_key=True)
@@ -170,9 +167,9 @@ class ScheduleRow(Row):
     sequence = NumberAttribute()
     revision = NumberAttribute()
     changed_at = InstantAttribute()
+    quiet_until = InstantAttribute(null=True)
     last_due_at = InstantAttribute(null=True)
     active_until = InstantAttribute(null=True)
-    state = UnicodeAttribute()
     due = UnicodeAttribute(null=True)
     due_index = DueIndex()
 

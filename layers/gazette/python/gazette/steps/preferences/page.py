@@ -26,24 +26,19 @@ SHOWN = 100
 
 
 def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
-    """The reader as they are stored now; None where nothing, or no longer anything, is known.
-
-    By the date a reader is dormant before anybody has stored it: nobody visits an idle schedule.
-    """
-    found = context.subscribers.get(user_id)
-    if not isinstance(found, Subscriber):
+    """The reader as they are stored now; None where nothing, or no longer anything, is known."""
+    reader = context.subscribers.get(user_id)
+    if not isinstance(reader, Subscriber):
         return None
-    now = context.clock()
-    reader = found.as_of(now, sunset=context.sunset)
     entities = set(context.follows.followed_by(user_id))
-    known = context.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    found = context.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
     follows = sorted(
-        (follow for follow in known.values() if follow.latest.following),
+        (follow for follow in found.values() if follow.latest.following),
         key=lambda follow: (follow.title.casefold() or follow.entity, follow.entity),
     )
     return Overview(
         subscriber=reader,
-        now=now,
+        now=context.clock(),
         defaults=context.defaults,
         follows=tuple(follows[:SHOWN]),
         follow_count=len(follows),
@@ -52,7 +47,7 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
             context.schedules.of_user(user_id),
             follows,
             defaults=context.defaults,
-            now=now,
+            now=context.clock(),
         ),
     )
 

@@ -83,9 +83,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
             if reader.has_left:
                 return Outcome.UNSUBSCRIBED
             choices, defaults = reader.choices, context.defaults
-            paused_or_dormant = reader.paused_or_dormant_at(
-                event.occurred_at, sunset=context.sunset
-            )
+            paused_or_dormant = reader.paused_or_dormant_at(event.occurred_at)
         case None:
             pass
     frequency = effective_frequency(
