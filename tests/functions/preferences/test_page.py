@@ -297,7 +297,8 @@ def test_to_look_at_the_page_costs_four_reads(ann: Cloud) -> None:
 def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message(
     ann: Cloud,
 ) -> None:
-    press(ann, hour="7")
+    """A later hour than the 8 of before: after an earlier one that has passed, today's stays."""
+    press(ann, hour="9")
     assert ann.meter.calls["events.PutEvents"] == 1
     assert ann.meter.write_units["subscribers"] == 1 + 1, "the row, and the sign of life"
     assert ann.meter.write_units["schedules"] == 3
