@@ -51,6 +51,11 @@ class Worker:
 
     is_frozen: bool = False
 
+    def require_time(self, now: datetime) -> None:
+        """Raise Killed where its invocation is over; of one that is frozen, it never is."""
+        if now > self.ends_at and not self.is_frozen:
+            raise Killed("the time of the invocation is over")
+
 
 class WorkersClock:
     """The clock of whoever works now: each is a little fast or slow, as much as is allowed.
@@ -108,7 +113,7 @@ class Calls:
         worker = self.worker
         if worker is None:
             return call()
-        self._require_time(worker)
+        worker.require_time(self.clock.now)
         self.clock.now += _A_CALL
         number = self.count
         self.count += 1
@@ -136,13 +141,8 @@ class Calls:
                 return answer
             case How.OVERTAKEN:
                 self.overtake(worker)
-        self._require_time(worker)
+        worker.require_time(self.clock.now)  # whoever went on meanwhile may have been frozen
         return call()
-
-    def _require_time(self, worker: Worker) -> None:
-        """Its time may have ended while it stood still: somebody else may be frozen for longer."""
-        if self.clock.now > worker.ends_at and not worker.is_frozen:
-            raise Killed("the time of the invocation is over")
 
 
 def unavailable(name: str, call: Callable[[], object], done: bool) -> object:

@@ -1,7 +1,7 @@
 """A short seed of `make prove`."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -13,9 +13,8 @@ from proofs.prove.search import Effort, search, world
 from proofs.prove.strikes import Calls, How, Killed, Worker, unavailable
 from proofs.prove.verdict import judge
 from proofs.prove.without import taken_out
-from tests.builders import SettableClock
+from tests.builders import NOW, SettableClock
 
-_NOW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
 _SEED = Effort(every=200, second=0, reach=1)
 _ON_MOTO = {"happy/resend/soon", "unknown/neither/never/carry_over"}
 
@@ -51,8 +50,8 @@ def test_an_email_that_nobody_may_send_is_found() -> None:
 @pytest.mark.parametrize("how", [How.HELD_UP, How.OVERTAKEN])
 def test_a_worker_whose_time_ends_while_it_stands_still_writes_nothing(how: How) -> None:
     """Where somebody else is frozen meanwhile, much more time passes than it stands still for."""
-    clock = SettableClock(_NOW)
-    worker = Worker("ingest 1", ends_at=_NOW + timedelta(seconds=90), work=lambda: None)
+    clock = SettableClock(NOW)
+    worker = Worker("ingest 1", ends_at=NOW + timedelta(seconds=90), work=lambda: None)
     written: list[str] = []
 
     def freeze(_: object) -> None:

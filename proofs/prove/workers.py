@@ -9,7 +9,7 @@ from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.ports.queues import Shard
 
 from proofs.prove.queues import Message
-from proofs.prove.strikes import Calls, Killed
+from proofs.prove.strikes import Calls
 from tests.world import World
 
 Done = Run | None
@@ -29,10 +29,9 @@ class Workers:
         worker = self._calls.worker
         if worker is None:
             return timedelta(minutes=2)
-        left = worker.ends_at - self._calls.clock()
-        if left < timedelta(0) and not worker.is_frozen:
-            raise Killed("the time of the invocation is over")
-        return left
+        now = self._calls.clock()
+        worker.require_time(now)
+        return worker.ends_at - now
 
     def ingest(self, message: Message) -> Done:
         """A command, already decoded."""
