@@ -3,33 +3,35 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from gazette.domain.errors import Unavailable
-from gazette.domain.model import DAILY, Schedule
+from gazette.domain.model import DAILY
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.steps.subscribers.schedules import withdraw
 
 from tests.builders import a_schedule, a_subscriber
-from tests.fake_stores import FakeSchedules, FakeSubscribers
-
-
-class OneAtATime(FakeSchedules):
-    """Refuses to withdraw a second schedule."""
-
-    def withdraw(self, schedule: Schedule) -> bool:
-        if sum(row.listed for row in self.rows.values()) < len(self.rows):
-            raise Unavailable("It died.")
-        return super().withdraw(schedule)
+from tests.world import World, crashes
 
 
 def test_the_schedule_that_is_due_is_withdrawn_last() -> None:
-    """After a crash fan-out finds it again, and withdraws the others with it."""
-    schedules, subscribers = OneAtATime(), FakeSubscribers()
-    subscribers.put(replace(a_subscriber(), status=SubscriberStatus.DORMANT), replacing=None)
+    """After a crash anywhere fan-out finds it again, and withdraws the others with it."""
+    left = []
+    for world, where in crashes(dormant, go):
+        listed = [row.name for row in world.schedules.rows.values() if row.listed]
+        assert not listed or DAILY in listed, where
+        left.append(listed)
+    assert [DAILY] in left, "one was withdrawn, and the other not"
+
+
+def dormant() -> World:
+    """A dormant reader; the daily digest is due before the weekly one."""
+    world = World()
+    reader = replace(a_subscriber(), status=SubscriberStatus.DORMANT)
+    world.subscribers.put(reader, replacing=None)
     due = a_schedule()
     later = replace(due, name="weekly", next_due_at=due.next_due_at + timedelta(days=3))
     for schedule in (due, later):
-        schedules.put(schedule, replacing=None)
-    with pytest.raises(Unavailable):
-        withdraw("ann", subscribers=subscribers, schedules=schedules)
-    assert [row.name for row in schedules.rows.values() if row.listed] == [DAILY]
+        world.schedules.put(schedule, replacing=None)
+    return world
+
+
+def go(world: World) -> None:
+    withdraw("ann", subscribers=world.subscribers, schedules=world.schedules)
