@@ -1,7 +1,6 @@
 """The deployed stage as its users see it: services that put events, a clock, queues to watch."""
 
 import json
-import math
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,8 @@ _DETAILS_A_LIST = 50
 _QUIET_FOR = 2
 _LOOKS_EVERY = 0.2
 """Seconds. A queue is never seen empty between two that hand on: they are counted in that order."""
+_AT_MOST = 1_800
+"""Seconds that anything may take to be worked off."""
 _STAGE = "gazette-local"
 
 
@@ -121,20 +122,24 @@ class Service:
 
         `delayed`: wait for delayed messages too.
 
-        Raises ServiceError where they have become no emptier for `within` seconds.
+        Raises ServiceError where nothing about them has changed for `within` seconds, or where that
+        takes half an hour. What is left may stay the same in number while work goes on: fan-out
+        puts as many messages on a queue as generate takes from it.
         """
-        least, since = math.inf, time.monotonic()
+        began = changed = time.monotonic()
+        before: dict[str, int] = {}
         quiet = 0
-        while True:
+        while quiet < _QUIET_FOR:
             counts = {queue: self.messages_in(queue, delayed=delayed) for queue in queues}
-            left = sum(counts.values())
-            quiet = 0 if left else quiet + 1
-            if left < least:
-                least, since = left, time.monotonic()
-            elif left and time.monotonic() - since > within:
-                raise ServiceError(f"Messages are left, and for {within:.0f} s no fewer: {counts}")
-            if quiet == _QUIET_FOR:
-                return
+            now = time.monotonic()
+            if counts != before:
+                before, changed = counts, now
+            quiet = 0 if any(counts.values()) else quiet + 1
+            if quiet == 0 and (now - changed > within or now - began > _AT_MOST):
+                raise ServiceError(
+                    f"Messages are left after {now - began:.0f} s, "
+                    f"and for {now - changed:.0f} s as many: {counts}"
+                )
             time.sleep(_LOOKS_EVERY)
 
     def turn_back(self, slot: datetime) -> None:
