@@ -33,8 +33,9 @@ browser: setup chromium ## Test emails and pages in Chromium on the deployed sta
 fuzz: setup ## Put 20,000 valid and invalid messages through the real handler (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.fuzz $(if $(EXAMPLES),--examples $(EXAMPLES))
 
-model: setup ## Search the delivery protocol's states under each policy, 4 minutes (DEEP=1: 7)
+model: setup ## Search the states of delivery under each policy, then those of the due index, 8 minutes (DEEP=1: 11)
 	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
+	@$(BIN)/python -m proofs.arming
 
 chaos: setup ## Send 2,000 digests on the deployed stacks and kill workers at random (DIGESTS=… sets how many)
 	@$(BIN)/python -m proofs.chaos $(if $(DIGESTS),--digests $(DIGESTS))
@@ -60,7 +61,7 @@ prove: setup ## Kill every worker at every call: nothing is lost or sent twice (
 experiments: setup ## Check the verdicts on thousands of simulated experiments (NUMBER=… sets how many)
 	@$(BIN)/python -m proofs.experiments $(if $(NUMBER),--number $(NUMBER))
 
-linear: setup ## Measure fan-out of 1,000 to 100,000 readers on fakes: calls, memory and time
+linear: setup ## Measure fan-out on fakes: its calls follow the events, not the readers; memory and time
 	@$(BIN)/python -m benchmarks.linear
 
 slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (READERS=… sets how many)

@@ -1,4 +1,4 @@
-"""`make linear`: a reader costs fan-out the same, whether 1,000 or 100,000 are due in one slot.
+"""`make linear`: what fan-out costs follows the events, and not how many readers there are.
 
 The real tick and the real fan-out on our own fakes. Calls of the ports are counted exactly, by
 name; memory is what fan-out itself holds, without what the fakes store; time is a ratio.
@@ -14,6 +14,9 @@ from benchmarks.ledger import Ledger
 from benchmarks.town import SHARDS, Town
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
+FIXED = SIZES[0]
+"""For so many readers something waits, while the number of all others grows."""
+
 _NOT_FULL = SHARDS + 1
 """Calls that do not count: in each shard the last page, and the last ten, may not be full."""
 
@@ -29,111 +32,141 @@ _TIMED_AT_LEAST = 10_000
 
 @dataclass(frozen=True)
 class Measured:
-    """What one slot came to. `calls` by `port.method`; `held` in bytes; `seconds` of this process.
+    """What one slot came to, where something waited for `waiting` of the `readers`.
 
-    `seconds` are 0 where no time was taken.
+    `calls` by `port.method`; `held` in bytes; `seconds` of this process, 0 where no time was taken.
     """
 
     readers: int
-    calls: Mapping[str, int]
+    waiting: int
+    calls: Counter[str]
     done: Counter[str]
     messages: int
     held: int
     seconds: float = 0
 
     @property
-    def seconds_a_reader(self) -> float:
-        """Seconds that one reader took."""
-        return self.seconds / self.readers
+    def seconds_each(self) -> float:
+        """Seconds for each reader for whom something waited."""
+        return self.seconds / self.waiting
 
 
-def measure(readers: int, *, timed: bool = False, page: int = 100) -> Measured:
-    """Fan out a slot in which so many readers are due. `page`: how many a page may hold."""
-    town, ledger = Town(readers, page=page), Ledger()
+def measure(
+    readers: int, waiting: int | None = None, *, timed: bool = False, page: int = 100
+) -> Measured:
+    """Fan out one slot. `waiting`: for all, if None. `page`: how many a page may hold."""
+    waiting = readers if waiting is None else waiting
+    town, ledger = Town(readers, waiting=waiting, page=page), Ledger()
     done = town.fan_out(ledger, weighs=True)
     seconds = min(_seconds(readers) for _ in range(_TIMED_AT_LEAST // readers or 1)) if timed else 0
     messages = len(town.generate_queue.sent)
-    return Measured(readers, ledger.calls, done, messages, ledger.peak, seconds)
+    return Measured(readers, waiting, ledger.calls, done, messages, ledger.peak, seconds)
 
 
 def _seconds(readers: int) -> float:
-    town = Town(readers)
+    town = Town(readers, waiting=readers)
     began = time.process_time()
     town.fan_out(Ledger(), weighs=False)
     return time.process_time() - began
 
 
-def problems(found: Sequence[Measured], slot: Mapping[str, int]) -> list[str]:
-    """What is not linear, in words; the smallest size comes first. `slot`: calls for nobody."""
+def not_flat(found: Sequence[Measured]) -> list[str]:
+    """What grows with the number of readers, in words; the smallest number comes first.
+
+    The keys of those for whom something waits are the same, and so is every call.
+    """
+    first = found[0]
+    return [
+        f"{name}: {each.calls[name]} calls with {each.readers} readers, "
+        f"{number} with {first.readers}"
+        for each in found[1:]
+        for name, number in first.calls.items()
+        if each.calls[name] != number
+    ] + _not_held(found)
+
+
+def not_straight(found: Sequence[Measured], slot: Mapping[str, int]) -> list[str]:
+    """What does not follow the events, in words. `slot`: calls where nothing waits."""
     least, most = found[0], found[-1]
     wrong = [
-        f"{each.done.total()} of {each.readers} readers were fanned out: {dict(each.done)}"
+        f"{each.done.total()} of {each.waiting} readers were fanned out: {dict(each.done)}"
         for each in found
-        if each.done["queued"] + each.done["quiet"] != each.readers
-        or each.done["queued"] != each.messages
+        if each.done["queued"] != each.waiting or each.done["queued"] != each.messages
     ]
     for name in sorted({name for each in found for name in each.calls}):
         wrong += [
-            f"{name}: {each:.4f} calls a reader of {size.readers}, {first:.4f} of {least.readers}"
+            f"{name}: {each:.4f} calls a reader of {size.waiting}, {first:.4f} of {least.waiting}"
             for size in found[1:]
-            if abs((each := _a_reader(size, name, slot)) - (first := _a_reader(least, name, slot)))
-            > _NOT_FULL / least.readers
+            if abs((each := _each(size, name, slot)) - (first := _each(least, name, slot)))
+            > _NOT_FULL / least.waiting
         ]
-    wrong += [
-        f"fan-out holds {each.held} bytes for {each.readers} readers, "
-        f"{least.held} for {least.readers}"
+    wrong += _not_held(found)
+    if least.seconds and time_ratio(found) > _TIME:
+        wrong.append(f"each of {most.waiting} readers takes {time_ratio(found):.2f} times as long")
+    return wrong
+
+
+def _not_held(found: Sequence[Measured]) -> list[str]:
+    least = found[0]
+    return [
+        f"fan-out holds {each.held} bytes for {each.waiting} of {each.readers} readers, "
+        f"{least.held} for {least.waiting} of {least.readers}"
         for each in found
         if each.held > least.held * _MEMORY
     ]
-    if least.seconds and time_ratio(found) > _TIME:
-        wrong.append(f"each of {most.readers} readers takes {time_ratio(found):.2f} times as long")
-    return wrong
 
 
 def time_ratio(found: Sequence[Measured]) -> float:
     """How much longer a reader takes among the most than among the fewest."""
-    return found[-1].seconds_a_reader / found[0].seconds_a_reader
+    return found[-1].seconds_each / found[0].seconds_each
 
 
-def _a_reader(size: Measured, name: str, slot: Mapping[str, int]) -> float:
-    return (size.calls.get(name, 0) - slot.get(name, 0)) / size.readers
+def _each(size: Measured, name: str, slot: Mapping[str, int]) -> float:
+    return (size.calls.get(name, 0) - slot.get(name, 0)) / size.waiting
 
 
 def main() -> int:
-    """Print the figures. Exit status 1 where something is not linear."""
+    """Print the figures. Exit status 1 where a line is not as it should be."""
     slot = measure(0).calls
-    found = []
+    by_readers = [measure(readers, FIXED) for readers in SIZES]
+    for size in by_readers:
+        print(
+            f"{size.readers:>7} readers, something waits for {size.waiting}: "
+            f"{size.calls.total()} calls, fan-out holds {size.held / 1024:.0f} KB"
+        )
+    by_events = []
     for readers in SIZES:
-        found.append(measure(readers, timed=True))
-        _show(found, slot)
-    if wrong := problems(found, slot):
+        by_events.append(measure(readers, timed=True))
+        _show(by_events, slot)
+    if wrong := not_flat(by_readers) + not_straight(by_events, slot):
         print(f"linear: {wrong[0]}", file=sys.stderr)
         return 1
-    held = [each.held // 1024 for each in found]
-    calls = calls_a_reader(found[-1], slot)
+    held = [each.held // 1024 for each in (*by_readers, *by_events)]
     print(
-        f"linear: readers={SIZES[0]}..{SIZES[-1]} calls_a_reader={calls:.2f} "
-        f"memory_kb={min(held)}..{max(held)} time_ratio={time_ratio(found):.2f}"
+        f"linear: readers={SIZES[0]}..{SIZES[-1]} with {FIXED} events "
+        f"calls={by_readers[0].calls.total()}..{by_readers[-1].calls.total()} "
+        f"events={SIZES[0]}..{SIZES[-1]} calls_an_event={calls_each(by_events[-1], slot):.2f} "
+        f"memory_kb={min(held)}..{max(held)} time_ratio={time_ratio(by_events):.2f}"
     )
     return 0
 
 
-def calls_a_reader(size: Measured, slot: Mapping[str, int]) -> float:
-    """All calls that a slot of nobody does not take."""
-    return sum(_a_reader(size, name, slot) for name in size.calls)
+def calls_each(size: Measured, slot: Mapping[str, int]) -> float:
+    """All calls for each reader for whom something waits, beside those of a slot of nobody."""
+    return sum(_each(size, name, slot) for name in size.calls)
 
 
 def _show(found: Sequence[Measured], slot: Mapping[str, int]) -> None:
     """The figures of the size that was measured last."""
     size = found[-1]
     print(
-        f"{size.readers:>7} readers: {calls_a_reader(size, slot):.4f} calls each, "
+        f"{size.waiting:>7} events: {calls_each(size, slot):.4f} calls each, "
         f"{size.messages} messages in {size.calls['generate_queue.send']} calls of the queue, "
         f"fan-out holds {size.held / 1024:.0f} KB, time {time_ratio(found):.2f}"
     )
     for name in sorted(size.calls):
         fixed = f", and {slot[name]} a slot" if slot.get(name) else ""
-        print(f"        {name}: {_a_reader(size, name, slot):.4f} each{fixed}")
+        print(f"        {name}: {_each(size, name, slot):.4f} each{fixed}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A slot in which as many readers as wanted are due, on our own fakes."""
+"""A slot in which something waits for as many readers as wanted, on our own fakes."""
 
 from collections import Counter
 from contextlib import nullcontext
@@ -7,14 +7,13 @@ from datetime import timedelta
 from random import Random
 
 from gazette.adapters.aws.queues import decode_shard, encode_shard
-from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY
 from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, DigestTimes, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
-from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
-from gazette.steps.subscribers.schedules import set_schedule
+from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
+from gazette.steps.subscribers.schedules import arm, set_schedule
 
 from benchmarks.ledger import Ledger
 from infra.stage import Stage
@@ -30,12 +29,8 @@ SHARDS = 4
 _WEIGHED = 0
 """The shard of which memory is taken: each is an invocation of its own."""
 
-WAITING = 3
-"""Something waits for every third reader of a shard."""
-
 _STAGE = Stage(name="prod", sender="", list_id="")
 _LIMITS = FanoutLimits(
-    settle_lag=timedelta(seconds=_STAGE.settle_lag),
     max_lateness=timedelta(seconds=_STAGE.max_lateness),
     spread=timedelta(seconds=_STAGE.spread),
     check_after=timedelta(seconds=_STAGE.check_after),
@@ -44,9 +39,13 @@ _LIMITS = FanoutLimits(
 
 
 class Town:
-    """So many readers, all of them due in the slot of `NOW`, and the ports as fan-out sees them."""
+    """So many readers, and the ports as fan-out sees them.
 
-    def __init__(self, readers: int, *, page: int = 100) -> None:
+    All want their digest in the slot of `NOW`; something waits for the first `waiting` of them. The
+    others are idle: fan-out took them out when nothing waited.
+    """
+
+    def __init__(self, readers: int, *, waiting: int, page: int = 100) -> None:
         self.clock = SettableClock(NOW - timedelta(hours=20))
         self.schedules = IndexedSchedules(shards=SHARDS, page=page)
         self.runs = IndexedRuns()
@@ -54,29 +53,29 @@ class Town:
         self.batches = FakeBatches(self.clock)
         self.generate_queue = FakeQueue[QueuedRun]()
         self.slot = slot_of(NOW)
-        self._register(readers)
+        self._register(readers, waiting)
         for shard in range(SHARDS):
             self.batches.save_checkpoint(shard, self.slot - SLOT)
         self.clock.now = NOW
 
-    def _register(self, readers: int) -> None:
+    def _register(self, readers: int, waiting: int) -> None:
         context = replace(
             World(self.clock).context,
             schedules=self.schedules,
             runs=self.runs,
             sunset=_LIMITS.sunset,
         )
-        in_shard: Counter[int] = Counter()
         for number in range(readers):
             user_id = f"reader{number:06d}"
             reader = a_subscriber(
                 user_id, changed_at=self.clock(), times=DigestTimes(hour=8, minute=number % 10)
             )
             set_schedule(reader, Frequency.DAILY, context=context, current=None, is_new=True)
-            shard = shard_of(user_id, SHARDS)
-            if in_shard[shard] % WAITING == 0:
+            armed = self.schedules.rows[user_id, DAILY]
+            self.schedules.put(armed.idle(), replacing=armed)
+            if number < waiting:
                 self.events.store(an_event(user_id=user_id), DAILY)
-            in_shard[shard] += 1
+                arm({(user_id, DAILY): reader}, context=context)
 
     def fan_out(self, ledger: Ledger, *, weighs: bool) -> Counter[str]:
         """One tick, and all that it leads to."""

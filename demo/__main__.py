@@ -71,7 +71,6 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             "activities": rows["activities"],
             "events_stored": rows["events"],
             "runs_sent": rows["sent"],
-            "runs_skipped": rows["skipped"],
             "emails_accepted": len(ses.accepted),
             "events_in_emails": findings.events_in_emails,
             "duplicate_emails": findings.duplicate_emails,

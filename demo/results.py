@@ -37,8 +37,8 @@ def write(folder: Path, accepted: Sequence[Accepted], report: Mapping[str, float
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f"<title>Gazette demo</title><style>{_STYLE}</style></head><body><h1>Gazette demo</h1>"
         "<p>The messages that 1,899 students sent each other from 21 to 27 May 2004, "
-        "replayed as if that week began today; names are invented. A run is skipped when nothing "
-        "happened since the reader's last email.</p>"
+        "replayed as if that week began today; names are invented. A digest goes out when "
+        "something happened since the reader's last email.</p>"
         f"<table>{figures}</table><h2>{len(accepted)} emails</h2>"
         "<table><tr><th>To</th><th>Subject</th><th>Source</th></tr>"
         f"{''.join(rows)}</table></body></html>",

@@ -60,7 +60,7 @@ SCHEDULES = Table(
     name="schedules",
     partition_key="user_id",
     sort_key="name",
-    indexes=(Index(name="due", partition_key="due", sort_key="user_id"),),
+    indexes=(Index(name="due", partition_key="due", sort_key="user_id", holds=()),),
 )
 EVENTS = Table(
     name="events",
@@ -123,7 +123,7 @@ INGEST = Step(
     queue="ingest",
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
-        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
         ("activities", ("GetItem", "Query", "PutItem", "UpdateItem")),
         (
@@ -144,7 +144,7 @@ FOLLOWERS = Step(
     may_recurse=True,  # a walk queues the next one, which continues behind the last page
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem")),
-        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
         ("activities", ("GetItem", "UpdateItem")),
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
@@ -161,7 +161,7 @@ FANOUT = Step(
     may_recurse=True,  # a shard that takes longer than an invocation queues a message for the rest
     tables=(
         ("subscribers", ("GetItem", "UpdateItem")),
-        ("schedules", ("Query", "PutItem", "UpdateItem")),
+        ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem")),
         ("events", ("Query",)),
         ("runs", ("Query", "PutItem")),
         ("control", ("Query", "UpdateItem", "DeleteItem")),
@@ -226,6 +226,8 @@ SWEEP = Step(
     tables=(
         ("runs", ("Query", "BatchGetItem", "PutItem")),
         ("control", ("GetItem", "Query")),
+        ("schedules", ("Scan", "PutItem")),
+        ("events", ("Query",)),
     ),
 )
 PREFERENCES = Step(
@@ -235,7 +237,7 @@ PREFERENCES = Step(
     queue=None,
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem", "UpdateItem")),
-        ("schedules", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
         ("events", ("GetItem", "Query", "UpdateItem", "DeleteItem")),
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),

@@ -13,6 +13,7 @@ from gazette.domain.delivery.run import (
     Run,
     Status,
     is_given_up,
+    settled_until,
 )
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.identity import latest_run
@@ -40,6 +41,7 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
     },
     Status.SKIPPED: {
         Reason.EMPTY,
+        Reason.NOTHING_WAITED,
         Reason.EXPIRED,
         Reason.TOO_LATE,
         Reason.CATEGORY_HELD,
@@ -111,6 +113,28 @@ def missing(schedules: Iterable[Schedule], runs: Iterable[Run]) -> Iterable[str]
         for number in range(1, schedule.sequence):
             if RunKey(schedule.user_id, schedule.name, number) not in known:
                 yield f"G3: {schedule.name} of {schedule.user_id} has no run {number}"
+
+
+def forgotten(world: World, user_ids: Iterable[str]) -> Iterable[str]:
+    """Rule 23: events that wait in an idle schedule, in which nobody looks any more.
+
+    Of readers who get email, while nobody is at work and nothing is on its way to ingest.
+    """
+    for user_id in user_ids:
+        reader = world.subscribers.get(user_id)
+        if not isinstance(reader, Subscriber) or not reader.receives_email:
+            continue
+        idle = {
+            schedule.name: settled_until(world.runs.chain(latest_run(user_id, schedule.name)))
+            for schedule in world.schedules.of_user(user_id)
+            if schedule.is_idle
+        }
+        for stored in readable(world.events.of_user(user_id)) if idle else ():
+            if stored.stored_at > idle.get(stored.schedule, stored.stored_at):
+                yield (
+                    f"rule 23: {stored.event.id} of {user_id} waits, "
+                    f"and the {stored.schedule} digest is idle"
+                )
 
 
 def excused(stored: StoredEvent, runs: Iterable[Run]) -> str:

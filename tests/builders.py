@@ -191,7 +191,6 @@ def a_schedule(
     next_due_at: datetime = datetime(2026, 11, 22, 7, 0, tzinfo=UTC),
     sequence: int = 1,
     revision: int = 1,
-    quiet_until: datetime | None = None,
     last_due_at: datetime | None = None,
 ) -> Schedule:
     """Daily at eight in Berlin."""
@@ -203,7 +202,6 @@ def a_schedule(
         sequence=sequence,
         revision=revision,
         changed_at=NOW,
-        quiet_until=quiet_until,
         last_due_at=last_due_at,
     )
 

@@ -22,4 +22,5 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         held_categories=world.held_categories,
         clock=world.clock,
         defaults=world.defaults,
+        sunset=world.sunset,
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
+from zlib import crc32
 
 from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
@@ -23,8 +24,17 @@ from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent, Mark
 from gazette.domain.feedback.reputation import CategoryCounts, CategoryHold
 from gazette.domain.identity import run_id, shard_of
-from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
+from gazette.domain.model import (
+    Event,
+    Retracted,
+    RunKey,
+    Schedule,
+    ScheduleState,
+    StoredEvent,
+    Window,
+)
 from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.ports.stores import Guard
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.kinds import Unsent
@@ -299,8 +309,9 @@ class FakeSchedules:
 
     @property
     def withdrawn(self) -> set[tuple[str, str]]:
-        """The schedules that are not in the due index."""
-        return {key for key, schedule in self.rows.items() if not schedule.listed}
+        """The schedules of readers who are not visited."""
+        state = ScheduleState.WITHDRAWN
+        return {key for key, schedule in self.rows.items() if schedule.state is state}
 
     def get(self, user_id: str, name: str) -> Schedule | None:
         if (user_id, name) in self.unreadable:
@@ -319,9 +330,12 @@ class FakeSchedules:
         self.shard_of[key] = shard_of(schedule.user_id, self.shards)
         return True
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
+    def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
+        return [self._as_read(self.rows[key]) for key in sorted(keys) if key in self.rows]
+
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
         due = [
-            self.as_read(schedule)
+            key
             for key, schedule in sorted(self.rows.items())
             if schedule.listed
             and slot_of(schedule.next_due_at) == slot
@@ -330,8 +344,14 @@ class FakeSchedules:
         for start in range(0, len(due), self.page):
             yield due[start : start + self.page]
 
-    def as_read(self, schedule: Schedule) -> Schedule | UnreadableRow:
-        """The schedule as a query returns it."""
+    def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
+        for key, schedule in sorted(self.rows.items()):
+            if crc32(repr(key).encode()) % segments == segment:
+                found = self._as_read(schedule)
+                if isinstance(found, UnreadableRow) or found.is_idle:
+                    yield found
+
+    def _as_read(self, schedule: Schedule) -> Schedule | UnreadableRow:
         key = (schedule.user_id, schedule.name)
         return unreadable_row("schedules", *key) if key in self.unreadable else schedule
 
@@ -342,7 +362,7 @@ class FakeSchedules:
         key = (schedule.user_id, schedule.name)
         if _fixed(self.rows.get(key)) != _fixed(schedule):
             return False
-        self.rows[key] = replace(self.rows[key], revision=schedule.revision + 1, listed=False)
+        self.rows[key] = self.rows[key].withdrawn()
         return True
 
     def remove(self, schedule: Schedule) -> bool:
@@ -828,9 +848,11 @@ class FakeEvents:
             run = self.runs.rows[run.key]
         return run
 
-    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        found = self._kept(user_id, schedule, window.since)
-        return any(stored.stored_at <= window.until for stored in found)
+    def holds(
+        self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
+    ) -> bool:
+        kept = self._kept(user_id, schedule, after)
+        return any(until is None or stored.stored_at <= until for stored in kept)
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
         schedules = {row.schedule for row in self.rows.values() if isinstance(row, StoredEvent)}

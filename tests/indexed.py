@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gazette.domain.delivery.run import Run
-from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Retracted, RunKey, Schedule, StoredEvent
+from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.scheduling.calendar import slot_of
 
 from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
@@ -34,12 +34,12 @@ class IndexedSchedules(FakeSchedules):
             self.due_in[self.place_of[key]][key] = None
         return stored
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
-        page: list[Schedule | UnreadableRow] = []
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
+        page: list[ScheduleKey] = []
         for key in sorted(self.due_in.get((slot, shard), ())):
             schedule = self.rows.get(key)
             if schedule and schedule.listed and self.place_of[key] == (slot, shard):
-                page.append(self.as_read(schedule))
+                page.append(key)
             if len(page) == self.page:
                 yield page
                 page = []

@@ -37,6 +37,8 @@ _TRANSACTED = {
 }
 """What IAM calls the parts of a transaction."""
 
+_FILTER = {"FilterExpression", "ExpressionAttributeNames", "ExpressionAttributeValues"}
+
 _STAGE = re.compile("^gazette-[a-z]+-")
 _QUEUE_NAMED_BY = ("QueueName", "QueueUrl", "SourceArn")
 
@@ -118,6 +120,8 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
         seen = answer
         if request.get("Select") == "COUNT":  # read as much, and sent nothing
             seen = unmetered.query(**{key: request[key] for key in request.keys() - {"Select"}})
+        if operation == "Scan":  # read as much, and sent what the filter leaves
+            seen = unmetered.scan(**{key: request[key] for key in request.keys() - _FILTER})
         meter.read_units.update(_read_units(operation, request, seen))
         return answer
 
@@ -224,11 +228,11 @@ def write_units(
 def _read_units(
     operation: str, request: dict[str, Any], answer: dict[str, Any]
 ) -> dict[str, int | float]:
-    """A GetItem rounds each item up to 4 KB, a Query the sum; what is not there counts as one."""
+    """A GetItem rounds each item up to 4 KB, a Query or Scan the sum; nothing counts as one."""
     match operation:
         case "GetItem":
             sizes = [_size(answer.get("Item"))]
-        case "Query":
+        case "Query" | "Scan":
             sizes = [sum(map(_size, answer["Items"]))]
         case "BatchGetItem":
             return {

@@ -54,8 +54,8 @@ from gazette.steps.feedback.category_stats import CategoryStatsContext
 from gazette.steps.feedback.feedback import FeedbackContext, process_delivery_event
 from gazette.steps.ingest.followers import walk_followers
 from gazette.steps.ingest.ingest import ingest
+from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
-from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
 from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
 from gazette.steps.subscribers.resubscribe import resubscribe
@@ -108,7 +108,6 @@ LOOKBACK = 1
 SOFT_LIMIT = SoftLimit(bounces=5, span=timedelta(days=14))
 
 FANOUT = FanoutLimits(
-    settle_lag=SETTLE_LAG,
     max_lateness=timedelta(days=60),
     spread=timedelta(0),
     check_after=timedelta(hours=1),
@@ -617,7 +616,8 @@ class World:
         self.work_off_followers()
         for _ in range(_ROUNDS):
             self.deliver_queued()
-        for user_id, name in sorted(set(self.schedules.rows) - self.schedules.withdrawn):
+        listed = [key for key, schedule in self.schedules.rows.items() if schedule.listed]
+        for user_id, name in sorted(listed):
             self.send_digest(name, user_id)
 
     def unsubscribe(self, user_id: str = "ann") -> bool:

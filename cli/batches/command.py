@@ -169,8 +169,8 @@ def _known(slot: datetime, context: BatchContext) -> BatchView:
     view = read_batch(slot, context=context)
     if not view.expected and view.batch.cancelled_at is None:
         raise NotPossible(
-            f"Batch {slot_id(slot)} is empty: no digest is due or was started then. "
-            "`gazette batch list` shows the latest batches."
+            f"Batch {slot_id(slot)} is empty: no event waits for a digest then, and none was "
+            "started. `gazette batch list` shows the latest batches."
         )
     return view
 

@@ -154,6 +154,11 @@ REASON: Mapping[Reason, Words] = {
         "If you expected one: was it put on the right bus, does `gazette quarantine list` show"
         " it, is its category or follow muted?",
     ),
+    Reason.NOTHING_WAITED: Words(
+        "nothing was waiting, so its schedule left the due index until the next event",
+        "If you expected one: was it put on the right bus, does `gazette quarantine list` show"
+        " it, is its category or follow muted?",
+    ),
     Reason.EXPIRED: Words(
         "every waiting event expired before an email could show it",
         "The reader never sees these events. Check the runs before it for what delayed the "
@@ -204,6 +209,7 @@ _GIVEN_UP = Words("the hour, days or time zone changed before it was sent")
 DUE: Mapping[Due, str] = {
     Due.PLANNED: "to come",
     Due.OVERDUE: "overdue: fan-out has not started it",
+    Due.IDLE: "if an event comes before: nothing waits now",
     Due.UNLISTED: "not in the due index, although it should be",
     Due.OFF: "off: no email goes to this reader",
 }

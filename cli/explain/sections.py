@@ -99,8 +99,7 @@ def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
     for each in found.outlooks:
         schedule = each.schedule
         named = (schedule.name, recurring(schedule.wanted))
-        quiet = f"; quiet up to {utc(schedule.quiet_until)}" if schedule.quiet_until else ""
-        states = [f"{DUE[each.due]}{quiet}", *["then"] * (len(each.next) - 1)]
+        states = [DUE[each.due], *["then"] * (len(each.next) - 1)]
         if not each.next:
             yield (*named, states[0], "", "")
         for state, at in zip(states, each.next, strict=False):

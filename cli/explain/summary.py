@@ -12,7 +12,7 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 
 from cli.explain.phrases import clock_time, counted, local, name_of, named, sentence, utc
 from cli.explain.reasons import SUPPRESSED_FOR, became, standing, words_for
-from cli.explain.upcoming import expected, following, late
+from cli.explain.upcoming import expected, following, late, quiet
 from cli.shared.descriptions import listed
 
 _MOST = 3
@@ -65,7 +65,9 @@ def _on_date(found: Explanation) -> Iterator[str]:
         yield _told(entry, f"of {clock_time(entry.run.due_at, found.zone)}", found)
     if len(found.runs) > _MOST:
         yield f"And {len(found.runs) - _MOST} more: see the runs below."
-    yield from _muted(found, found.runs)
+    nothing_waited = [*quiet(found)]
+    yield from nothing_waited
+    yield from _muted(found, found.runs, nothing_waited=bool(nothing_waited))
     yield from _standing(found)
     if not found.runs and found.status is SubscriberStatus.ACTIVE:
         yield from expected(found)
@@ -168,9 +170,12 @@ def _window(window: Window, found: Explanation) -> str:
     return f"what was stored after {local(window.since, found.zone)}, up to {until}"
 
 
-def _muted(found: Explanation, runs: tuple[ExplainedRun, ...]) -> Iterator[str]:
+def _muted(
+    found: Explanation, runs: tuple[ExplainedRun, ...], *, nothing_waited: bool = False
+) -> Iterator[str]:
     """If no event waited: the categories and follows that the reader muted."""
-    if not found.status or not any(entry.run.reason is Reason.EMPTY for entry in runs):
+    empty = any(entry.run.reason in {Reason.EMPTY, Reason.NOTHING_WAITED} for entry in runs)
+    if not found.status or not (empty or nothing_waited):
         return
     categories = [
         named(each.category) for each in found.choices if each.frequency is Frequency.NEVER

@@ -18,36 +18,53 @@ def late(outlook: Outlook, found: Explanation) -> Iterator[str]:
             "ten minutes, and the queues shard and shard-dead."
         )
     if outlook.due is Due.UNLISTED:
+        is_idle = outlook.schedule.is_idle
+        why, again = (", although an event waits", "event") if is_idle else ("", "profile")
         yield (
-            f"{sentence(name_of(outlook.schedule.name))} is not in the due index: look in the "
-            "queues ingest and ingest-dead for a message about them, or put the profile again."
+            f"{sentence(name_of(outlook.schedule.name))} is not in the due index{why}: look in the "
+            f"queues ingest and ingest-dead for a message about them, or put the {again} again."
         )
 
 
 def following(found: Explanation) -> Iterator[str]:
-    """The next digest of any schedule."""
-    planned = [each.schedule for each in found.outlooks if each.due is Due.PLANNED]
-    if planned:
-        first = min(planned, key=lambda schedule: schedule.next_due_at)
-        when = first.next_due_at
-        yield f"Next is {name_of(first.name)} of {local(when, found.zone)} ({utc(when)})."
+    """The next digest of any schedule: one for which something waits, else one that may come."""
+    for due, then in ((Due.PLANNED, ""), (Due.IDLE, ", if an event comes before: nothing waits")):
+        coming = [each for each in found.outlooks if each.due is due]
+        if coming:
+            first = min(coming, key=lambda outlook: outlook.next[0])
+            name, when = name_of(first.schedule.name), first.next[0]
+            yield f"Next is {name} of {local(when, found.zone)} ({utc(when)}){then}."
+            return
+
+
+def quiet(found: Explanation) -> Iterator[str]:
+    """For which schedules nothing waited on a date, so that they have no run on it."""
+    told = {entry.run.key.schedule for entry in found.runs}
+    for each in found.outlooks:
+        if each.quiet and each.schedule.name not in told:
+            since, until = (f"{local(at, found.zone)} ({utc(at)})" for at in each.quiet)
+            name = name_of(each.schedule.name)
+            yield f"Nothing was waiting for {name} between {since} and {until}."
 
 
 def expected(found: Explanation) -> Iterator[str]:
-    """Why an active reader has no run on a date."""
+    """Why an active reader has no run on a date, where it is not because nothing waited."""
     wanted = [(each, each.on_date) for each in found.outlooks if each.on_date]
     if not wanted:
         yield "No schedule of theirs is due on that date."
     for each, due in wanted:
-        yield from _missing(each, due, found)
+        if not each.quiet:
+            yield from _missing(each, due, found)
 
 
 def _missing(outlook: Outlook, due: datetime, found: Explanation) -> Iterator[str]:
     schedule = outlook.schedule
     what = sentence(f"{name_of(schedule.name)} of {clock_time(due, found.zone)}")
-    if due >= schedule.next_due_at and outlook.due is not Due.PLANNED:
+    if outlook.due is Due.IDLE and due >= outlook.next[0]:
+        yield f"{what} comes if an event does before ({utc(due)}): nothing waits now."
+    elif due >= schedule.next_due_at and outlook.due in {Due.OVERDUE, Due.UNLISTED}:
         yield from late(outlook, found)
-    elif due >= schedule.next_due_at:
+    elif due >= schedule.next_due_at and outlook.due is Due.PLANNED:
         yield f"{what} is planned ({utc(due)})."
     elif due > found.now:
         yield (

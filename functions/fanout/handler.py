@@ -38,7 +38,6 @@ def _learn_quota() -> None:
 def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:
     done = build_fan_out()(record.body, time_left)
     count("due", done.due)
-    record_skipped("empty", done.quiet)
     record_skipped("too_late", done.late)
     record_skipped("dormant", done.dormant)
     if done.cancelled:

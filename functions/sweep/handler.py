@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from gazette.bootstrap.sweep import build_begin, build_oldest_due_age, build_sweep
+from gazette.bootstrap.sweep import build_audit, build_begin, build_oldest_due_age, build_sweep
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.observability import TimeLeft, count, each_message, logger, measure_seconds, observed
@@ -36,5 +36,19 @@ def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
     for name, number in swept.items():
         count(f"swept_{name}", number)
     record_unreadable_rows(unreadable)
+    _audit(record.body, time_left)
     measure_seconds("oldest_due_age", build_oldest_due_age()(record.body))
     logger().info("partition swept", partition=record.body, swept=swept)
+
+
+def _audit(body: str, time_left: TimeLeft) -> None:
+    audited = build_audit()(body, time_left)
+    count("audited", audited.idle)
+    count("audit_armed", len(audited.armed))
+    for schedule in audited.armed:
+        logger().error(
+            "events waited in an idle schedule",
+            user_id=schedule.user_id,
+            schedule=schedule.name,
+            next_due_at=schedule.next_due_at.isoformat(),
+        )

@@ -103,6 +103,20 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="events-forgotten",
+        metric="audit_armed",
+        minutes=5,
+        bad=1,
+        meaning=(
+            "Events waited in a schedule that fan-out did not look at, for an hour or longer. The "
+            "audit has scheduled the digest, so they are sent. What to do: the log of "
+            "gazette-{stage}-sweep names the readers (`events waited in an idle schedule`). If "
+            "`gazette dlq show ingest-dead --stage {stage}` has messages about them, redrive "
+            "those; if it has none, a rule of Gazette is broken: please report it. See "
+            "docs/runbook.md#events-forgotten."
+        ),
+    ),
+    Counted(
         name="pages-failing",
         metric="page_failed",
         minutes=5,

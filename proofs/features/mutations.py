@@ -18,9 +18,9 @@ _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 
 
 CAUGHT: Final = {
-    "nothing is scheduled for a dormant reader": 10,
     "an erasure deletes the events": 20,
     "a run waits for an older run that may have been sent": 20,
+    "nothing is scheduled for a dormant reader": 30,
     "the sweep queues pending runs again": 30,
     "a dormant reader who resumes has their digests again": 30,
     "a worker that finds another's claim does not send": 50,

@@ -4,7 +4,8 @@ import pytest
 
 from proofs.features.history import AIMS
 from proofs.features.mutations import CAUGHT, search_without
-from proofs.features.search import search
+from proofs.features.search import Broken, search
+from proofs.prove.without import taken_out
 from tests.world import World
 
 
@@ -24,3 +25,12 @@ def test_every_strike_is_aimed_at_a_call_that_there_is(call: str) -> None:
 @pytest.mark.parametrize("rule", sorted(CAUGHT, key=CAUGHT.__getitem__)[:2])
 def test_without_a_rule_a_promise_is_broken(rule: str) -> None:
     assert search_without(rule, CAUGHT[rule])
+
+
+@pytest.mark.parametrize(
+    ("rule", "promise"),
+    [("arm-idle", "digest is idle"), ("go-idle", "was visited in vain, and is armed")],
+)
+def test_without_a_rule_of_idle_schedules_a_promise_is_broken(rule: str, promise: str) -> None:
+    with taken_out(rule), pytest.raises(Broken, match=promise):
+        search(range(3))

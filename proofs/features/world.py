@@ -86,12 +86,6 @@ class Observed(Life):
                 self.unquiet += self.town.kept_of_the_erased()
                 self.unquiet += self._listed_while_dormant()
 
-    def is_ingest_behind(self) -> bool:
-        """Whether anything that was said is not written yet."""
-        return any(
-            self.queues[name].messages or self.queues[name].dead for name in ("ingest", "followers")
-        )
-
     def _note_naps(self, begun: datetime) -> None:
         for user_id in self.scenario.readers:
             if self._is_dormant(user_id):
@@ -152,5 +146,5 @@ def live(history: History) -> tuple[Life, Outcome]:
         return life, outcome
     outcome = judge(life, town)
     outcome.violations += rested(life, life.all_naps())
-    outcome.violations += dict.fromkeys(life.unquiet)
+    outcome.violations += dict.fromkeys((*life.unquiet, *life.idleness.broken))
     return life, outcome

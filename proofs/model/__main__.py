@@ -7,7 +7,8 @@ from time import perf_counter
 
 from gazette.domain.delivery.signals import Policy
 
-from proofs.model.search import Found, search
+from proofs.breadth_first import Found
+from proofs.model.search import search
 from proofs.model.state import Halt, Setup
 
 _QUIET = Setup(Policy.RESEND, deaths=0, losses=0, refusals=0, drops=0)

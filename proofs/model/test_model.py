@@ -6,7 +6,8 @@ The letters are those of docs/protocol.md: each names what had broken an earlier
 import pytest
 from gazette.domain.delivery.signals import Policy
 
-from proofs.model.search import Found, search
+from proofs.breadth_first import Found
+from proofs.model.search import search
 from proofs.model.state import Halt, Rule, Setup
 
 QUIET = Setup(Policy.CARRY_OVER, deaths=0, losses=0, refusals=0, drops=0)

@@ -166,8 +166,8 @@ RULES: Final = (
         "an amendment makes claims on an older read fail",
         "steps/routing/route.py",
         "            raise_epochs_under(found.schedule, event.user_id, context=context)\n"
-        "            if there := _restamp_if_late(replace(found, event=event), context=context):\n",
-        "            if there := replace(found, event=event):\n",
+        "            there = _restamp_if_late(replace(found, event=event), context=context)\n",
+        "            there = replace(found, event=event)\n",
         "tests/unit/ingest/test_retracting.py::test_an_amendment_is_in_the_email_until_the_claim",
     ),
     Mutation(
@@ -207,5 +207,36 @@ RULES: Final = (
         "",
         "tests/unit/subscribers/test_sunset.py"
         "::test_resuming_cut_off_anywhere_is_whole_after_its_repetition",
+    ),
+    Mutation(
+        "what is past its TTL does not wait",
+        "adapters/dynamodb/events.py",
+        "            return any(True for _ in _kept(rows, now))\n",
+        "            return any(True for _ in rows)\n",
+        "tests/contract/dynamodb/test_windows.py"
+        "::test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it",
+    ),
+    Mutation(
+        "what the due index shows late is not acted on",
+        "steps/fanout/fanout.py",
+        "            elif self._is_due(row):\n                yield row\n",
+        "            else:\n                yield row\n",
+        "tests/unit/fanout/test_fanout.py"
+        "::test_an_entry_of_the_due_index_is_not_acted_on_where_the_row_says_otherwise",
+    ),
+    Mutation(
+        "the audit leaves what was stored within the hour to its worker",
+        "steps/sweep/audit.py",
+        "    until = context.clock() - _ON_ITS_WAY\n",
+        "    until = context.clock()\n",
+        "tests/unit/sweep/test_audit.py"
+        "::test_what_was_stored_within_the_hour_is_left_to_its_worker",
+    ),
+    Mutation(
+        "each sweep audits a part of the schedules that no other does",
+        "steps/sweep/audit.py",
+        "        number * partitions + partition, partitions",
+        "        number * partitions, partitions",
+        "tests/unit/sweep/test_audit.py::test_each_idle_schedule_is_audited_once_in_thirty_days",
     ),
 )

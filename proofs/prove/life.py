@@ -18,6 +18,7 @@ from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import readable
 
 from infra.topology import STEPS, VISIBILITY_FACTOR
+from proofs.prove.idleness import Idleness
 from proofs.prove.land import FAKES, Ground, Wiring
 from proofs.prove.provider import Provider
 from proofs.prove.queues import Message, Queue
@@ -117,6 +118,7 @@ class Life:
         self.settled: dict[RunKey, int] = {}
         self.delivery_events: list[DeliveryEvent] = []
         self.reported: dict[tuple[RunKey, int], datetime] = {}
+        self.idleness = Idleness(self)
         self._seen: tuple[list[Schedule], list[Run]] | None = None
         self._first_check: datetime | None = None
         self._later: list[Moment] = []
@@ -145,6 +147,12 @@ class Life:
     def work_copy(self, worker: Worker) -> None:
         """Another worker gets the same message at the same time, and works it off."""
         self._invoke(f"{worker.name} (copy)", worker.work, self.time_of(worker.name))
+
+    def is_ingest_behind(self) -> bool:
+        """Whether anything that was said is not written yet."""
+        return any(
+            self.queues[name].messages or self.queues[name].dead for name in ("ingest", "followers")
+        )
 
     def work_off(self, name: str) -> None:
         """What is on a queue now, once."""
@@ -220,7 +228,7 @@ class Life:
         if not isinstance(stored, StoredEvent):
             return False
         schedule = self.onlooker.schedules.get(stored.event.user_id, stored.schedule)
-        if schedule is None or not schedule.listed:
+        if schedule is None or schedule.is_withdrawn:
             return False
         chain = self.onlooker.runs.chain(latest_run(schedule.user_id, schedule.name))
         return stored.stored_at > settled_until(chain)
@@ -294,7 +302,8 @@ class Life:
         counted = self.clock() >= self._counts_from
         self.calls.worker = Worker(name, self.clock() + time, act) if counted else None
         try:
-            act()
+            with self.idleness.of_invocation():
+                act()
         except (InvalidEvent, Killed, NotYet, Unavailable):
             return False
         finally:

@@ -35,7 +35,7 @@ from proofs.prove.acts import (
     share_address,
 )
 from proofs.prove.provider import Answer, Evidence
-from proofs.prove.scenario import SLOW, Overtake, Scenario, skews
+from proofs.prove.scenario import EVERY_WAY, SLOW, Overtake, Scenario, skews
 from proofs.prove.strikes import How
 from tests.builders import a_bounce, a_complaint
 
@@ -546,6 +546,25 @@ def _moves() -> Iterator[Scenario]:
     )
 
 
+def _idle() -> Iterator[Scenario]:
+    """Nothing waits, the schedule goes idle or is idle already, and then something happens."""
+    nothing = Scenario(
+        name="idle/an event meanwhile", events=(), meanwhile=during(put("e1")), hows=(), days=3
+    )
+    yield nothing
+    shortly_before = at(put("e2"), hours=23, minutes=59, seconds=45)
+    for name, events in {"idle": (), "armed": ("e1",)}.items():
+        yield replace(
+            nothing,
+            name=f"idle/an event at the hour of one that is {name}",
+            events=events,
+            meanwhile=None,
+            acts=(shortly_before,),
+            counted_from=timedelta(hours=23, minutes=59),
+            hows=EVERY_WAY,
+        )
+
+
 def _threads() -> Iterator[Scenario]:
     """More than one event of an entity, within the collapse window and behind it."""
     for policy in Policy:
@@ -657,6 +676,7 @@ SCENARIOS = (
     *_unheard(),
     *_late(),
     *_moves(),
+    *_idle(),
     *_threads(),
     *_templates(),
     *_of_others(),
@@ -671,6 +691,7 @@ ON_MOTO = tuple(
     if one.name
     in {
         "happy/resend/soon",
+        "idle/an event at the hour of one that is armed",
         "retry/carry_over",
         "unknown/lost/later/resend",
         "unknown/neither/never/carry_over",

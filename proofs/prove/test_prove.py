@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.delivery.run import Reason, Status
 
 from proofs.prove.on_moto import moto_ground
 from proofs.prove.provider import Answer, Evidence
@@ -45,6 +46,16 @@ def test_an_email_that_nobody_may_send_is_found() -> None:
     assert [found[:2] for found in judge(life).violations] == ["G2", "G2"]
     life.provider.taken.clear()
     assert [found[:2] for found in judge(life).violations] == ["G1", "G1"]
+
+
+def test_a_run_that_ended_because_nothing_waited_though_something_did_is_found() -> None:
+    life, _ = world(Scenario(name="happy"), ())
+    run = life.runs()[0]
+    ended = replace(run, status=Status.SKIPPED, reason=Reason.NOTHING_WAITED, window=None)
+    life.onlooker.runs.rows[run.key] = ended
+    found = judge(life).violations
+    assert f"G3: e1 waited, and {run.key} ended because nothing did" in found
+    assert f"G3: e2 waited, and {run.key} ended because nothing did" in found
 
 
 @pytest.mark.parametrize("how", [How.HELD_UP, How.OVERTAKEN])
@@ -92,4 +103,29 @@ def test_without_a_rule_the_worlds_that_break_are_found(
     with taken_out(rule):
         tally = search(chosen, effort)
     assert tally.violations
+    assert any(finds in told for told in tally.stories)
+
+
+@pytest.mark.parametrize(
+    ("rule", "scenario", "every", "finds"),
+    [
+        ("second-look", "an event meanwhile", 1, "the daily digest is idle"),
+        (
+            "arm-afterwards",
+            "an event at the hour of one that is armed",
+            1,
+            "the daily digest is idle",
+        ),
+        ("arm-idle", "an event at the hour of one that is idle", 20, "the daily digest is idle"),
+        ("go-idle", "an event meanwhile", 20, "was visited in vain"),
+        ("arm-for-the-next", "an event at the hour of one that is idle", 20, "is the next run"),
+    ],
+)
+def test_without_a_rule_of_idle_schedules_what_it_prevents_is_found(
+    rule: str, scenario: str, every: int, finds: str
+) -> None:
+    chosen = next(one for one in SCENARIOS if one.name == f"idle/{scenario}")
+    held_up = replace(chosen, hows=chosen.hows and (How.HELD_UP,))
+    with taken_out(rule):
+        tally = search(held_up, Effort(every=every, second=0, reach=0))
     assert any(finds in told for told in tally.stories)

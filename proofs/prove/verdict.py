@@ -1,14 +1,15 @@
 """What a world came to, judged by the emails that were accepted and by the rows (G1, G2, G3)."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import combinations, pairwise
+from itertools import combinations
 
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.run import Reason, Run, Status, settled_until
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.feedback.delivery_events import Mark, mark_of
-from gazette.domain.model import DAILY, RunKey
+from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -63,6 +64,7 @@ def judge(life: Life) -> Verdict:
         for run in runs.values()
         if run.resent and life.scenario.evidence is Evidence.SILENT
     ]
+    verdict.violations += dict.fromkeys(life.idleness.broken)
     _judge_occurrences(life, verdict)
     _judge_stops(life, verdict)
     _judge_feedback(life, verdict)
@@ -123,7 +125,7 @@ def why_not_twice(life: Life, earlier: Taken, later: Taken) -> str:
 
 
 def _judge_occurrences(life: Life, verdict: Verdict) -> None:
-    """G3: every number of a schedule has its run, and every day one."""
+    """G3: every number of a schedule has its run, and each occurrence at which an event waited."""
     for reader in life.scenario.readers:
         for schedule in life.onlooker.schedules.of_user(reader):
             runs = [
@@ -132,10 +134,30 @@ def _judge_occurrences(life: Life, verdict: Verdict) -> None:
                 if run.key.schedule == schedule.name
             ]
             verdict.violations += missing([schedule], runs)
-            due = sorted({run.due_at.date() for run in runs})
-            longest = _BETWEEN.get(schedule.name, timedelta(0))
-            if any(after - before > longest for before, after in pairwise(due)):
-                verdict.violations.append(f"G3: {schedule.name} of {reader} passed over a day")
+            for stored in readable(life.onlooker.events.of_user(reader)):
+                if stored.schedule == schedule.name and schedule.name in _BETWEEN:
+                    verdict.violations += passed_over(life, stored, runs)
+
+
+def passed_over(life: Life, stored: StoredEvent, runs: Iterable[Run]) -> Iterable[str]:
+    """G3: occurrences at which an event waited, and that have no run, or one that saw nothing.
+
+    It waits from when its message was worked off until the run that sent it or gave it up.
+    """
+    since = last = life.idleness.arrived(stored.stored_at)
+    in_order = sorted(runs, key=lambda run: run.key.sequence)
+    dates = {run.due_at.date() for run in in_order}
+    for number, run in enumerate(in_order):
+        if settled_until(in_order[:number]) >= stored.stored_at:
+            return
+        if slot_of(run.due_at) <= since:
+            continue
+        before = run.due_at - _BETWEEN[stored.schedule]
+        if slot_of(before) > last and before.date() not in dates:
+            yield f"G3: {stored.event.id} waited on {before:%d %B}, and {run.key} is the next run"
+        if run.reason is Reason.NOTHING_WAITED:
+            yield f"G3: {stored.event.id} waited, and {run.key} ended because nothing did"
+        last = run.due_at
 
 
 def _judge_streams(life: Life, verdict: Verdict) -> None:
@@ -204,7 +226,7 @@ def _is_stopped(life: Life, user_id: str, address: str) -> bool:
         life.onlooker.suppressions.holds(address)
         and isinstance(subscriber, Subscriber)
         and subscriber.has_left
-        and not any(each.listed for each in life.onlooker.schedules.of_user(user_id))
+        and all(each.is_withdrawn for each in life.onlooker.schedules.of_user(user_id))
     )
 
 

@@ -1,12 +1,23 @@
 """Rules that can be taken out, so that the prover shows what it sees without them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 from unittest.mock import patch
 
 from gazette.domain.delivery import run
+from gazette.domain.model import DAILY, Event, Schedule
+from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.calendar import next_occurrence
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.context import RoutingContext
+from gazette.steps.fanout import fanout
+from gazette.steps.occurrences import start
+from gazette.steps.occurrences.context import FanoutContext
+from gazette.steps.routing import route
+from gazette.steps.subscribers import schedules
+from gazette.steps.subscribers.schedules import arm, is_active
 
 from tests import world
 
@@ -16,12 +27,77 @@ ONE_BREAKER = False
 
 @contextmanager
 def _no_settle_lag() -> Iterator[None]:
-    nothing = timedelta(0)
-    fanout = replace(world.FANOUT, settle_lag=nothing)
+    with patch.object(world, "SETTLE_LAG", timedelta(0)):
+        yield
+
+
+@contextmanager
+def _armed_first() -> Iterator[None]:
+    """Whoever stores an event arms its schedule before that, and not afterwards."""
+    store = route._route_some
+
+    def arm_and_store(events: Sequence[Event], *rest: Any) -> list[Outcome]:
+        context: RoutingContext = rest[-1]
+        readers = {event.user_id: context.subscribers.get(event.user_id) for event in events}
+        arm(
+            {(user_id, DAILY): reader for user_id, reader in readers.items() if is_active(reader)},
+            context=context,
+        )
+        return store(events, *rest)
+
     with (
-        patch.object(world, "SETTLE_LAG", nothing),
-        patch.object(world, "FANOUT", fanout),
+        patch.object(route, "arm", lambda _, **__: None),
+        patch.object(route, "_route_some", arm_and_store),
     ):
+        yield
+
+
+@contextmanager
+def _idle_not_armed() -> Iterator[None]:
+    must_be_armed = schedules._must_be_armed
+
+    def idle_is_enough(current: Schedule | None, reader: Subscriber) -> bool:
+        return must_be_armed(current, reader) and not (current and current.is_idle)
+
+    with patch.object(schedules, "_must_be_armed", idle_is_enough):
+        yield
+
+
+@contextmanager
+def _never_idle() -> Iterator[None]:
+    """A schedule in which nothing waits goes on, with its next occurrence."""
+
+    def go_on(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
+        context.runs.create(start._ended(schedule, context))
+        after = schedule.advanced(next_occurrence(schedule.wanted, after=schedule.next_due_at))
+        return after if context.schedules.put(after, replacing=schedule) else None
+
+    with patch.object(fanout, "go_idle", go_on):
+        yield
+
+
+@contextmanager
+def _no_second_look() -> Iterator[None]:
+    go_idle = start.go_idle
+
+    def at_once(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
+        with patch.object(start, "is_waiting", lambda *_, **__: False):
+            return go_idle(schedule, context=context)
+
+    with patch.object(fanout, "go_idle", at_once):
+        yield
+
+
+@contextmanager
+def _armed_late() -> Iterator[None]:
+    """An event does not make it to the first occurrence after it."""
+    due_after = Schedule.due_after
+
+    def one_more(schedule: Schedule, now: datetime) -> datetime:
+        first = due_after(schedule, now)
+        return first if schedule.listed else next_occurrence(schedule.wanted, after=first)
+
+    with patch.object(Schedule, "due_after", one_more):
         yield
 
 
@@ -36,7 +112,16 @@ def taken_out(rule: str) -> Iterator[None]:
                 stack.enter_context(patch.object(run, "MAX_UNKNOWN_ATTEMPTS", 1_000_000))
             case "two-breakers":
                 stack.enter_context(patch(f"{__name__}.ONE_BREAKER", new=True))
+            case _ if rule:
+                stack.enter_context(_OF_IDLE_SCHEDULES[rule]())
         yield
 
 
-RULES = ("settle-lag", "two-unknown", "two-breakers")
+_OF_IDLE_SCHEDULES = {
+    "arm-afterwards": _armed_first,
+    "arm-idle": _idle_not_armed,
+    "go-idle": _never_idle,
+    "second-look": _no_second_look,
+    "arm-for-the-next": _armed_late,
+}
+RULES = ("settle-lag", "two-unknown", "two-breakers", *_OF_IDLE_SCHEDULES)

@@ -18,6 +18,7 @@ from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from proofs.invariants import forgotten
 from proofs.state.batons import Order, Worker
 from proofs.state.post import FailedLetters, Letter, Post
 from proofs.state.promises import (
@@ -41,6 +42,9 @@ _EVENTS = 12
 
 _CALLS = ("runs.swap", "mailer.send", "runs.swap_together", "runs.chain", "sqs.delete", "", "")
 _STOP = ("batch", "batch", "event", "event", "event", "reader")
+_FANNED_OUT = (None, "", "schedules.put")
+"""How far fan-out comes: when it writes a schedule, it has looked whether anything waits."""
+
 _STOPS = 2
 _PLANS = 3
 _ODD = (Behaviour.ACCEPT_AND_HANG, Behaviour.ACCEPT, Behaviour.LOSE, Behaviour.REFUSE_FOR_NOW)
@@ -109,7 +113,7 @@ class Machine(RuleBasedStateMachine):
         self.provider.plan.extend(plan)
         self.world.choose(comment=Frequency.DAILY)
         self.something_happens()
-        self.a_digest_is_due(something=False, finish=True, then=then)
+        self.a_digest_is_due(something=False, up_to="", then=then)
 
     @precondition(lambda self: self.events < _EVENTS)
     @rule()
@@ -118,8 +122,8 @@ class Machine(RuleBasedStateMachine):
         self._put_event()
 
     @precondition(lambda self: len(self.workers) < _WORKERS and self.clock() < _LAST_DUE)
-    @rule(something=st.booleans(), finish=st.booleans(), then=st.sampled_from(_THEN))
-    def a_digest_is_due(self, something: bool, finish: bool, then: str) -> None:
+    @rule(something=st.booleans(), up_to=st.sampled_from(_FANNED_OUT), then=st.sampled_from(_THEN))
+    def a_digest_is_due(self, something: bool, up_to: str | None, then: str) -> None:
         """A tick and its shard, with or without a digest to send."""
         due = self._next_due()
         if due is None:
@@ -127,7 +131,7 @@ class Machine(RuleBasedStateMachine):
         if something and self.events < _EVENTS:
             self._put_event()
         self._go_to(max(due, self.clock() + timedelta(minutes=1)))
-        self._begin("fan-out", lambda world: world.fan_out(slot_of(due)), finish=finish)
+        self._begin("fan-out", lambda world: world.fan_out(slot_of(due)), up_to=up_to)
         if then != _LATER and self.generate.visible() and len(self.workers) < _WORKERS:
             self._work(self.generate.visible()[-1], is_copy=False, up_to=then)
 
@@ -227,6 +231,11 @@ class Machine(RuleBasedStateMachine):
         taken, history = self.provider.taken, self.runs.history
         self._expect(repeated(taken, history, self.world.policy, self.told))
         self._expect(sent_after_a_stop(taken, history, self.stops))
+
+    @invariant()
+    def nothing_waits_in_an_idle_schedule(self) -> None:
+        """Whoever puts an event has armed its schedule, while others stand in their calls."""
+        self._expect(forgotten(self.world, ["ann"]))
 
     def teardown(self) -> None:
         """Let everything come to its end, with a provider that works, and look at the whole."""

@@ -1,21 +1,23 @@
 """The real fan-out on fakes, in virtual time, held against an oracle of the calendar."""
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from operator import itemgetter
 from random import Random
 
 from gazette.adapters.aws.queues import decode_shard, encode_shard
-from gazette.domain.delivery.run import Run
-from gazette.domain.model import RunKey, Window
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
+from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports.queues import QueuedRun, Shard
-from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes, Recurrence
+from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes, Recurrence, slot_of
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.domain.subscribers.subscriber import Reader
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.fanout.fanout import fan_out, tick
-from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
-from gazette.steps.subscribers.schedules import set_schedule
+from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
+from gazette.steps.subscribers.schedules import arm, set_schedule
 
 from tests.builders import SettableClock, a_subscriber
 from tests.fake_stores import FakeBatches, FakeRuns, FakeSubscribers
@@ -41,7 +43,6 @@ DELAY = timedelta(minutes=50)
 """The longest that one tick is late."""
 
 LIMITS = FanoutLimits(
-    settle_lag=timedelta(seconds=15),
     max_lateness=timedelta(hours=6),
     spread=timedelta(seconds=540),
     check_after=timedelta(hours=1),
@@ -50,13 +51,20 @@ LIMITS = FanoutLimits(
 _BEGIN = datetime.combine(FIRST + timedelta(days=240), time(), UTC)
 """Two autumns and a spring lie in the four hundred days after it."""
 
+_PAUSES = (timedelta(hours=12), timedelta(days=9), None)
+"""How long it is, on average, from one event of a reader to the next; for one in three none."""
+
 _MONDAY = date(2001, 1, 1)
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """`missing` and `doubled` occurrences, and runs that are due when nobody asked for it."""
+    """Occurrences at which something waited: `missing` and `doubled` ones.
+
+    `wrong_hour`: runs that are due when nobody asked for it. `quiet_visits`: how often fan-out
+    looked at a schedule in which nothing waited, and did not take it out.
+    """
 
     subscribers: int
     days: int
@@ -64,46 +72,88 @@ class Tally:
     missing: int
     doubled: int
     wrong_hour: int
+    quiet_visits: int
 
     @property
     def is_clean(self) -> bool:
-        """Whether every occurrence had its run, at its hour."""
-        return not (self.missing or self.doubled or self.wrong_hour)
+        """Whether every occurrence that was due had its run, at its hour, and nobody else was."""
+        return not (self.missing or self.doubled or self.wrong_hour or self.quiet_visits)
 
     def __str__(self) -> str:
         counted = " ".join(f"{name}={value}" for name, value in vars(self).items())
         return f"timetravel: {counted}"
 
 
+Visit = tuple[str, datetime]
+"""A reader, and the occurrence for which fan-out looked."""
+
+
 @dataclass
 class _Runs(FakeRuns):
-    """Remembers whose is due when, and gives the last run for all."""
+    """What is started is sent at once. Remembers when each was, and gives the last for all."""
 
-    due: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
+    clock: Callable[[], datetime] = field(default=lambda: _BEGIN)
+    started: dict[str, list[tuple[datetime, Run]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    spent: list[Run] = field(default_factory=list)
     last: dict[str, Run] = field(default_factory=dict)
+    sent_until: dict[str, datetime] = field(default_factory=dict)
 
     def create(self, run: Run) -> Run:
         if run.key not in self.rows:
-            self.due[run.key.user_id].append(run.due_at)
-            self.last[run.key.user_id] = run
+            user_id, now = run.key.user_id, self.clock()
+            if run.reason is Reason.NOTHING_WAITED:
+                self.spent.append(run)
+            else:
+                self.started[user_id].append((now, run))
+            if not run.status.is_final:
+                self.sent_until[user_id] = now
+            self.last[user_id] = run
         return super().create(run)
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        return [self.last[key.user_id]] if key.user_id in self.last else []
+        user_id = key.user_id
+        if user_id not in self.last:
+            return []
+        until = self.sent_until.get(user_id)
+        window = Window(BEGINNING, until) if until else None
+        status = Status.SENT if window else Status.SKIPPED
+        return [replace(self.last[user_id], status=status, window=window)]
 
 
-class _Waiting:
-    """The port `EventReader`: something always waits for every third reader."""
+@dataclass
+class _Schedules(IndexedSchedules):
+    """Remembers at which occurrence each went idle."""
 
-    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        return int(user_id) % 3 == 0
+    taken_out: set[Visit] = field(default_factory=set)
+
+    def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
+        if schedule.is_idle:
+            self.taken_out.add((schedule.user_id, schedule.next_due_at))
+        return super().put(schedule, replacing=replacing)
+
+
+@dataclass
+class _Events:
+    """The port `EventReader`: when the last event of each reader was stored."""
+
+    schedules: _Schedules
+    stored: dict[str, datetime] = field(default_factory=dict)
+    in_vain: set[Visit] = field(default_factory=set)
+
+    def holds(self, user_id: str, schedule: str, *, after: datetime) -> bool:
+        found = self.stored.get(user_id, BEGINNING) > after
+        if not found:
+            self.in_vain.add((user_id, self.schedules.rows[user_id, schedule].next_due_at))
+        return found
 
 
 class _Everybody(FakeSubscribers):
     """The port `Subscribers`: every user id is registered."""
 
-    def get(self, user_id: str) -> Reader:
-        return a_subscriber(user_id)
+    def get(self, user_id: str) -> Subscriber:
+        return a_subscriber(user_id, changed_at=_BEGIN)
 
 
 class _Forgetful(FakeQueue[QueuedRun]):
@@ -122,8 +172,10 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     """Let so many days pass for so many readers, tick by tick."""
     random = Random(seed)
     clock = SettableClock(_BEGIN)
-    schedules, runs = IndexedSchedules(shards=SHARDS[0]), _Runs()
-    context = replace(World(clock).context, schedules=schedules, runs=runs)
+    schedules, runs = _Schedules(shards=SHARDS[0]), _Runs(clock=clock)
+    everybody = _Everybody()
+    context = replace(World(clock).context, subscribers=everybody, schedules=schedules, runs=runs)
+    events = _Events(schedules)
     zones = sorted(zones_that_differ().values())
     zones = [zones[number * len(zones) // ZONES] for number in range(ZONES)]
     for number in range(subscribers):
@@ -133,10 +185,10 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         )
         set_schedule(reader, Frequency.CUSTOM, context=context, current=None, is_new=True)
     fanout = FanoutContext(
-        subscribers=_Everybody(),
+        subscribers=everybody,
         schedules=schedules,
         runs=runs,
-        events=_Waiting(),  # type: ignore[arg-type] # nobody reads them here
+        events=events,  # type: ignore[arg-type] # nobody reads them here
         batches=FakeBatches(clock),
         generate_queue=_Forgetful(),
         clock=clock,
@@ -144,7 +196,15 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         limits=LIMITS,
     )
     end = _BEGIN + days * _DAY
+    coming = _coming(subscribers, end, random)
+    still = iter(coming)
+    first = next(still, None)
     for instant, slot in _ticks(end, random):
+        while first and first[1] <= instant:
+            user_id, clock.now = first
+            events.stored[user_id] = clock.now
+            arm({(user_id, Frequency.CUSTOM.value): everybody.get(user_id)}, context=context)
+            first = next(still, None)
         clock.now = instant
         stretch, passed = divmod(instant - _BEGIN, RESHARDED)
         shards = FakeQueue[Shard]()
@@ -164,14 +224,53 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
                     shard_queue=shards,
                 )
     missing = doubled = wrong_hour = occurrences = 0
+    spent = _by_reader((run.key.user_id, run.due_at) for run in runs.spent)
+    stored = _by_reader(coming)
     for (user_id, _), schedule in schedules.rows.items():
-        due = Counter(found for found in runs.due[user_id] if found < end)
+        started = [(at, run) for at, run in runs.started[user_id] if run.due_at < end]
+        due = Counter(run.due_at for _, run in started)
         all_due = _all_due(schedule.wanted, _BEGIN + SLOT, end)
-        occurrences += len(all_due)
-        missing += len(all_due - due.keys())
-        wrong_hour += len(due.keys() - all_due)
+        wanted = _waited_for(sorted(all_due), stored[user_id], started)
+        occurrences += len(wanted)
+        missing += len(wanted - due.keys())
+        found = due.keys() | {at for at in spent[user_id] if at < end}
+        wrong_hour += len(found - all_due)
         doubled += sum(due.values()) - len(due)
-    return Tally(subscribers, days, occurrences, missing, doubled, wrong_hour)
+    quiet_visits = len(events.in_vain - schedules.taken_out)
+    return Tally(subscribers, days, occurrences, missing, doubled, wrong_hour, quiet_visits)
+
+
+def _coming(subscribers: int, end: datetime, random: Random) -> list[Visit]:
+    """Whose event is stored when: for one reader in three often, for another now and then."""
+    coming: list[Visit] = []
+    for number in range(subscribers):
+        at = _BEGIN
+        while (pause := _PAUSES[number % len(_PAUSES)]) and at < end:
+            at += random.expovariate(1.0) * pause
+            coming.append((str(number), at))
+    return sorted(coming, key=itemgetter(1))
+
+
+def _by_reader(instants: Iterable[Visit]) -> Mapping[str, list[datetime]]:
+    """In the order in which they come."""
+    found: dict[str, list[datetime]] = defaultdict(list)
+    for user_id, at in instants:
+        found[user_id].append(at)
+    return found
+
+
+def _waited_for(
+    all_due: Iterable[datetime], stored: Sequence[datetime], started: Iterable[tuple[datetime, Run]]
+) -> set[datetime]:
+    """Before the slot of which occurrences an event was stored that no earlier run had taken."""
+    sent = [(at, run.due_at) for at, run in started if not run.status.is_final]
+    waited = set()
+    for due in all_due:
+        before = bisect_left(stored, slot_of(due))
+        newest = stored[before - 1] if before else None
+        if newest and not any(at >= newest and earlier < due for at, earlier in sent):
+            waited.add(due)
+    return waited
 
 
 def _all_due(wanted: Recurrence, begin: datetime, end: datetime) -> set[datetime]:

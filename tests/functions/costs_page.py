@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-_PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 
 
 def promised() -> dict[str, int]:
     """The bold units of the page, by operation."""
-    rows = re.findall(r"^\| (.+?) \| \*\*(\d+)\*\* \|", _PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (.+?) \| \*\*(\d+)\*\* \|", PAGE.read_text(), re.MULTILINE)
     return {operation: int(units) for operation, units in rows}

@@ -1,5 +1,6 @@
 """What each message costs: calls by name, and units by table. docs/tables.md promises the units."""
 
+import json
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -7,15 +8,17 @@ from pathlib import Path
 import pytest
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap import fanout
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
 
 from tests.functions import test_follower_costs
 from tests.functions.conftest import Cloud, due_shard, fan_out
-from tests.functions.costs_page import promised
+from tests.functions.costs_page import PAGE, promised
 from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.functions.preferences.test_links import path_of
 from tests.meter import calls
@@ -25,6 +28,12 @@ PROMISED = promised()
 MUTED = {"comment": "never"}
 WEEKLY = {"comment": "weekly"}
 IMMEDIATE = {"comment": "immediate"}
+AFTER_A_QUIET_TIME = (
+    PROMISED["… the first for an idle schedule"] + PROMISED["… for which no event waits"]
+)
+"""What a digest costs more: its schedule is armed before, and goes idle afterwards."""
+SLOTS = 2 + 5
+"""How many slots a tick reads in a shard: its own and the one before, and five of long ago."""
 
 
 def stored_run() -> Run:
@@ -66,16 +75,17 @@ def register(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
 
 
-def test_an_event_costs_three_calls_and_two_write_units(ann: Cloud) -> None:
-    """The reader is looked at before and after; the write is one, with its index entry."""
+def test_an_event_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
+    """The reader is looked at before and after, and the schedule after the write, which is one,
+    with its index entry."""
     ann.say("event.created", event(1))
-    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
     assert ann.meter.write_units == Counter(events=2)
     assert ann.meter.write_units.total() == PROMISED["an event"]
-    assert ann.meter.read_units == Counter(subscribers=2)
+    assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
 
 
-def test_an_event_costs_the_same_where_nobody_knows_the_reader_yet(ann: Cloud) -> None:
+def test_an_event_costs_a_call_less_where_nobody_knows_the_reader_yet(ann: Cloud) -> None:
     ann.say("event.created", event(1, user_id="bo"))
     assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
     assert ann.meter.write_units == Counter(events=2)
@@ -86,7 +96,7 @@ def test_an_event_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
     ann.say("event.created", said)
     ann.meter.clear()
     ann.say("event.created", said)
-    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1)
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
     assert ann.meter.write_units == Counter(events=1)
     assert (
         ann.meter.write_units.total() == PROMISED["an event, activity or follow that is put again"]
@@ -107,7 +117,7 @@ def test_an_event_that_is_amended_costs_a_refused_write_and_a_write(ann: Cloud) 
     ann.say("event.created", event(1))
     ann.meter.clear()
     ann.say("event.created", {**event(1), "amended_at": ago()})
-    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=1, UpdateItem=1, Query=1)
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1, UpdateItem=1, Query=1)
     assert ann.meter.write_units == Counter(events=1 + 2)
     assert ann.meter.write_units.total() == PROMISED["an amended event"]
 
@@ -116,9 +126,9 @@ def test_an_event_of_a_list_costs_its_write_and_a_hundred_of_one_reader_are_look
     ann: Cloud,
 ) -> None:
     ann.say("event.created", {"events": [event(number) for number in range(100)]})
-    assert ann.meter.calls == calls(BatchGetItem=2, PutItem=100)
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=100)
     assert ann.meter.write_units == Counter(events=200)
-    assert ann.meter.read_units == Counter(subscribers=2)
+    assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
 
 
 def test_an_event_of_a_list_of_many_readers_costs_a_read_unit_for_each_look(ann: Cloud) -> None:
@@ -175,25 +185,33 @@ def test_a_profile_that_comes_again_is_not_written(cloud: Cloud) -> None:
     assert cloud.meter.write_units == Counter()
 
 
-def test_a_profile_with_another_name_costs_three_write_units(ann: Cloud) -> None:
-    """The row, and the schedule's, which says how new it is, with its index entry."""
+def test_a_profile_with_another_name_costs_two_write_units(ann: Cloud) -> None:
+    """The row, and the schedule's, which says how new it is; the index has keys only."""
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), name="Anna"))
     assert ann.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=1)
-    assert ann.meter.write_units == Counter(subscribers=1, schedules=2)
-    assert (
-        ann.meter.write_units.total()
-        == PROMISED["a profile with another name, address or time zone"]
-    )
+    assert ann.meter.write_units == Counter(subscribers=1, schedules=1)
+    assert ann.meter.write_units.total() == PROMISED["a profile with another name or address"]
 
 
 def test_a_profile_with_another_hour_moves_the_index_entry_for_one_write_unit_more(
     ann: Cloud,
 ) -> None:
-    """And two for the run of the number that was given up, which its batch counts."""
+    """And two for the run of the number that was given up, which its batch counts.
+
+    Compared with another name: the index entry, out of one slot and into another, is two more.
+    """
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), digest={"hour": 20}))
     assert ann.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=2)
     assert ann.meter.write_units == Counter(subscribers=1, schedules=3, runs=2)
-    assert ann.meter.write_units.total() == PROMISED["a profile with another hour"]
+    assert ann.meter.write_units.total() == PROMISED["a profile with another hour or time zone"]
+
+
+def test_a_profile_with_another_time_zone_costs_what_one_with_another_hour_does(
+    ann: Cloud,
+) -> None:
+    ann.say("subscriber.changed", profile(changed_at=ago(days=9), time_zone="America/New_York"))
+    assert ann.meter.write_units == Counter(subscribers=1, schedules=3, runs=2)
+    assert ann.meter.write_units.total() == PROMISED["a profile with another hour or time zone"]
 
 
 def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_through(
@@ -208,26 +226,26 @@ def test_a_pause_costs_what_another_hour_does_and_that_what_waits_was_looked_thr
     assert ann.meter.write_units.total() == PROMISED["a profile that begins or ends a pause"]
 
 
-def test_a_profile_brings_what_waited_for_it_at_nine_write_units_an_event(cloud: Cloud) -> None:
+def test_a_profile_brings_what_waited_for_it_at_eight_write_units_an_event(cloud: Cloud) -> None:
     """A transaction: the event and its index entry (2 + 2), that no run starts (2), and the
-    revision of the schedule with its entry in `due` (3)."""
+    revision of the schedule (2), whose entry in `due` has keys only."""
     cloud.say("event.created", {"events": [event(number) for number in range(10)]})
     cloud.meter.clear()
     cloud.say("subscriber.changed", profile())
     assert cloud.meter.calls == calls(
-        GetItem=4 + 2 * 10,
+        GetItem=4 + 10,
         Query=1 + 10,
-        BatchGetItem=2,
+        BatchGetItem=2 + 1,
         UpdateItem=2,
         PutItem=1,
         TransactWriteItems=10,
     )
     assert cloud.meter.write_units == Counter(
-        subscribers=2, schedules=2 + 10 * 3, events=10 * 4, runs=10 * 2
+        subscribers=2, schedules=2 + 10 * 2, events=10 * 4, runs=10 * 2
     )
 
 
-def test_a_profile_with_other_choices_moves_what_waits_at_fourteen_write_units_an_event(
+def test_a_profile_with_other_choices_moves_what_waits_at_twelve_write_units_an_event(
     ann: Cloud,
 ) -> None:
     """The same, and where it leaves the same once more: that no run starts, and the revision."""
@@ -235,15 +253,15 @@ def test_a_profile_with_other_choices_moves_what_waits_at_fourteen_write_units_a
     ann.meter.clear()
     ann.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
     assert ann.meter.calls == calls(
-        GetItem=4 + 3 * 10,
+        GetItem=4 + 2 * 10,
         Query=10 + 2 * 10,
-        BatchGetItem=2,
+        BatchGetItem=2 + 1,
         UpdateItem=2,
         PutItem=2,
         TransactWriteItems=10,
     )
     assert ann.meter.write_units == Counter(
-        subscribers=2, schedules=2 + 2 + 10 * 6, events=10 * 4, runs=10 * 4
+        subscribers=2, schedules=1 + 2 + 10 * 4, events=10 * 4, runs=10 * 4
     )
 
 
@@ -260,7 +278,7 @@ def test_a_profile_with_other_choices_stops_an_open_run_in_the_same_transaction(
     assert (stored_run().status, stored_run().epoch) == (Status.PENDING, 1)
 
 
-def test_a_profile_that_mutes_takes_back_what_waits_at_eight_write_units_an_event(
+def test_a_profile_that_mutes_takes_back_what_waits_at_seven_write_units_an_event(
     ann: Cloud,
 ) -> None:
     """A transaction: the event (2) and its index entry (1), the look and the revision as above."""
@@ -276,7 +294,7 @@ def test_a_profile_that_mutes_takes_back_what_waits_at_eight_write_units_an_even
         TransactWriteItems=10,
     )
     assert ann.meter.write_units == Counter(
-        subscribers=2, schedules=2 + 10 * 3, events=10 * 3, runs=10 * 2
+        subscribers=2, schedules=1 + 10 * 2, events=10 * 3, runs=10 * 2
     )
 
 
@@ -345,19 +363,19 @@ def test_a_follow_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
     assert ann.meter.write_units == Counter(follows=1)
 
 
-def test_a_follow_that_comes_late_is_shown_each_activity_since_at_six_calls_and_two_write_units(
+def test_a_follow_that_comes_late_is_shown_each_activity_since_at_seven_calls_and_two_write_units(
     ann: Cloud,
 ) -> None:
-    """The activity twice, the reader twice, the follow once more, and the event."""
+    """The activity twice, the reader twice, the follow once more, the schedule, and the event."""
     for number in range(3):
         ann.say("activity.created", happening(number))
     ann.meter.clear()
     ann.say("follow.created", follow())
-    assert ann.meter.calls == calls(GetItem=1 + 3 * 2, Query=1, BatchGetItem=3 * 3, PutItem=1 + 3)
+    assert ann.meter.calls == calls(GetItem=1 + 3 * 2, Query=1, BatchGetItem=3 * 4, PutItem=1 + 3)
     assert ann.meter.write_units == Counter(follows=2, events=3 * 2)
 
 
-def test_a_follow_that_ends_takes_back_what_waits_at_eight_write_units_an_event(ann: Cloud) -> None:
+def test_a_follow_that_ends_takes_back_what_waits_at_seven_write_units_an_event(ann: Cloud) -> None:
     ann.say("follow.created", follow())
     ann.say("activity.created", happening(1))
     ann.meter.clear()
@@ -365,7 +383,7 @@ def test_a_follow_that_ends_takes_back_what_waits_at_eight_write_units_an_event(
     assert ann.meter.calls == calls(
         GetItem=2 + 1, Query=9 + 1, BatchGetItem=4, PutItem=2, TransactWriteItems=1
     )
-    assert ann.meter.write_units == Counter(follows=1 + 1, events=3, schedules=3, runs=2)
+    assert ann.meter.write_units == Counter(follows=1 + 1, events=3, schedules=2, runs=2)
 
 
 @pytest.mark.usefixtures("later")
@@ -560,7 +578,7 @@ def test_a_digest_of_which_nothing_is_left_costs_three_calls_and_three_write_uni
 
 @pytest.mark.usefixtures("later")
 def test_a_digest_that_is_due_costs_fan_out_six_write_units(ann: Cloud) -> None:
-    """And three queries: what waits, what was sent, and what waits behind that.
+    """And two queries: of the runs, and of what waits behind the last that was sent.
 
     For all that is due in a slot and shard together, two more: the batch, and the checkpoint.
     """
@@ -570,19 +588,134 @@ def test_a_digest_that_is_due_costs_fan_out_six_write_units(ann: Cloud) -> None:
     ann.work("fanout", shard)
     assert ann.meter.write_units == Counter(runs=3, schedules=3, control=2)
     assert ann.meter.write_units.total() == PROMISED["a due schedule, in fan-out"] + 2
-    assert ann.meter.calls == calls(Query=2 + 3, PutItem=2, UpdateItem=2, SendMessageBatch=1)
+    assert ann.meter.calls == calls(
+        Query=SLOTS + 2, BatchGetItem=1, PutItem=2, UpdateItem=2, SendMessageBatch=1
+    )
+    assert ann.meter.read_units == {"schedules": SLOTS / 2 + 1, "runs": 1, "events": 1}
 
 
 @pytest.mark.usefixtures("later")
-def test_a_reader_for_whom_nothing_waits_costs_five_write_units_and_no_message(
+def test_a_schedule_for_which_nothing_waits_goes_idle_for_four_write_units_and_no_message(
     ann: Cloud,
 ) -> None:
+    """Flagged (1), its sequence used by an ended run (1), taken out (2).
+
+    It is looked at before the flag and after it, and no batch counts it.
+    """
     shard = due_shard(ann)
     ann.meter.clear()
     ann.work("fanout", shard)
-    assert ann.meter.write_units == Counter(runs=2, schedules=3, control=2)
-    assert ann.meter.write_units.total() == PROMISED["… under which no event waits"] + 2
-    assert ann.meter.calls == calls(Query=2 + 1, PutItem=2, UpdateItem=2)
+    assert ann.meter.write_units == Counter(schedules=1 + 2, runs=1, control=2)
+    assert ann.meter.write_units.total() == PROMISED["… for which no event waits"] + 2
+    assert ann.meter.calls == calls(
+        Query=SLOTS + 2 * 2, BatchGetItem=1, PutItem=1 + 1 + 1, UpdateItem=2
+    )
+    assert ann.meter.read_units == {"schedules": SLOTS / 2 + 1, "runs": 2, "events": 2}
+    assert stored_run().reason is Reason.NOTHING_WAITED
+
+
+def go_idle(cloud: Cloud) -> None:
+    """Nothing waits for Ann when her digest is due."""
+    register(cloud)
+    assert fan_out(cloud) == []
+
+
+@pytest.fixture
+def quiet(cloud: Cloud) -> Cloud:
+    """Nothing waits for Ann, and her schedule is idle."""
+    cloud.begin(go_idle)
+    cloud.warm_up("ingest", "fanout")
+    return cloud
+
+
+@pytest.mark.usefixtures("later")
+def test_an_idle_schedule_costs_nothing_at_its_next_occurrence(quiet: Cloud) -> None:
+    """What is left is the tick's: the slots, and the checkpoint. No row is read, none written."""
+    daily = DynamoSchedules("schedules", shards=1).get("ann", DAILY)
+    assert daily
+    slot = slot_of(next_occurrence(daily.wanted, after=daily.next_due_at))
+    quiet.meter.clear()
+    quiet.work(
+        "fanout",
+        json.dumps({"shard": 0, "since": (slot - SLOT).isoformat(), "until": slot.isoformat()}),
+    )
+    assert quiet.meter.calls == calls(Query=SLOTS, UpdateItem=1)
+    assert quiet.meter.write_units == Counter(control=1)
+    assert quiet.meter.read_units == {"schedules": SLOTS / 2}
+
+
+def test_an_event_that_new_choices_move_to_an_idle_schedule_arms_it_for_two_write_units(
+    quiet: Cloud,
+) -> None:
+    """Beside the twelve for the move, and what the profile costs."""
+    quiet.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=WEEKLY))
+    assert fan_out(quiet, schedule="weekly") == []
+    quiet.say("event.created", event(1))
+    quiet.meter.clear()
+    quiet.say("subscriber.changed", profile(changed_at=ago(days=8)))
+    assert quiet.meter.write_units == Counter(
+        subscribers=2, schedules=1 + 2 * 2 + 2, events=4, runs=4
+    )
+    assert {row["name"]: row["state"] for row in quiet.rows("schedules")} == {
+        "daily": "armed",
+        "weekly": "armed",
+    }
+
+
+def test_an_erasure_removes_an_idle_schedule_for_one_write_unit(quiet: Cloud) -> None:
+    quiet.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
+    assert quiet.meter.write_units == Counter(subscribers=1, schedules=1)
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_after_a_quiet_time_costs_twelve_write_units_until_the_schedule_is_idle_again(
+    quiet: Cloud,
+) -> None:
+    """The schedule is armed, its run starts, and at the next occurrence nothing waits."""
+    quiet.say("event.created", event(1))
+    messages = fan_out(quiet)
+    armed = quiet.meter.write_units.copy()
+    quiet.work("generate", *messages)
+    quiet.meter.clear()
+    assert fan_out(quiet) == []
+    units = armed + quiet.meter.write_units
+    del units["control"]  # of the ticks, whoever is due
+    assert units == Counter(events=2, schedules=2 + 3 + 3, runs=3 + 1)
+    of_schedule = units["schedules"] + units["runs"]
+    assert of_schedule == PROMISED["a due schedule, in fan-out"] + AFTER_A_QUIET_TIME
+    assert f"{of_schedule} write units, however long that was" in PAGE.read_text()
+
+
+def test_an_event_that_arms_an_idle_schedule_costs_two_calls_and_two_write_units_more(
+    quiet: Cloud,
+) -> None:
+    """The row and its index entry; the profile is read after that, once more."""
+    quiet.say("event.created", event(1))
+    assert quiet.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1 + 1, GetItem=1)
+    assert quiet.meter.write_units == Counter(events=2, schedules=2)
+    armed = PROMISED["an event"] + PROMISED["… the first for an idle schedule"]
+    assert quiet.meter.write_units.total() == armed
+    assert quiet.meter.read_units == Counter(subscribers=2 + 1, schedules=1)
+
+
+def test_an_event_finds_the_schedule_armed_by_the_one_before(quiet: Cloud) -> None:
+    quiet.say("event.created", event(1))
+    quiet.meter.clear()
+    quiet.say("event.created", event(2))
+    assert quiet.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
+    assert quiet.meter.write_units == Counter(events=2)
+
+
+def test_a_profile_with_another_name_writes_no_idle_schedule(quiet: Cloud) -> None:
+    quiet.say("subscriber.changed", profile(changed_at=ago(days=9), name="Anna"))
+    assert quiet.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1)
+    assert quiet.meter.write_units == Counter(subscribers=1)
+
+
+def test_a_profile_with_another_hour_writes_the_row_of_an_idle_schedule_alone(quiet: Cloud) -> None:
+    quiet.say("subscriber.changed", profile(changed_at=ago(days=9), digest={"hour": 20}))
+    assert quiet.meter.calls == calls(GetItem=4, Query=1, UpdateItem=1, PutItem=1)
+    assert quiet.meter.write_units == Counter(subscribers=1, schedules=1)
 
 
 def test_a_reader_becomes_dormant_for_five_write_units_and_resumes_for_four(
@@ -596,7 +729,8 @@ def test_a_reader_becomes_dormant_for_five_write_units_and_resumes_for_four(
     ann.meter.clear()
     ann.work("fanout", shard)
     assert ann.meter.calls == calls(
-        Query=2 + 1,  # what is due in the slot and the one before, and all schedules of the reader
+        Query=SLOTS + 1,  # what is due, and all schedules of the reader
+        BatchGetItem=1,
         GetItem=1 + 1,  # the reader, before resting and before each is withdrawn
         UpdateItem=1 + 1 + 1 + 1,  # the reader, the schedule, the batch, the checkpoint
         PutItem=1,
@@ -619,3 +753,4 @@ def test_the_readme_adds_up_the_write_units_of_a_digest_of_five_events() -> None
     units += PROMISED["a due schedule, in fan-out"] + PROMISED["a digest, in generate"]
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert f"{units} write units, ${units * 0.625:.0f} for a million" in readme
+    assert f"after a day without news, {AFTER_A_QUIET_TIME} more" in readme

@@ -8,10 +8,11 @@ from typing import Any
 import boto3
 import pytest
 from gazette.adapters.dynamodb.follows import DynamoFollows
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 
-from tests.builders import a_follow, a_subscriber
+from tests.builders import a_follow, a_schedule, a_subscriber
 from tests.functions.conftest import Cloud
 from tests.functions.costs_page import promised
 from tests.functions.messages import ago, follow, happening, profile, reference
@@ -28,14 +29,19 @@ def fifty_follow(_: Cloud) -> None:
     follow_all(USERS[:50])
 
 
+def fifty_quiet_ones_follow(_: Cloud) -> None:
+    follow_all(USERS[:50], is_idle=True)
+
+
 def all_follow(_: Cloud) -> None:
     follow_all(USERS)
 
 
-def follow_all(users: list[str]) -> None:
+def follow_all(users: list[str], *, is_idle: bool = False) -> None:
     """Known readers who follow the post, without the way through ingest.
 
     The rows of the first are written as always, and those of the others are copies of them.
+    `is_idle`: nothing waits for any of them yet; else something does for each.
     """
     first, *others = users
     long_ago = now() - timedelta(days=30)
@@ -43,7 +49,9 @@ def follow_all(users: list[str]) -> None:
     DynamoFollows("follows", retention=timedelta(days=90), clock=now).put(
         a_follow(first, entity=POST, at=long_ago), replacing=None
     )
-    for table in ("subscribers", "follows"):
+    daily = a_schedule(first)
+    DynamoSchedules("schedules", shards=1).put(daily.idle() if is_idle else daily, replacing=None)
+    for table in ("subscribers", "schedules", "follows"):
         (row,) = boto3.client("dynamodb").scan(TableName=table)["Items"]
         for user_id in others:
             moto_backend("dynamodb").put_item(table, {**row, "user_id": {"S": user_id}})
@@ -72,15 +80,16 @@ def post(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def test_an_activity_with_one_follower_costs_seven_calls_and_five_write_units(post: Cloud) -> None:
+def test_an_activity_with_one_follower_costs_eight_calls_and_five_write_units(post: Cloud) -> None:
     """Row and index entry (2), the event and its index entry (2), and that all have it (1).
 
-    The reader is looked at before and after, the follow before, with its page, and after.
+    The reader is looked at before and after, the follow before, with its page, and after, and the
+    schedule after.
     """
     post.say("activity.created", happening(1))
-    assert post.meter.calls == calls(PutItem=1 + 1, Query=1, BatchGetItem=3, UpdateItem=1)
+    assert post.meter.calls == calls(PutItem=1 + 1, Query=1, BatchGetItem=3 + 1, UpdateItem=1)
     assert post.meter.write_units == Counter(activities=3, events=2)
-    assert post.meter.read_units == Counter(follows=2, subscribers=2)
+    assert post.meter.read_units == Counter(follows=2, subscribers=2, schedules=1)
     assert messages(post) == []
 
 
@@ -88,9 +97,24 @@ def test_an_activity_with_fifty_followers_is_brought_without_a_message(cloud: Cl
     cloud.begin(fifty_follow)
     cloud.warm_up("ingest")
     cloud.say("activity.created", happening(1))
-    assert cloud.meter.calls == calls(PutItem=1 + 50, Query=1, BatchGetItem=3, UpdateItem=1)
+    assert cloud.meter.calls == calls(PutItem=1 + 50, Query=1, BatchGetItem=3 + 1, UpdateItem=1)
     assert cloud.meter.write_units == Counter(activities=3, events=100)
     assert messages(cloud) == []
+
+
+def test_an_activity_with_fifty_quiet_followers_arms_each_for_two_calls_and_two_write_units(
+    cloud: Cloud,
+) -> None:
+    """The schedule and its entry in `due`; each reader is read once more after that."""
+    cloud.begin(fifty_quiet_ones_follow)
+    cloud.warm_up("ingest")
+    cloud.say("activity.created", happening(1))
+    assert cloud.meter.calls == calls(
+        PutItem=1 + 50 + 50, Query=1, BatchGetItem=3 + 1, GetItem=50, UpdateItem=1
+    )
+    assert cloud.meter.write_units == Counter(activities=3, events=100, schedules=100)
+    assert cloud.meter.read_units["subscribers"] == 2 * 50 + 50
+    assert cloud.meter.read_units["schedules"] == 50
 
 
 def test_an_activity_without_followers_costs_three_calls_and_three_write_units(post: Cloud) -> None:
@@ -110,7 +134,7 @@ def test_an_activity_with_a_parent_costs_three_write_units_more(post: Cloud) -> 
     """A row under the parent with its index entry, and that its followers have it."""
     comment = {**happening(1, entity="comment#c1"), "parent": reference(POST)}
     post.say("activity.created", comment)
-    assert post.meter.calls == calls(PutItem=2 + 1, Query=2, BatchGetItem=4, UpdateItem=2)
+    assert post.meter.calls == calls(PutItem=2 + 1, Query=2, BatchGetItem=4 + 1, UpdateItem=2)
     assert post.meter.write_units == Counter(activities=6, events=2)
 
 
@@ -132,7 +156,7 @@ def test_an_activity_that_is_amended_costs_two_refused_writes_and_each_row_anew(
     post.say("activity.created", happening(1))
     post.meter.clear()
     post.say("activity.created", {**happening(1), "amended_at": ago()})
-    assert post.meter.calls == calls(PutItem=2 + 1, Query=2, BatchGetItem=3, UpdateItem=2)
+    assert post.meter.calls == calls(PutItem=2 + 1, Query=2, BatchGetItem=3 + 1, UpdateItem=2)
     assert post.meter.write_units == Counter(activities=1 + 1 + 1, events=1 + 2)
 
 
@@ -191,7 +215,7 @@ def test_two_hundred_and_fifty_followers_take_four_messages_each_of_exact_cost(
         work_one(crowd, page)
         again = int(followers == 100)  # somebody between may have begun to follow
         assert crowd.meter.calls == calls(
-            GetItem=2 + again, Query=1 + again, BatchGetItem=3, PutItem=followers
+            GetItem=2 + again, Query=1 + again, BatchGetItem=3 + 1, PutItem=followers
         )
         assert crowd.meter.write_units == Counter(events=2 * followers)
     assert messages(crowd) == []
@@ -207,13 +231,14 @@ def all_have_it(cloud: Cloud) -> None:
     assert cloud.work_off_followers() == 4
 
 
-def test_two_hundred_and_fifty_followers_cost_two_write_units_and_three_read_units_each(
+def test_two_hundred_and_fifty_followers_cost_two_write_units_and_four_read_units_each(
     cloud: Cloud,
 ) -> None:
-    """The event and its index entry; the reader before and after, and the follow after."""
+    """The event and its index entry; the reader before and after, follow and schedule after."""
     cloud.begin(all_have_it)
     assert cloud.meter.write_units == Counter(activities=2 + 1, events=500)
     assert cloud.meter.read_units["subscribers"] == 2 * 250
+    assert cloud.meter.read_units["schedules"] == 250
     assert 0 < cloud.meter.read_units["follows"] - 250 < 20, "and the pages themselves"
     assert cloud.meter.calls["dynamodb.PutItem"] == 1 + 250
     assert cloud.meter.calls["sqs.SendMessageBatch"] == 2
@@ -238,7 +263,7 @@ def test_two_hundred_and_fifty_followers_cost_a_refused_write_each_where_a_messa
     *_, page = sorted(messages(crowd), key=lambda page: str(page["after"]))
     work_one(crowd, page)
     work_one(crowd, page)
-    assert crowd.meter.calls == calls(GetItem=2, Query=1, BatchGetItem=3, PutItem=50)
+    assert crowd.meter.calls == calls(GetItem=2, Query=1, BatchGetItem=3 + 1, PutItem=50)
     assert crowd.meter.write_units == Counter(events=50)
 
 

@@ -32,6 +32,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.preference_form import follow_field
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.sweep import audit
 
 from tests.builders import a_claimed_run, a_run, a_window
 from tests.functions.conftest import GRANTED, Cloud, fan_out
@@ -207,7 +208,7 @@ def an_unknown_outcome_that_is_carried(
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     cloud.say("subscriber.changed", profile(user_id))
     cloud.say("event.created", event(1, user_id=user_id), event(2, user_id=user_id))
-    (message,) = fan_out(cloud, user_id)
+    message = next(body for body in fan_out(cloud, user_id) if user_id in body)
     due = runs.get(RunKey(user_id, DAILY, 1))
     assert due
     claimed = replace(
@@ -360,6 +361,43 @@ def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
     cloud.work("generate", *fan_out(cloud, "noa"))
 
 
+def a_schedule_that_changes_while_it_is_due(cloud: Cloud, meanwhile: Meanwhile) -> None:
+    """Fan-out reads it again, and advances it."""
+    schedules = DynamoSchedules("schedules", shards=1)
+
+    def raise_revision() -> None:
+        daily = schedules.get("sam", DAILY)
+        assert daily
+        assert schedules.put(replace(daily, revision=daily.revision + 1), replacing=daily)
+
+    cloud.say("subscriber.changed", profile("sam"))
+    cloud.say("event.created", event(1, user_id="sam"))
+    meanwhile("runs", "PutItem", raise_revision)
+    assert any('"sam"' in body for body in fan_out(cloud, "sam"))
+    with cloud.meter.acting("somebody else"):
+        daily = schedules.get("sam", DAILY)
+        assert daily
+        assert daily.sequence == 2
+
+
+def an_event_that_is_forgotten(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stored it died before arming its schedule, and the message is gone."""
+    schedules = DynamoSchedules("schedules", shards=1)
+    cloud.say("subscriber.changed", profile("ria"))
+    cloud.say("event.created", event(1, user_id="ria"))
+    with cloud.meter.acting("somebody else"):
+        daily = schedules.get("ria", DAILY)
+        assert daily
+        assert schedules.put(daily.idle(), replacing=daily)
+    monkeypatch.setattr(audit, "_ALL", audit._EVERY)
+    for partition in range(16):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+    with cloud.meter.acting("somebody else"):
+        armed = schedules.get("ria", DAILY)
+        assert armed
+        assert armed.listed
+
+
 def a_slot_in_which_something_was_left_behind(cloud: Cloud) -> None:
     """And is there no more: its row goes."""
     slot = slot_of(now() - timedelta(days=3))
@@ -391,6 +429,8 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_digest_without_held_categories(cloud, "resend", "oli")
     a_run_that_failed_and_is_redriven(cloud)
     an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
+    a_schedule_that_changes_while_it_is_due(cloud, meanwhile)
+    an_event_that_is_forgotten(cloud, monkeypatch)
     a_slot_in_which_something_was_left_behind(cloud)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in GRANTED}
     used = cloud.meter.actions

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from gazette import run_metrics
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap import fanout, sweep
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.parts.templates import renderer
-from gazette.domain.model import RunKey
+from gazette.domain.model import DAILY, RunKey
 from gazette.observability import metrics
+from gazette.steps.sweep import audit
 
 from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.messages import (
@@ -96,15 +98,31 @@ def counted(records: Written) -> dict[str, list[float]]:
     return found
 
 
-@pytest.mark.usefixtures("later")
-def test_a_shard_tells_what_was_due_and_what_became_of_what_is_not_sent(
+def test_a_shard_tells_what_was_due_because_something_waits(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.say("subscriber.changed", profile())
+    for due in (0, 1):
+        shard = due_shard(cloud)
+        written(capsys)
+        cloud.work("fanout", shard)
+        assert counted(written(capsys)) == {"due": [due]}
+        cloud.say("event.created", event(1))
+
+
+def test_a_shard_tells_what_became_of_what_is_not_sent(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two occurrences have passed: the events of the first go with the second."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (schedule,) = cloud.rows("schedules")
+    due = datetime.fromisoformat(schedule["next_due_at"])
     shard = due_shard(cloud)
+    monkeypatch.setattr(fanout, "now", lambda: due + timedelta(days=1, hours=1))
     written(capsys)
     cloud.work("fanout", shard)
-    assert counted(written(capsys)) == {"due": [1], "run_skipped": [1], "skipped_empty": [1]}
+    assert counted(written(capsys)) == {"due": [2], "run_skipped": [1], "skipped_too_late": [1]}
 
 
 @pytest.mark.usefixtures("later")
@@ -163,6 +181,29 @@ def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
     assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]
 
 
+def test_the_sweep_tells_how_many_idle_schedules_it_audited_and_had_to_arm(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One has an event that waits, as if its worker had died before it armed the schedule."""
+    for number, reader in enumerate(("ann", "bo")):
+        cloud.say("subscriber.changed", profile(reader))
+        fan_out(cloud, reader)
+        cloud.say("event.created", event(number, user_id=reader))
+    schedules = DynamoSchedules("schedules", shards=1)
+    armed = schedules.get("bo", DAILY)
+    assert armed
+    assert schedules.put(armed.idle(), replacing=armed)
+    monkeypatch.setattr(sweep, "now", lambda: datetime.now(UTC) + timedelta(hours=2))
+    monkeypatch.setattr(audit, "_ALL", timedelta(minutes=5))
+    for number in (1, 0):
+        written(capsys)
+        for partition in range(PARTITIONS):
+            cloud.work("sweep", json.dumps({"partition": partition}))
+        found = counted(written(capsys))
+        each = [0] * (PARTITIONS - number) + [1] * number
+        assert (sorted(found["audited"]), sorted(found["audit_armed"])) == (each, each)
+
+
 @pytest.mark.usefixtures("later")
 def test_no_metric_has_a_reader_in_it_whatever_function_writes_it(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
@@ -207,5 +248,6 @@ def test_no_metric_has_a_reader_in_it_whatever_function_writes_it(
         "suppressed_bounced",
         "oldest_due_age",
         "late_shards",
+        "audited",
         "unsubscribed",
     }

@@ -101,9 +101,30 @@ def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: 
     assert "prod" in alarm["AlarmDescription"]
     assert len(alarm["AlarmDescription"]) <= 1024
     known = {f"swept_{swept}" for swept in Swept}
-    known |= {"breaker_opened", "category_held", "events_expired", "late_shards", "page_failed"}
+    known |= {
+        "audit_armed",
+        "breaker_opened",
+        "category_held",
+        "events_expired",
+        "late_shards",
+        "page_failed",
+    }
     known |= {"unreadable_rows"}
     assert counted.metric in known
+
+
+def test_one_event_that_the_audit_found_fires_it_and_the_log_names_its_reader(
+    prod: Synthesis,
+) -> None:
+    alarm = prod.service.of_type("AWS::CloudWatch::Alarm")["EventsForgotten"]
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("GreaterThanThreshold", 0)
+    assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "notBreaching")
+    assert (alarm["Period"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (60, 5, 1)
+    assert alarm["Dimensions"] == [{"Name": "service", "Value": "gazette-prod"}]
+    handler = (ROOT / "functions" / "sweep" / "handler.py").read_text()
+    assert f'count("{alarm["MetricName"]}", ' in handler
+    (logged,) = re.findall(r"\(`(.+?)`\)", alarm["AlarmDescription"])
+    assert f'"{logged}"' in handler
 
 
 @pytest.mark.parametrize("share", SHARES, ids=lambda share: share.name)

@@ -124,7 +124,7 @@ def test_the_keys_are_these(prod: Synthesis) -> None:
         for name, table in tables.items()
     } == {
         "Subscribers": {},
-        "Schedules": {"due": ({"HASH": "due", "RANGE": "user_id"}, "ALL")},
+        "Schedules": {"due": ({"HASH": "due", "RANGE": "user_id"}, "KEYS_ONLY")},
         "Follows": {"by_user": ({"HASH": "user_id", "RANGE": "entity"}, "KEYS_ONLY")},
         "Activities": {
             "occurred": ({"HASH": "entity", "RANGE": "occurred_at"}, ("INCLUDE", "home"))

@@ -122,8 +122,8 @@ def test_trace_n_fan_out_that_has_read_a_schedule_before_does_not_move_it_on(
     """It may have found that nothing waits there."""
     leave(stores, HERE, GUARD)
     for schedule in (a_schedule(sequence=3), WEEKLY):
-        on = schedule.advanced(NOW + timedelta(days=1), quiet_until=NOW)
-        assert not stores.schedules.put(on, replacing=schedule)
+        for on in (schedule.advanced(NOW + timedelta(days=1)), schedule.leaving(), schedule.idle()):
+            assert not stores.schedules.put(on, replacing=schedule)
 
 
 def test_a_claim_on_what_was_read_before_fails_and_one_on_what_is_read_now_holds(

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
+from botocore.client import BaseClient
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.domain.identity import shard_of
-from gazette.domain.model import DAILY, Schedule
+from gazette.domain.model import DAILY, Schedule, ScheduleState
 from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.scheduling.calendar import Days, Recurrence, slot_of
 from gazette.domain.stored import readable
@@ -24,10 +26,10 @@ WEEKLY = replace(
 
 
 def due(schedules: Schedules, schedule: Schedule) -> list[Schedule]:
-    """What is found in the slot and shard that `schedule` is due in."""
+    """What is found in the slot and shard that `schedule` is due in, as it is stored."""
     shard = shard_of(schedule.user_id, SHARDS)
-    pages = schedules.due(slot_of(schedule.next_due_at), shard)
-    return [found for page in pages for found in readable(page)]
+    keys = [key for page in schedules.due(slot_of(schedule.next_due_at), shard) for key in page]
+    return list(readable(schedules.get_many(keys)))
 
 
 def with_shards(schedules: Schedules, shards: int) -> Schedules:
@@ -91,7 +93,7 @@ def test_all_schedules_of_a_user_are_found_also_those_that_are_withdrawn(
     for schedule in (WEEKLY, a_schedule(), a_schedule("bo")):
         schedules.put(schedule, replacing=None)
     schedules.withdraw(a_schedule())
-    assert schedules.of_user("ann") == [replace(a_schedule(revision=2), listed=False), WEEKLY]
+    assert schedules.of_user("ann") == [a_schedule().withdrawn(), WEEKLY]
     assert schedules.of_user("nobody") == []
 
 
@@ -99,10 +101,10 @@ def test_a_due_schedule_is_found_in_its_slot_and_shard_alone(schedules: Schedule
     schedules.put(a_schedule(), replacing=None)
     slot = slot_of(a_schedule().next_due_at)
     found = {
-        shard: [schedule for page in schedules.due(slot, shard) for schedule in page]
+        shard: [key for page in schedules.due(slot, shard) for key in page]
         for shard in range(SHARDS)
     }
-    assert found.pop(shard_of("ann", SHARDS)) == [a_schedule()]
+    assert found.pop(shard_of("ann", SHARDS)) == [("ann", DAILY)]
     assert not any(found.values())
     other = slot + timedelta(minutes=10)
     assert not any(list(schedules.due(other, shard)) for shard in range(SHARDS))
@@ -115,7 +117,7 @@ def test_a_schedule_stays_in_its_shard_until_it_is_put_again(schedules: Schedule
     assert before != after
     fewer = with_shards(schedules, 9)
     slot = slot_of(FIRST)
-    assert list(fewer.due(slot, before)) == [[a_schedule()]]
+    assert list(fewer.due(slot, before)) == [[("ann", DAILY)]]
     assert not list(fewer.due(slot, after))
     tomorrow = FIRST + timedelta(days=1)
     fewer.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
@@ -136,9 +138,10 @@ def test_more_than_a_page_is_found_whole(schedules: Schedules) -> None:
     for user in users:
         schedules.put(a_schedule(user), replacing=None)
     pages = list(schedules.due(slot_of(a_schedule().next_due_at), 0))
-    assert sorted(schedule.user_id for page in pages for schedule in readable(page)) == sorted(
-        users
-    )
+    keys = [key for page in pages for key in page]
+    assert sorted(user_id for user_id, _ in keys) == sorted(users)
+    found = list(readable(schedules.get_many(keys)))
+    assert sorted(schedule.user_id for schedule in found) == sorted(users)
     assert max(map(len, pages)) <= 100
 
 
@@ -158,36 +161,71 @@ def test_an_advance_moves_once(schedules: Schedules) -> None:
     tomorrow = a_schedule().next_due_at + timedelta(days=1)
     assert schedules.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
     assert not schedules.put(a_schedule().advanced(tomorrow), replacing=a_schedule())
-    advanced = a_schedule(next_due_at=tomorrow, sequence=2, last_due_at=FIRST)
+    advanced = a_schedule(next_due_at=tomorrow, sequence=2, revision=2, last_due_at=FIRST)
     assert schedules.get("ann", DAILY) == advanced
     assert due(schedules, a_schedule()) == []
     assert due(schedules, advanced) == [advanced]
 
 
-def test_an_advance_remembers_until_when_it_was_quiet(schedules: Schedules) -> None:
-    schedules.put(a_schedule(), replacing=None)
-    assert schedules.put(
-        a_schedule().advanced(NOW + timedelta(days=1), quiet_until=NOW), replacing=a_schedule()
-    )
-    quiet = a_schedule(
-        next_due_at=NOW + timedelta(days=1), sequence=2, quiet_until=NOW, last_due_at=FIRST
-    )
-    assert schedules.get("ann", DAILY) == quiet
-    assert schedules.put(quiet.advanced(NOW + timedelta(days=2)), replacing=quiet)
-    later = replace(
-        quiet,
-        next_due_at=NOW + timedelta(days=2),
-        sequence=3,
-        last_due_at=NOW + timedelta(days=1),
-    )
-    assert due(schedules, later) == [later]
+@pytest.mark.parametrize("state", list(ScheduleState))
+def test_a_schedule_is_due_while_it_is_armed_or_leaving(
+    schedules: Schedules, state: ScheduleState
+) -> None:
+    put = replace(a_schedule(), state=state)
+    schedules.put(put, replacing=None)
+    assert schedules.get("ann", DAILY) == put
+    assert bool(due(schedules, put)) == (state in {ScheduleState.ARMED, ScheduleState.LEAVING})
+
+
+def test_many_are_read_at_once_and_those_that_are_not_there_are_left_out(
+    schedules: Schedules,
+) -> None:
+    for schedule in (a_schedule(), WEEKLY):
+        schedules.put(schedule, replacing=None)
+    keys = [("ann", "weekly"), ("ann", DAILY), ("nobody", DAILY)]
+    found = readable(schedules.get_many(keys))
+    assert sorted(found, key=lambda schedule: schedule.name) == [a_schedule(), WEEKLY]
+    assert not schedules.get_many([])
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_trace_ad_many_are_read_strongly_consistent(
+    schedules: Schedules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else who stores an event could read that its schedule is armed, when it has gone idle."""
+    asked: list[dict[str, Any]] = []
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def noted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        asked.append(request["RequestItems"]["schedules"])
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", noted)
+        schedules.get_many([("ann", DAILY)])
+    assert [request["ConsistentRead"] for request in asked] == [True]
+
+
+def test_every_idle_schedule_is_in_one_segment(schedules: Schedules) -> None:
+    """Moto returns the whole table for each segment."""
+    bo = a_schedule("bo")
+    for schedule in (
+        a_schedule().idle(),
+        WEEKLY.withdrawn(),
+        bo,
+        replace(bo, name="weekly").idle(),
+    ):
+        schedules.put(schedule, replacing=None)
+    found = [one for segment in range(3) for one in readable(schedules.idle(segment, 3))]
+    assert {(one.user_id, one.name) for one in found} == {("ann", DAILY), ("bo", "weekly")}
+    assert all(one.is_idle for one in found)
 
 
 def test_a_withdrawn_schedule_is_kept_and_never_due(schedules: Schedules) -> None:
     schedules.put(a_schedule(), replacing=None)
     assert schedules.withdraw(a_schedule())
     assert not schedules.withdraw(a_schedule("nobody"))
-    assert schedules.get("ann", DAILY) == replace(a_schedule(revision=2), listed=False)
+    assert schedules.get("ann", DAILY) == a_schedule().withdrawn()
     assert schedules.get("nobody", DAILY) is None
     assert due(schedules, a_schedule()) == []
 

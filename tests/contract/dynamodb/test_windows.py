@@ -51,18 +51,20 @@ def test_a_window_holds_something_where_something_is_read_from_it(
 ) -> None:
     for number in range(3):
         events.store(an_event(f"e{number}"), DAILY)
-    for window, held in (
-        (Window(NOW - NEXT, NOW), True),
-        (Window(NOW, NOW + SECOND), False),
-        (Window(NOW - SECOND, NOW - NEXT), False),
-        (Window(NOW, NOW), False),
+    for after, until, held in (
+        (NOW - NEXT, NOW, True),
+        (NOW - NEXT, None, True),
+        (NOW, NOW + SECOND, False),
+        (NOW, None, False),
+        (NOW - SECOND, NOW - NEXT, False),
+        (NOW, NOW, False),
     ):
-        assert reader.holds("ann", DAILY, window) == held
-        assert not reader.holds("ann", "weekly", window)
-        assert not reader.holds("bo", DAILY, window)
+        assert reader.holds("ann", DAILY, after=after, until=until) == held
+        assert not reader.holds("ann", "weekly", after=after, until=until)
+        assert not reader.holds("bo", DAILY, after=after, until=until)
     clock.now += NEXT
     events.store(an_event("e4"), DAILY)
-    assert reader.holds("ann", DAILY, Window(NOW, NOW + SECOND)), "behind three of one instant"
+    assert reader.holds("ann", DAILY, after=NOW), "behind three of one instant"
 
 
 def test_windows_that_follow_each_other_share_and_miss_nothing(
@@ -119,9 +121,10 @@ def test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it
     assert stored.lasts_until == NOW + RETENTION
     clock.now += RETENTION + timedelta(days=days + 3) - SECOND
     assert ids(reader, a_window(), schedule=schedule) == ["e1"]
-    assert reader.holds("ann", schedule, a_window())
+    assert reader.holds("ann", schedule, after=a_window().since)
     clock.now += SECOND
     assert ids(reader, a_window(), schedule=schedule) == []
+    assert not reader.holds("ann", schedule, after=a_window().since)
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)

@@ -11,6 +11,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
+from gazette.bootstrap.support import explain as bootstrap
 from gazette.settings import IngestSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
@@ -126,6 +127,28 @@ def test_a_date_shows_the_runs_of_that_date_alone(stage: Cloud) -> None:
     before = rows(run("ann", (due - timedelta(days=1)).isoformat()))
     assert "run" not in before
     assert before["answer"][0][0].startswith("Nothing was sent on ")
+
+
+def test_a_date_at_which_nothing_waited_is_told_from_when_to_when(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.say("subscriber.changed", profile())
+    assert fan_out(stage) == []
+    (ended,) = stage.rows("runs")
+    due = datetime.fromisoformat(ended["due_at"])
+    then = due + timedelta(days=2, hours=7)
+    monkeypatch.setattr(bootstrap, "now", lambda: then)
+    on = (due + timedelta(days=1)).astimezone(BERLIN).date()
+    told = rows(run("ann", on.isoformat()))
+    since, until = (
+        f"{at.astimezone(BERLIN):%a %Y-%m-%d %H:%M} ({at:%Y-%m-%d %H:%M} UTC)" for at in (due, then)
+    )
+    assert told["answer"] == [
+        [f"Nothing was sent on {on}: no run was due."],
+        [f"Nothing was waiting for the daily digest between {since} and {until}."],
+    ]
+    assert told["schedule"][0][2] == "if an event comes before: nothing waits now"
+    assert "run" not in told
 
 
 @pytest.mark.usefixtures("later")

@@ -13,15 +13,18 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
-from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Reason, Run, Status, name_of
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.steps.sweep import audit
 
 from tests.builders import a_window
 from tests.functions.conftest import Cloud, fan_out
+from tests.functions.costs_page import PAGE
 from tests.functions.messages import ago, delivery_event, event, http, profile, records
 from tests.meter import calls
 
@@ -367,21 +370,71 @@ def test_it_is_known_which_email_a_reader_left_by(cloud: Cloud, message: str, wa
     assert row["unsubscribed_at"]
 
 
-def test_a_sweep_that_finds_nothing_costs_two_queries_a_partition(cloud: Cloud) -> None:
+def test_a_sweep_that_finds_nothing_costs_two_queries_and_a_scan_a_partition(cloud: Cloud) -> None:
     cloud.warm_up("sweep")
     cloud.invoke("sweep", {"time": now().isoformat()})
     assert cloud.meter.calls == calls(SendMessageBatch=2, Query=1)
     cloud.meter.clear()
     swept(cloud)
-    assert cloud.meter.calls == calls(Query=32)
+    assert cloud.meter.calls == calls(Query=2 * 16, Scan=16)
     assert cloud.meter.write_units == Counter()
+    assert cloud.meter.read_units == Counter(runs=16, schedules=8)
+
+
+@pytest.fixture
+def audited(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """Ann's schedule is idle, and every sweep audits all schedules."""
+    cloud.begin(wait)
+    schedules = DynamoSchedules("schedules", shards=1)
+    daily = schedules.get("ann", DAILY)
+    assert daily
+    assert schedules.put(daily.idle(), replacing=daily)
+    monkeypatch.setattr(audit, "_ALL", audit._EVERY)
+    cloud.warm_up("sweep")
+    return cloud
+
+
+def test_an_idle_schedule_costs_two_reads_when_it_is_audited(audited: Cloud) -> None:
+    """Its runs, and the first event behind them; once in thirty days."""
+    audited.say("event.retracted", {"id": "e1", "user_id": "ann"})
+    audited.meter.clear()
+    swept(audited)
+    assert audited.meter.calls == calls(Query=2 * 16 + 2, Scan=16)
+    assert audited.meter.read_units == Counter(runs=16 + 1, events=1, schedules=8)
+    assert audited.meter.write_units == Counter()
+
+
+def test_the_pages_tell_what_the_audit_of_a_million_idle_schedules_costs() -> None:
+    """A scan reads half a unit, as above: up to 17 rows of 231 bytes, and here there are seven."""
+    scans = PARTITIONS * (audit._ALL // audit._EVERY)
+    units = scans / 2 + 2 * 1_000_000
+    assert (f"{scans:,}", f"{units / 1e6:.1f}") == ("138,240", "2.1")
+    page, readme = PAGE.read_text(), (PAGE.parents[1] / "README.md").read_text()
+    assert "138,240 in thirty days" in page
+    assert "2.1 million read units a month" in page
+    cost = f"${units / 1e6 * 0.125:.2f}"
+    assert cost in page
+    assert f"{cost} a month for an audit" in readme
+
+
+def test_an_idle_schedule_in_which_an_event_was_forgotten_costs_two_write_units_more(
+    audited: Cloud,
+) -> None:
+    swept(audited)
+    assert audited.meter.calls == calls(Query=2 * 16 + 2, Scan=16, PutItem=1)
+    assert audited.meter.write_units == Counter(schedules=2)
+    (row,) = audited.rows("schedules")
+    assert row["state"] == "armed"
+    assert row["due"]
 
 
 def test_a_run_that_is_queued_again_costs_three_write_units(cloud: Cloud, message: str) -> None:
     become(check_at=now())
     cloud.warm_up("sweep")
     swept(cloud)
-    assert cloud.meter.calls == calls(Query=32, BatchGetItem=1, SendMessageBatch=1, PutItem=1)
+    assert cloud.meter.calls == calls(
+        Query=2 * 16, Scan=16, BatchGetItem=1, SendMessageBatch=1, PutItem=1
+    )
     assert cloud.meter.write_units == Counter(runs=1 + 2)
 
 

@@ -12,17 +12,19 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ReadTimeoutError
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY
 from gazette.domain.subscribers.preference_form import follow_field
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.functions.conftest import Cloud, Context
+from tests.functions.conftest import Cloud, Context, fan_out
 from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.meter import calls
 
@@ -90,6 +92,16 @@ def test_the_page_may_be_kept_nowhere_and_loads_nothing(ann: Cloud) -> None:
         headers["Content-Security-Policy"],
     )
     assert "Set-Cookie" not in headers
+
+
+def test_where_nothing_waits_the_page_says_when_a_digest_may_come(ann: Cloud) -> None:
+    """Nothing waits, so the schedule is not in the due index; that is no digest less."""
+    ann.say("subscriber.changed", profile("bo"))
+    fan_out(ann, "bo")
+    assert [row["state"] for row in ann.rows("schedules") if row["user_id"] == "bo"] == ["idle"]
+    answer = ann.invoke("preferences", http("GET", ann.preferences_path("bo")))
+    assert re.search(r"Your next digest: .* 08:\d0, Berlin time, if there is any", told(answer))
+    assert "No digest is planned" not in answer["body"]
 
 
 def test_what_is_chosen_counts_at_once_and_says_what_comes_next(ann: Cloud) -> None:
@@ -310,14 +322,14 @@ def test_to_choose_another_hour_costs_what_a_profile_with_one_does_and_a_message
 def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_left(
     ann: Cloud,
 ) -> None:
-    """Each event fourteen write units: each schedule with its revision, and no run started."""
+    """Each event twelve write units: each schedule with its revision, and no run started."""
     for number in range(2, 11):
         ann.say("event.created", event(number))
     ann.meter.clear()
     press(ann, frequency="weekly")
     assert ann.meter.calls["dynamodb.TransactWriteItems"] == 10
     assert ann.meter.write_units["events"] == 10 * 4
-    assert ann.meter.write_units["schedules"] == 2 + 10 * 6, "a new one, and the revisions"
+    assert ann.meter.write_units["schedules"] == 2 + 10 * 4, "a new one, and the revisions"
     before = Counter(ann.meter.calls)
     ann.meter.write_units.clear()
     assert ann.work_off_bus() == 1
@@ -336,8 +348,19 @@ def test_a_follow_that_ends_here_costs_the_same_and_its_message_one_refused_writ
     before = Counter(ann.meter.calls)
     ann.meter.write_units.clear()
     assert ann.work_off_bus() == 1
-    assert ann.meter.calls - before == calls(GetItem=2, PutItem=1, Query=9, BatchGetItem=2)
+    assert ann.meter.calls - before == calls(GetItem=2, PutItem=1, Query=9, BatchGetItem=2 + 1)
     assert ann.meter.write_units == Counter(follows=1)
+
+
+def test_to_leave_costs_one_write_unit_for_an_idle_schedule(ann: Cloud) -> None:
+    """It is in no index."""
+    schedules = DynamoSchedules("schedules", shards=1)
+    daily = schedules.get("ann", DAILY)
+    assert daily
+    assert schedules.put(daily.idle(), replacing=daily)
+    ann.meter.clear()
+    press(ann, "unsubscribe")
+    assert ann.meter.write_units["schedules"] == 1
 
 
 def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
@@ -345,7 +368,7 @@ def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
     a process, as in ingest, that there are so many shards.
 
     Back: the suppression is deleted, and once more refused; status and sign of life; the schedule
-    twice, each time with its entry in `due`.
+    twice, the first time with its entry in `due`.
     """
     press(ann, "unsubscribe")
     assert ann.meter.write_units == {
@@ -359,5 +382,5 @@ def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
     assert ann.meter.write_units == {
         "subscribers": 1 + 1,
         "suppressions": 1 + 1,
-        "schedules": 2 + 2,
+        "schedules": 2 + 1,
     }

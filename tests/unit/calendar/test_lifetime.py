@@ -239,7 +239,7 @@ def test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason(
     assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.EXPIRED)
     assert done.expired == 1
     come_due(world, DAILY)
-    assert [run.reason for run in readable(world.runs.of_user("ann"))][-1] is Reason.EMPTY
+    assert [run.reason for run in readable(world.runs.of_user("ann"))][-1] is Reason.NOTHING_WAITED
     assert not world.emails()
 
 

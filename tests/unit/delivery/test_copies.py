@@ -178,9 +178,12 @@ def test_a_digest_without_anything_new_is_quiet_once_all_was_given_up() -> None:
     world.send_digest()
     pass_hours(world, 8, proven=True)
     calls = mailer.calls
+    world.send_digest()
+    newest = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
+    assert (newest.status, newest.reason) == (Status.SKIPPED, Reason.NOTHING_WAITED)
+    assert newest.key.schedule == DAILY
+    assert world.schedules.rows["ann", DAILY].is_idle
     for _ in range(3):
         world.send_digest()
     assert mailer.calls == calls
-    newest = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
-    assert (newest.status, newest.reason) == (Status.SKIPPED, Reason.EMPTY)
-    assert newest.key.schedule == DAILY
+    assert newest == max(world.runs.rows.values(), key=lambda run: run.key.sequence)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.ledger import Ledger
-from benchmarks.linear import Measured, calls_a_reader, measure, problems
+from benchmarks.linear import Measured, calls_each, measure, not_flat, not_straight
 from benchmarks.town import Town
 from tests.fake_stores import FakeEvents, FakeRuns, FakeSchedules
 
@@ -22,19 +22,33 @@ def slot() -> Mapping[str, int]:
 
 @pytest.fixture(scope="module")
 def found() -> list[Measured]:
-    return [measure(readers) for readers in (FEW, MANY)]
+    return [measure(events) for events in (FEW, MANY)]
 
 
-def test_a_reader_costs_as_many_calls_and_fan_out_holds_as_much_whatever_their_number(
+def test_readers_for_whom_nothing_waits_cost_nothing_however_many_there_are() -> None:
+    found = [measure(readers, 300) for readers in (300, 600, 3_000)]
+    assert not_flat(found) == []
+    assert [each.messages for each in found] == [300] * 3
+
+
+def test_a_call_for_somebody_for_whom_nothing_waits_is_found() -> None:
+    found = [measure(readers, 100) for readers in (100, 200)]
+    visited = replace(found[1], calls=found[1].calls + Counter({"runs.chain": 1}))
+    assert not_flat([found[0], visited]) == [
+        "runs.chain: 101 calls with 200 readers, 100 with 100",
+    ]
+
+
+def test_an_event_costs_as_many_calls_and_fan_out_holds_as_much_whatever_their_number(
     found: list[Measured], slot: Mapping[str, int]
 ) -> None:
-    assert problems(found, slot) == []
-    assert 3.7 < calls_a_reader(found[-1], slot) < 3.9
-    assert [each.messages for each in found] == [668, 1336]
+    assert not_straight(found, slot) == []
+    assert 4.1 < calls_each(found[-1], slot) < 4.2
+    assert [each.messages for each in found] == [FEW, MANY]
 
 
 def test_a_page_of_everybody_is_found(found: list[Measured], slot: Mapping[str, int]) -> None:
-    wrong = problems([found[0], measure(MANY, page=MANY)], slot)
+    wrong = not_straight([found[0], measure(MANY, page=MANY)], slot)
     assert wrong[-1].startswith("fan-out holds")
 
 
@@ -42,21 +56,21 @@ def test_a_call_that_grows_with_the_number_is_found(
     found: list[Measured], slot: Mapping[str, int]
 ) -> None:
     calls = Counter(found[1].calls) + Counter({"runs.chain": MANY // 100})
-    wrong = problems([found[0], replace(found[1], calls=calls)], slot)
-    assert wrong == ["runs.chain: 0.3440 calls a reader of 4000, 0.3340 of 2000"]
+    wrong = not_straight([found[0], replace(found[1], calls=calls)], slot)
+    assert wrong == ["runs.chain: 1.0100 calls a reader of 4000, 1.0000 of 2000"]
 
 
 def test_a_reader_who_is_left_out_or_takes_longer_is_found(
     found: list[Measured], slot: Mapping[str, int]
 ) -> None:
-    left_out = replace(found[1], done=found[1].done - Counter(quiet=1))
-    assert problems([found[0], left_out], slot)[0].startswith("3999 of 4000")
-    slow = [replace(each, seconds=each.readers**3) for each in found]
-    assert problems(slow, slot)[-1].endswith("times as long")
+    left_out = replace(found[1], done=found[1].done - Counter(queued=1))
+    assert not_straight([found[0], left_out], slot)[0].startswith("3999 of 4000")
+    slow = [replace(each, seconds=each.waiting**3) for each in found]
+    assert not_straight(slow, slot)[-1].endswith("times as long")
 
 
 def test_the_fakes_with_an_index_and_without_one_come_to_the_same() -> None:
-    indexed, plain = Town(60), Town(60)
+    indexed, plain = Town(60, waiting=20), Town(60, waiting=20)
     plain.schedules = FakeSchedules(  # type: ignore[assignment]
         shards=plain.schedules.shards, rows=plain.schedules.rows, shard_of=plain.schedules.shard_of
     )

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from gazette.domain.delivery.batch import Batch, BatchRun
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
-from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.model import DAILY, RunKey, Schedule, Window
+from gazette.domain.errors import Unavailable
+from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState, Window
+from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import Days, DigestTimes, Recurrence, slot_of
 from gazette.domain.subscribers.frequency import Frequency
@@ -17,7 +18,7 @@ from gazette.steps.subscribers.schedules import set_schedule
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_schedule, a_subscriber, an_event
 from tests.fakes import FakeQueue
-from tests.world import SETTLE_LAG, World
+from tests.world import SETTLE_LAG, World, crashes, interleavings
 
 SLOT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 TOMORROW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
@@ -177,7 +178,7 @@ def test_a_schedule_that_was_changed_meanwhile_is_not_overwritten(world: Fanout)
         return original(schedule, replacing=replacing)
 
     world.schedules.put = raced  # type: ignore[method-assign]
-    assert world.fan_out().not_advanced == 1
+    assert world.fan_out() == FannedOut(queued=1)
     assert world.schedules.rows["ann", DAILY] == changed
 
 
@@ -220,7 +221,6 @@ def test_what_was_due_too_long_ago_ends_with_its_reason_and_goes_with_the_next(
     run = world.runs.rows[KEY]
     assert run.reason is (Reason.DUE if queued else Reason.TOO_LATE)
     assert world.schedules.rows["ann", DAILY].next_due_at == TOMORROW
-    assert world.schedules.rows["ann", DAILY].quiet_until is None
     world.clock.now = TOMORROW
     assert world.fan_out(TOMORROW).queued == 1
 
@@ -326,7 +326,7 @@ def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Fa
     """A stage that was switched off for a season: each invocation comes further."""
     original = world.schedules.due
 
-    def slow(slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
+    def slow(slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
         world.left -= timedelta(seconds=1)
         return original(slot, shard)
 
@@ -362,8 +362,7 @@ def test_nothing_of_a_batch_that_was_cancelled_is_queued_and_the_events_wait(
     assert world.fan_out() == FannedOut(cancelled=1)
     run = world.runs.rows[KEY]
     assert (run.status, run.reason) == (Status.CANCELLED, Reason.BATCH_CANCELLED)
-    advanced = world.schedules.rows["ann", DAILY]
-    assert (advanced.sequence, advanced.quiet_until) == (2, None)
+    assert world.schedules.rows["ann", DAILY].sequence == 2
     world.clock.now = TOMORROW
     assert world.fan_out(TOMORROW).queued == 1
 
@@ -405,38 +404,74 @@ def test_a_schedule_that_was_withdrawn_starts_nothing(world: Fanout) -> None:
     assert world.fan_out() == FannedOut()
 
 
+@pytest.mark.parametrize(
+    "now",
+    [
+        a_schedule().idle(),
+        a_schedule().withdrawn(),
+        a_schedule().advanced(TOMORROW),
+    ],
+    ids=["idle", "withdrawn", "advanced"],
+)
+def test_an_entry_of_the_due_index_is_not_acted_on_where_the_row_says_otherwise(
+    world: Fanout, now: Schedule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.schedules.rows["ann", DAILY] = now
+    monkeypatch.setattr(world.schedules, "due", lambda *_: iter([[("ann", DAILY)]]))
+    assert world.fan_out() == FannedOut()
+    assert world.schedules.rows["ann", DAILY] == now
+    assert world.runs.rows == {}
+
+
 # Nothing waits.
 
 
-def quiet(world: Fanout) -> FannedOut:
+def due_with_nothing(clock: SettableClock) -> Fanout:
+    """Ann's schedule is due, and no event waits."""
+    world = Fanout(clock)
+    world.schedules.put(a_schedule(), replacing=None)
+    world.subscribers.put(a_subscriber(), replacing=None)
+    return world
+
+
+def fan_out_when_due(world: World) -> FannedOut:
     """One fan-out of the slot that Ann is due in."""
     due = world.schedules.rows["ann", DAILY].next_due_at
     world.clock.now = max(world.clock.now, due)
     return world.fan_out(slot_of(due))
 
 
-def test_where_nothing_waits_the_run_ends_with_its_reason_and_nothing_is_queued(
+def test_where_nothing_waits_the_schedule_goes_idle_and_no_run_starts(
     clock: SettableClock,
 ) -> None:
-    world = Fanout(clock)
-    world.schedules.put(a_schedule(), replacing=None)
-    world.subscribers.put(a_subscriber(), replacing=None)
-    assert quiet(world) == FannedOut(quiet=1)
+    world = due_with_nothing(clock)
+    assert fan_out_when_due(world) == FannedOut(idle=1)
     run = world.runs.rows[KEY]
-    assert (run.status, run.reason, run.due_at) == (Status.SKIPPED, Reason.EMPTY, SLOT)
+    assert (run.status, run.reason, run.due_at) == (Status.SKIPPED, Reason.NOTHING_WAITED, SLOT)
+    assert run.slot is None, "no batch counts it"
     assert world.generate_queue.calls == 0
-    advanced = world.schedules.rows["ann", DAILY]
-    assert (advanced.next_due_at, advanced.sequence) == (TOMORROW, 2)
-    assert advanced.quiet_until == NOW - SETTLE_LAG
+    idle = world.schedules.rows["ann", DAILY]
+    assert (idle.state, idle.next_due_at, idle.sequence) == (ScheduleState.IDLE, SLOT, 2)
+    assert idle.last_due_at is None, "no digest was started on that date"
+
+
+def test_nobody_visits_an_idle_schedule(clock: SettableClock) -> None:
+    world = due_with_nothing(clock)
+    fan_out_when_due(world)
+    for _ in range(400):
+        world.clock.pass_time(days=1)
+        slot = slot_of(world.clock.now)
+        with world.calls() as calls:
+            assert world.fan_out(slot - timedelta(days=1), until=slot) == FannedOut()
+        assert {call for call in calls if "due" not in call} == {"batches.save_checkpoint"}
 
 
 def test_what_was_sent_does_not_wait(world: Fanout) -> None:
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT, window=window)
-    for number in (2, 3):
-        assert quiet(world).quiet == 1
-        assert world.runs.rows[RunKey("ann", DAILY, number)].reason is Reason.EMPTY
+    assert fan_out_when_due(world) == FannedOut(idle=1)
+    assert world.runs.rows[RunKey("ann", DAILY, 2)].reason is Reason.NOTHING_WAITED
 
 
 @pytest.mark.parametrize(
@@ -447,35 +482,115 @@ def test_what_a_run_may_not_have_sent_waits(world: Fanout, status: Status) -> No
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=status, window=window)
-    assert quiet(world).queued == 1
-    assert world.schedules.rows["ann", DAILY].quiet_until is None
+    assert fan_out_when_due(world).queued == 1
+    assert world.schedules.rows["ann", DAILY].state is ScheduleState.ARMED
 
 
-def test_what_comes_within_the_lag_is_in_the_next_digest(clock: SettableClock) -> None:
-    world = Fanout(clock)
-    world.schedules.put(a_schedule(), replacing=None)
-    world.subscribers.put(a_subscriber(), replacing=None)
-    world.clock.now = NOW - SETTLE_LAG + timedelta(microseconds=1)
+def test_trace_ac_an_event_that_was_stored_a_moment_ago_waits(clock: SettableClock) -> None:
+    """Its writer found the schedule armed and went away; a window would not hold it yet."""
+    world = due_with_nothing(clock)
+    world.clock.now = SLOT
     world.events.store(an_event(), DAILY)
-    world.clock.now = NOW
-    assert quiet(world).quiet == 1
-    assert quiet(world).queued == 1
+    assert world.fan_out() == FannedOut(queued=1)
 
 
-def test_what_comes_after_a_quiet_day_is_found(clock: SettableClock) -> None:
-    world = Fanout(clock)
-    world.schedules.put(a_schedule(), replacing=None)
-    world.subscribers.put(a_subscriber(), replacing=None)
-    for number in range(1, 5):
-        assert quiet(world).quiet == 1
-        assert world.schedules.rows["ann", DAILY].sequence == number + 1
-    world.clock.pass_time(hours=1)
-    world.events.store(an_event(), DAILY)
-    assert quiet(world) == FannedOut(queued=1)
+def test_trace_ac_what_was_given_up_does_not_wait(world: Fanout) -> None:
+    """It was in two attempts with an unknown outcome, and nobody sends it again (rule 9)."""
+    world.fan_out()
+    world.runs.rows[KEY] = replace(
+        world.runs.rows[KEY],
+        status=Status.CANCELLED,
+        reason=Reason.GIVEN_UP,
+        window=Window(BEGINNING, world.clock.now),
+        attempt=2,
+        uncertain=frozenset({1, 2}),
+    )
+    assert fan_out_when_due(world) == FannedOut(idle=1)
 
 
-def test_a_run_that_was_started_before_it_grew_quiet_is_queued_again(world: Fanout) -> None:
+def test_trace_ad_an_event_that_is_stored_while_fan_out_looks_is_not_left_behind() -> None:
+    """Whichever call it comes before: stored and found armed, or stored and armed again."""
+    wheres = []
+    for world, where in interleavings(
+        ripe, fan_out_when_due, lambda world: world.create(an_event())
+    ):
+        wheres.append(where)
+        world.send_everything()
+        assert [len(email.lines) for email in world.emails()] == [1], where
+    assert len(wheres) > 10
+
+
+def test_a_crash_while_a_schedule_goes_idle_leaves_no_event_behind() -> None:
+    for world, where in crashes(ripe, fan_out_when_due):
+        world.create(an_event())
+        world.send_everything()
+        assert [len(email.lines) for email in world.emails()] == [1], where
+
+
+def ripe() -> Fanout:
+    """Ann's schedule is due now, and nothing waits."""
+    return due_with_nothing(SettableClock(SLOT))
+
+
+def test_a_flag_that_a_crash_has_left_is_adopted(clock: SettableClock) -> None:
+    world = due_with_nothing(clock)
+    world.schedules.rows["ann", DAILY] = a_schedule().leaving()
+    assert fan_out_when_due(world) == FannedOut(idle=1)
+
+
+def test_an_occurrence_whose_sequence_was_spent_before_an_event_came_takes_the_next(
+    clock: SettableClock,
+) -> None:
+    """A crash between the spent run and the schedule; then an event arms it again."""
+    world = due_with_nothing(clock)
+    spent = replace(a_run(), status=Status.SKIPPED, reason=Reason.NOTHING_WAITED, due_at=SLOT)
+    world.runs.create(spent)
+    world.schedules.rows["ann", DAILY] = a_schedule().leaving()
+    world.create(an_event())
+    assert fan_out_when_due(world) == FannedOut(queued=1)
+    assert [queued.key.sequence for queued in world.generate_queue.sent] == [2]
+    assert world.schedules.rows["ann", DAILY].sequence == 3
+
+
+def test_an_idle_schedule_is_armed_by_the_next_event_for_the_next_occurrence(
+    clock: SettableClock,
+) -> None:
+    world = due_with_nothing(clock)
+    fan_out_when_due(world)
+    world.clock.pass_time(days=10, hours=1)
+    world.create(an_event())
+    armed = world.schedules.rows["ann", DAILY]
+    assert (armed.state, armed.next_due_at) == (ScheduleState.ARMED, TOMORROW + timedelta(days=10))
+    assert fan_out_when_due(world) == FannedOut(queued=1)
+    assert [queued.key.sequence for queued in world.generate_queue.sent] == [2]
+
+
+def test_a_run_that_was_started_before_its_events_went_is_queued_again(world: Fanout) -> None:
     """Its message may be what the crash prevented; and what it found may be gone since."""
     world.runs.create(replace(a_run(), due_at=SLOT))
     world.events.rows.clear()
     assert world.fan_out().queued == 1
+
+
+# What the due index shows late.
+
+
+@pytest.mark.parametrize("hours", [2, 6, 24, 7 * 24, 31 * 24])
+def test_trace_ae_an_entry_that_comes_very_late_is_found(world: Fanout, hours: int) -> None:
+    """The index does not say how far behind it is."""
+    until = SLOT + timedelta(hours=hours)
+    world.clock.now = max(until, NOW)
+    assert world.fan_out(until - timedelta(minutes=10), until=until).due > 0
+
+
+def test_trace_af_who_is_overtaken_reads_again(world: Fanout) -> None:
+    """The schedule is still due: an event was moved, and the index has it no more."""
+    with world.meanwhile("schedules.put", lambda: touch(world), before=True):
+        assert world.fan_out() == FannedOut(queued=1)
+    assert world.schedules.rows["ann", DAILY].next_due_at == TOMORROW
+
+
+def touch(world: World) -> None:
+    """Somebody else writes the schedule."""
+    schedule = world.schedules.rows["ann", DAILY]
+    world.schedules.rows["ann", DAILY] = replace(schedule, revision=schedule.revision + 1)

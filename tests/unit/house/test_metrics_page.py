@@ -36,6 +36,7 @@ NOT_OF_SKIPPED_RUNS = {
     Reason.CARRIED_INTO,
     Reason.GIVEN_UP,
     Reason.SUPERSEDED,
+    Reason.NOTHING_WAITED,
     Reason.BATCH_CANCELLED,
     Reason.PREFERENCES_CHANGED,
 }

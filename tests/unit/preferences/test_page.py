@@ -6,12 +6,13 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, CreateActivity
 from gazette.domain.errors import Unavailable
+from gazette.domain.model import DAILY
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.overview import Notice, Overview
-from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.preferences.page import SHOWN
 
 from tests.builders import NOW, an_activity, an_event
@@ -84,6 +85,39 @@ def test_in_a_pause_what_is_wanted_at_once_comes_with_the_digest_after_it(world:
 def test_who_left_has_no_next_digest(world: World) -> None:
     world.unsubscribe()
     assert seen(world).next_due_at is None
+
+
+def test_an_idle_schedule_is_told_by_when_it_comes_if_an_event_does(world: World) -> None:
+    """Never that no digest is planned: nothing waits, which nobody asked for."""
+    for day in (23, 24, 25):
+        assert seen(world).next_due_at == datetime(2026, 11, day, 7, 0, tzinfo=UTC)
+        world.clock.now = datetime(2026, 11, day, 7, 1, tzinfo=UTC)
+        world.fan_out(slot_of(world.clock.now))
+        assert world.schedules.rows["ann", DAILY].is_idle
+    told = seen(world).next_due_at
+    world.create(an_event())
+    assert world.schedules.rows["ann", DAILY].next_due_at == told == seen(world).next_due_at
+
+
+def test_a_change_of_the_hour_counts_for_an_idle_schedule_at_once(world: World) -> None:
+    world.send_digest()
+    world.save(Choice(clock=(19, 30)))
+    assert world.schedules.rows["ann", DAILY].is_idle
+    assert seen(world).next_due_at == datetime(2026, 11, 23, 18, 30, tzinfo=UTC)
+
+
+def test_who_is_dormant_by_the_date_is_told_so_and_comes_back_by_saving() -> None:
+    """Nothing waits for them, so nobody has looked: their row says active."""
+    world = World(sunset=timedelta(days=45))
+    world.choose()
+    world.send_digest()
+    world.clock.pass_time(days=45)
+    overview = seen(world)
+    assert overview.subscriber.status is SubscriberStatus.DORMANT
+    assert overview.next_due_at is None
+    world.save(NOTHING)
+    assert seen(world).subscriber.status is SubscriberStatus.ACTIVE
+    assert seen(world).next_due_at == datetime(2027, 1, 8, 7, 0, tzinfo=UTC)
 
 
 def test_follows_that_hold_are_shown_by_title_up_to_a_hundred_and_counted(world: World) -> None:

@@ -43,7 +43,8 @@ def put(number: int) -> Act:
 
 def tick(world: World) -> None:
     """The schedules that are due next become due, and their runs are queued."""
-    due = [schedule.next_due_at for schedule in world.schedules.rows.values()]
+    rows = world.schedules.rows.values()
+    due = [schedule.next_due_at for schedule in rows if schedule.listed]
     if not due:
         return
     world.clock.now = max(world.clock.now, min(due))

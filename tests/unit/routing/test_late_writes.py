@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.domain.delivery.run import STILL_WRITTEN, Status
+from gazette.domain.delivery.run import STILL_WRITTEN, Status, name_of
 from gazette.domain.delivery.signals import Evidence, Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
@@ -323,6 +323,27 @@ def test_trace_x_what_was_in_the_email_does_not_come_again_with_its_message() ->
         put(world, 1)
         world.clock.pass_time(days=1)
     assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+def test_trace_x_what_was_in_an_email_does_not_come_again_where_a_later_one_left_it_out() -> None:
+    """The evidence of the first came when the second was sent; then the message comes again."""
+    world = a_world()
+    event = an_event("e2", entity_id="post2", occurred_at=world.clock())
+    world.create(event)
+    send_digest(world)
+    [first] = world.runs.rows.values()
+    assert first.window
+    world.clock.pass_time(minutes=1)
+    window = replace(first.window, until=world.clock())
+    left_out = (name_of("e1"), name_of("e2"))
+    second = replace(first, key=RunKey("ann", DAILY, 2), window=window, left_out=left_out)
+    world.runs.create(second)
+    world.clock.pass_time(minutes=1)
+    world.create(event)
+    put(world, 3)
+    for _ in range(2):
+        world.send_digest()
+    assert shown(world) == ["post1: 1", "post2: 1", "post3: 1"]
 
 
 def test_an_immediate_event_that_is_written_late_goes_out_by_a_run_of_its_own() -> None:

@@ -148,6 +148,7 @@ def test_a_date_that_has_come_is_no_pause(world: World, until: date) -> None:
 def test_a_pause_that_is_over_needs_no_message(world: World) -> None:
     """The profile that is put next may still name it."""
     change(world, END)
+    world.create(an_event())
     world.clock.now = BACK + timedelta(minutes=20)
     world.fan_out(BACK)
     assert daily(world).next_due_at == BACK + DAY

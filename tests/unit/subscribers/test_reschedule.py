@@ -53,6 +53,21 @@ def test_a_run_that_was_just_due_goes_out_and_the_new_hour_begins_tomorrow() -> 
     assert daily(world).next_due_at == HOUR + timedelta(days=1, hours=12)
 
 
+def test_trace_ah_a_date_whose_digest_was_sent_before_it_went_idle_has_no_second_one() -> None:
+    """Fan-out died between message and advance; its repetition finds that nothing waits."""
+    world = due(minutes=0)
+    world.schedules.rows["ann", DAILY] = replace(
+        daily(world), next_due_at=HOUR, sequence=1, last_due_at=None
+    )
+    world.deliver_queued()
+    world.clock.pass_time(minutes=12)
+    world.fan_out(slot_of(HOUR))
+    assert (daily(world).is_idle, daily(world).last_due_at) == (True, HOUR)
+    choose_hour(world)
+    world.create(an_event("later"))
+    assert daily(world).next_due_at == HOUR + timedelta(days=1, hours=12)
+
+
 def test_trace_p_a_run_that_is_long_due_and_unclaimed_comes_at_the_new_hour() -> None:
     world = due(minutes=15.1)
     choose_hour(world)
@@ -130,7 +145,7 @@ def test_a_change_of_mind_ends_with_one_email() -> None:
     for hour in (20, 8, 21, 20):
         choose_hour(world, hour)
     world.deliver_queued()
-    while daily(world).next_due_at < HOUR + timedelta(days=3):
+    while daily(world).listed:
         world.send_digest()
     assert len(world.emails()) == 1
 

@@ -14,7 +14,7 @@ from gazette.domain.scheduling.calendar import Days, DigestTimes, Recurrence, sl
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
-from gazette.steps.subscribers.schedules import ensure_schedule, set_schedule, withdraw_if_left
+from gazette.steps.subscribers.schedules import arm, set_schedule, withdraw_if_left
 
 from tests.builders import NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
@@ -184,6 +184,7 @@ def test_what_fan_out_has_still_to_catch_up_with_is_left_to_it(world: World) -> 
     world.clock.pass_time(days=3)
     change(world)
     assert daily(world) == before
+    world.create(an_event(occurred_at=world.clock()))
     world.send_digest()
     assert [run.due_at.day for run in world.runs.rows.values()] == [23, 24, 25]
 
@@ -213,7 +214,7 @@ def test_fan_out_moving_the_schedule_meanwhile_is_tried_again(world: World) -> N
 
     with world.meanwhile("schedules.of_user", advance):
         change(world, hour=20, changed_at=LATER)
-    assert (daily(world).sequence, daily(world).revision) == (3, 2)
+    assert (daily(world).sequence, daily(world).revision) == (3, 3)
     assert daily(world).next_due_at == datetime(2026, 11, 22, 19, 0, tzinfo=UTC)
 
 
@@ -331,7 +332,7 @@ def test_a_schedule_is_made_with_the_first_event_that_needs_it(
 def test_a_schedule_that_is_there_is_not_read_into_another_shape(world: World) -> None:
     change(world, hour=20, like=Frequency.WEEKLY)
     before = world.schedules.rows["ann", "weekly"]
-    ensure_schedule(a_subscriber(), Frequency.WEEKLY, context=world.context)
+    arm({("ann", "weekly"): a_subscriber()}, context=world.context)
     assert world.schedules.rows["ann", "weekly"] == before
 
 
@@ -419,3 +420,15 @@ def test_a_schedule_that_is_made_for_somebody_who_was_erased_and_returned_is_the
     ):
         weekly = world.schedules.rows.get(("ann", "weekly"))
         assert weekly is None or weekly.wanted.hour == 20, where
+
+
+def test_trace_ai_what_a_dead_worker_armed_for_a_dormant_reader_is_withdrawn_by_the_repetition(
+    world: World,
+) -> None:
+    """It died before it read the profile; the reader became dormant meanwhile."""
+    change(world)
+    world.create(an_event())
+    armed = daily(world)
+    world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
+    world.create(an_event())
+    assert daily(world) == armed.withdrawn()

@@ -1,14 +1,16 @@
 """Readers without a sign of life for `sunset_days` are dormant until the next one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import count, permutations
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber, MarkActive
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import NotYet
-from gazette.domain.model import DAILY, Schedule
+from gazette.domain.model import DAILY, Schedule, ScheduleState
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.subscribers.frequency import Frequency
@@ -369,3 +371,120 @@ def test_who_leaves_while_resuming_is_never_due() -> None:
     for world, where in interleavings(dormant, show_life, change):
         assert ann(world).status is SubscriberStatus.ACTIVE, where
         assert not world.schedules.withdrawn, where
+
+
+# The due index, which has only those for whom something waits.
+
+
+def quiet(world: World) -> World:
+    """Ann by the date dormant, though nobody has looked: her weekly digest is due in this slot."""
+    world.events.rows.clear()
+    world.schedules.rows["ann", DAILY] = daily(world).idle()
+    weekly = world.schedules.rows["ann", "weekly"]
+    world.schedules.rows["ann", "weekly"] = replace(weekly, next_due_at=slot_of(NOW))
+    return world
+
+
+def create(world: World) -> None:
+    """An event comes for Ann."""
+    world.create(an_event("e2"))
+
+
+def fan_out_weekly(world: World) -> None:
+    """Of the slot in which her weekly digest is due."""
+    world.fan_out(slot_of(NOW))
+
+
+def nested(
+    make: Callable[[], World], acts: Sequence[Callable[[World], object]]
+) -> Iterator[tuple[World, str]]:
+    """For each call of the first, and each call of the second meanwhile: the third before that."""
+    first, second, third = acts
+    for outer in count():
+        for inner in count():
+            world, where = make(), list[str]()
+            meanwhile = partial(interrupted, act=second, number=inner, other=third, where=where)
+            interrupted(world, act=first, number=outer, other=meanwhile, where=where)
+            if not where:
+                return
+            if len(where) == 1:
+                break
+            yield world, f"calls {outer} and {inner}, before {where}"
+
+
+def interrupted(
+    world: World,
+    *,
+    act: Callable[[World], object],
+    number: int,
+    other: Callable[[World], object],
+    where: list[str],
+) -> None:
+    """Let `other` happen before that call of a port in `act`, and note in `where` which it is."""
+    calls = count()
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        if next(calls) == number:
+            where.append(name)
+            other(world)
+        return call()
+
+    act(world.seen_through(around))
+
+
+@pytest.mark.parametrize(
+    "acts", list(permutations(and_again(act) for act in (show_life, fan_out_weekly, create)))
+)
+def test_trace_ai_what_comes_while_she_falls_asleep_and_resumes_is_in_the_next_digest(
+    acts: Sequence[Callable[[World], object]],
+) -> None:
+    """Her schedules are withdrawn, come back, and are armed by an event, at the same time."""
+    wheres = []
+    for world, where in nested(lambda: quiet(registered()), acts):
+        wheres.append(where)
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.schedules.withdrawn, where
+        assert daily(world).listed, where
+        world.send_everything()
+        assert [email.lines for email in world.emails()] == [("post1: 1",)], where
+    assert len(wheres) > 20
+
+
+def test_trace_ai_who_comes_back_is_armed_although_nobody_looks_whether_anything_waits() -> None:
+    """An event may have come, and its worker read that she is dormant, before she was back."""
+    world = quiet(registered())
+    fan_out_weekly(world)
+    assert set(world.schedules.rows) == world.schedules.withdrawn
+    with world.calls() as calls:
+        show_life(world)
+    assert {each.state for each in world.schedules.rows.values()} == {ScheduleState.ARMED}
+    assert not {call for call in calls if call.startswith("events.")}
+
+
+def test_trace_aj_what_comes_for_who_is_dormant_by_the_date_waits_for_the_digest() -> None:
+    """Nobody visits a quiet reader any more, so nobody has stored that she is dormant."""
+    world = World(sunset=SUNSET)
+    world.clock.now = NOW - timedelta(days=300)
+    world.choose(comment=Frequency.IMMEDIATE)
+    world.clock.now = NOW
+    world.create(an_event("mention", occurred_at=NOW))
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    assert world.waiting() == {"mention": DAILY}
+    assert world.generate_queue.sent == []
+
+
+def test_trace_aj_after_a_sign_of_life_only_what_comes_then_goes_out_at_once() -> None:
+    world = World(sunset=SUNSET)
+    world.clock.now = NOW - timedelta(days=300)
+    world.choose(comment=Frequency.IMMEDIATE)
+    world.clock.now = NOW
+    world.create(an_event("mention", occurred_at=NOW))
+    world.clock.pass_time(minutes=5)
+    show_life(world)
+    world.clock.pass_time(minutes=5)
+    world.create(an_event("next", entity_id="post2", occurred_at=world.clock()))
+    world.choose(comment=Frequency.IMMEDIATE, like=Frequency.DAILY)
+    assert world.waiting()["mention"] == DAILY
+    assert world.waiting()["next"].startswith("now")
+    world.send_everything()
+    assert [email.lines for email in world.emails()] == [("post2: 1",), ("post1: 1",)]

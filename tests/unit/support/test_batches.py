@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from gazette.domain.delivery.batch import BatchRun
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedForNow, Uncertain
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.support.batches import BatchView, cancel_batch, view_batch
@@ -62,13 +62,20 @@ def test_what_is_due_is_expected_before_it_is_started() -> None:
 def test_a_batch_is_counted_by_status_and_reason() -> None:
     world = started()
     seen = view(world)
-    assert (seen.expected, seen.not_started, seen.ended) == (3, 0, 1)
+    assert (seen.expected, seen.not_started, seen.ended) == (2, 0, 0)
     assert seen.number(Status.PENDING) == 2
-    assert seen.by_reason(Status.SKIPPED) == {Reason.EMPTY: 1}
     assert not seen.is_over
     world.deliver_queued()
-    assert view(world).number(Status.SENT) == 2
-    assert (view(world).ended, view(world).is_over) == (3, True)
+    assert view(world).by_reason(Status.SENT) == {Reason.ACCEPTED: 2}
+    assert (view(world).expected, view(world).ended, view(world).is_over) == (2, 2, True)
+
+
+def test_an_occurrence_at_which_nothing_waited_is_in_no_batch() -> None:
+    world = started()
+    ended = world.runs.rows[RunKey("cy", DAILY, 1)]
+    assert (ended.reason, ended.slot) == (Reason.NOTHING_WAITED, None)
+    assert slot_of(ended.due_at) == slot_of(world.clock.now)
+    assert view(world).by_reason(Status.SKIPPED) == {}
 
 
 def test_a_batch_with_an_unknown_outcome_is_over_and_one_that_is_retried_is_not() -> None:
@@ -196,5 +203,5 @@ def test_fan_out_and_cancel_at_once_send_nothing() -> None:
         assert world.emails() == [], where
         assert {run.reason for run in world.runs.rows.values()} <= {
             Reason.BATCH_CANCELLED,
-            Reason.EMPTY,
+            Reason.NOTHING_WAITED,
         }, where

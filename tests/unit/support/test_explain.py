@@ -14,13 +14,13 @@ from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.choices import Choice as OwnChoice
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
+from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.steps.support.explain import LAST
 
 from cli.explain.summary import verdict
 from tests.builders import KEY, NOW, a_run, a_subscriber, an_event
 from tests.explained import explained
-from tests.world import SETTLE_LAG, World
+from tests.world import World
 
 SECOND = timedelta(seconds=1)
 AT_ONCE = immediate_schedule("post#post1")
@@ -37,6 +37,15 @@ def world() -> World:
 def register(world: World, time_zone: str, times: DigestTimes) -> None:
     profile = replace(a_subscriber(changed_at=world.clock(), times=times), time_zone=time_zone)
     world.say(ChangeSubscriber(profile))
+
+
+def send_three(world: World) -> tuple[datetime, ...]:
+    """An event before each of the next three digests; returns when the digests were due."""
+    for number in range(3):
+        world.create(an_event(f"e{number}"))
+        world.send_digest()
+    runs = readable(world.runs.of_user("ann"))
+    return tuple(sorted(run.due_at for run in runs if run.status is Status.SENT))
 
 
 def outlook(world: World, on: date | None = None, name: str = DAILY) -> Outlook:
@@ -73,12 +82,90 @@ def test_what_was_stored_after_the_last_sent_window_waits(world: World) -> None:
     assert (likes.category, likes.count, likes.oldest, likes.newest) == ("like", 1, first, first)
 
 
-def test_a_quiet_day_is_a_run_that_was_skipped(world: World) -> None:
+def test_an_occurrence_at_which_nothing_waited_is_a_run_that_was_skipped(world: World) -> None:
     world.send_digest()
     found = explained(world)
-    assert reasons(found) == [(Status.SKIPPED, Reason.EMPTY)]
+    assert reasons(found) == [(Status.SKIPPED, Reason.NOTHING_WAITED)]
     assert found.waiting == ()
-    assert outlook(world).schedule.quiet_until == world.clock() - SETTLE_LAG
+
+
+def test_an_idle_schedule_tells_when_it_comes_if_an_event_does(world: World) -> None:
+    world.send_digest()
+    world.clock.pass_time(days=3, hours=3)
+    idle = outlook(world)
+    assert (idle.due, [each.date().day for each in idle.next]) == (Due.IDLE, [27, 28, 29])
+    world.create(an_event())
+    armed = outlook(world)
+    assert (armed.due, armed.next) == (Due.PLANNED, idle.next)
+    assert armed.schedule.next_due_at == idle.next[0]
+
+
+def test_a_date_at_which_nothing_waited_tells_from_when_to_when(world: World) -> None:
+    """From the occurrence at which the schedule was taken out to the next event, or to now."""
+    world.send_digest()
+    since = datetime(2026, 11, 23, 7, tzinfo=UTC)
+    world.clock.pass_time(days=3, hours=3)
+    quiet = [date(2026, 11, day) for day in (24, 25, 26)]
+    for on in quiet:
+        assert outlook(world, on).quiet == (since, world.clock()), on
+    for on in (date(2026, 11, 22), date(2026, 11, 27)):
+        assert outlook(world, on).quiet is None, on
+    came = world.clock()
+    world.create(an_event())
+    for _ in range(2):
+        assert [outlook(world, on).quiet for on in quiet] == [(since, came)] * 3
+        assert outlook(world, date(2026, 11, 27)).quiet is None
+        world.send_digest()
+    assert reasons(explained(world, date(2026, 11, 27))) == [(Status.SENT, Reason.ACCEPTED)]
+
+
+def test_a_date_lies_in_the_quiet_time_that_was_around_it(world: World) -> None:
+    at = []
+    for number in range(2):
+        world.send_digest()
+        world.clock.pass_time(days=2)
+        world.create(an_event(f"e{number}"))
+        at.append(world.clock())
+        world.send_digest()
+    for on, quiet in (
+        (24, (datetime(2026, 11, 23, 7, tzinfo=UTC), at[0])),
+        (28, (datetime(2026, 11, 27, 7, tzinfo=UTC), at[1])),
+    ):
+        assert outlook(world, date(2026, 11, on)).quiet == quiet
+
+
+def test_what_is_not_stored_any_more_is_read_from_the_idle_schedule(world: World) -> None:
+    """A reader for whom nothing has waited for longer than runs are kept."""
+    world.send_digest()
+    world.clock.pass_time(days=400)
+    world.runs.rows.clear()
+    since = datetime(2026, 11, 23, 7, tzinfo=UTC)
+    assert outlook(world, date(2027, 11, 20)).quiet == (since, world.clock())
+
+
+def test_an_event_in_the_slot_of_a_digest_goes_with_the_next_one_and_ends_a_quiet_time(
+    world: World,
+) -> None:
+    times = DigestTimes(8, 5)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + SECOND, times=times)))
+    world.send_digest()
+    world.clock.now = came = datetime(2026, 11, 24, 7, 2, tzinfo=UTC)
+    world.create(an_event())
+    assert outlook(world).next[0] == datetime(2026, 11, 25, 7, 5, tzinfo=UTC)
+    assert outlook(world, date(2026, 11, 24)).quiet == (
+        datetime(2026, 11, 23, 7, 5, tzinfo=UTC),
+        came,
+    )
+
+
+def test_an_event_behind_an_idle_schedule_is_told(world: World) -> None:
+    """Its worker died between the event and the schedule."""
+    world.send_digest()
+    world.clock.pass_time(hours=1)
+    world.events.store(an_event(), DAILY)
+    assert (outlook(world).due, outlook(world).next) == (Due.UNLISTED, ())
+    world.create(an_event())
+    assert outlook(world).due is Due.PLANNED, "put again, it arms the schedule"
 
 
 def test_what_came_too_late_still_waits(world: World) -> None:
@@ -186,10 +273,22 @@ def test_the_next_three_are_those_that_fan_out_starts(
         world.clock.now = datetime(2026, month, day, 12, tzinfo=UTC)
         register(world, time_zone, times)
         predicted = outlook(world).next
-        for _ in range(3):
-            world.send_digest()
-        started = sorted(run.due_at for run in readable(world.runs.of_user("ann")))
-        assert tuple(started) == predicted
+        assert send_three(world) == predicted
+
+
+@pytest.mark.parametrize("month", [3, 10])
+def test_the_next_three_of_an_idle_schedule_are_those_that_fan_out_starts_if_events_come(
+    month: int,
+) -> None:
+    for day in range(1, 31):
+        world = World()
+        world.clock.now = datetime(2026, month, day, 12, tzinfo=UTC)
+        register(world, "Europe/Berlin", DigestTimes(hour=2, minute=30))
+        world.send_digest()
+        world.clock.pass_time(hours=20)
+        idle = outlook(world)
+        assert idle.due is Due.IDLE
+        assert send_three(world) == idle.next
 
 
 def test_a_clock_change_moves_utc_and_not_the_readers_hour() -> None:
@@ -215,6 +314,7 @@ def test_a_schedule_that_no_tick_came_for_is_overdue(world: World) -> None:
 
 
 def test_after_an_overdue_digest_comes_the_one_that_fan_out_goes_on_to(world: World) -> None:
+    world.create(an_event())
     due = world.schedules.rows["ann", DAILY].next_due_at
     world.clock.now = due + timedelta(hours=23, minutes=59)
     predicted = outlook(world).next
@@ -238,12 +338,30 @@ def test_a_pause_and_a_rest_are_told(world: World) -> None:
     assert (outlook(world).due, outlook(world).next) == (Due.OFF, ())
 
 
+def test_a_reader_is_dormant_by_the_date_though_nobody_has_visited_them() -> None:
+    """Nothing waits for them, so fan-out does not look, and their row says active."""
+    world = World(sunset=timedelta(days=45))
+    world.choose()
+    world.send_digest()
+    world.clock.pass_time(days=43)
+    assert (explained(world).status, outlook(world).due) == (SubscriberStatus.ACTIVE, Due.IDLE)
+    world.clock.pass_time(days=2)
+    found = explained(world)
+    assert found.status is SubscriberStatus.DORMANT
+    assert (outlook(world).due, outlook(world).next) == (Due.OFF, ())
+    stored = world.subscribers.get("ann")
+    assert isinstance(stored, Subscriber)
+    assert stored.status is SubscriberStatus.ACTIVE
+    assert verdict(found)[0].startswith("ann is dormant: no sign of life for a long time")
+
+
 def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(
     world: World,
 ) -> None:
     world.choose(like=Frequency.WEEKLY, comment=Frequency.IMMEDIATE, at=NOW + SECOND)
     for number in range(6):
-        world.create(an_event(f"e{number}"), an_event(f"l{number}", category="like"))
+        some = {"comment": f"e{number}", "like": f"l{number}", "share": f"s{number}"}
+        world.create(*(an_event(name, category=category) for category, name in some.items()))
         world.deliver_queued()
         world.send_digest()
     world.send_digest("weekly")
@@ -268,7 +386,8 @@ def test_a_date_is_one_of_the_readers_own_calendar() -> None:
     """Midnight in Auckland is noon of the day before in UTC."""
     world = World()
     register(world, "Pacific/Auckland", DigestTimes(hour=0, minute=0))
-    for _ in range(2):
+    for number in range(2):
+        world.create(an_event(f"e{number}"))
         world.send_digest()
     first, second = sorted(world.runs.rows.values(), key=lambda run: run.due_at)
     assert first.due_at.date() == date(2026, 11, 22) < date(2026, 11, 23)
@@ -323,6 +442,7 @@ def test_a_date_that_a_zone_left_out_has_none() -> None:
 
 
 def test_a_zone_that_is_not_known_here_is_told_and_everything_else_too(world: World) -> None:
+    world.create(an_event())
     world.send_digest()
     profile, schedule = world.subscribers.rows["ann"], world.schedules.rows["ann", DAILY]
     assert not isinstance(profile, Erased)

@@ -36,7 +36,7 @@ from tests.explained import explained
 from tests.world import World
 
 SECOND = timedelta(seconds=1)
-MONDAY, TUESDAY, WEDNESDAY = date(2026, 11, 23), date(2026, 11, 24), date(2026, 11, 25)
+MONDAY, TUESDAY, WEDNESDAY, THURSDAY = (date(2026, 11, day) for day in (23, 24, 25, 26))
 COVERS = "It covers what was stored"
 
 
@@ -137,14 +137,96 @@ def test_an_instant_is_told_on_the_readers_clock_and_in_utc() -> None:
 def test_nothing_waited(world: World) -> None:
     world.send_digest()
     assert answer(world, MONDAY) == (
-        "Nothing was sent on 2026-11-23 so far. "
-        "The daily digest of 08:00 was skipped: no event waited."
+        "Nothing was sent on 2026-11-23 so far. The daily digest of 08:00 was skipped: nothing was "
+        "waiting, so its schedule left the due index until the next event."
     )
     world.clock.pass_time(days=1)
     assert answer(world, MONDAY).startswith("Nothing was sent on 2026-11-23. The daily digest")
-    assert "The last was the daily digest of Mon 2026-11-23 08:00, which was skipped" in answer(
+    assert answer(world) == (
+        "The last was the daily digest of Mon 2026-11-23 08:00, which was skipped: nothing was "
+        "waiting, so its schedule left the due index until the next event. Next is the daily "
+        "digest of Wed 2026-11-25 08:00 (2026-11-25 07:00 UTC), if an event comes before: nothing "
+        "waits."
+    )
+
+
+def test_nothing_waited_on_a_date_without_a_run(world: World) -> None:
+    world.send_digest()
+    world.clock.now = datetime(2026, 11, 25, 14, 20, tzinfo=UTC)
+    nothing = "Nothing was waiting for the daily digest between Mon 2026-11-23 08:00 (2026-11-23"
+    since = f"{nothing} 07:00 UTC) and Wed 2026-11-25 15:20 (2026-11-25 14:20 UTC)."
+    assert answer(world, TUESDAY) == (f"Nothing was sent on 2026-11-24: no run was due. {since}")
+    assert answer(world, WEDNESDAY) == (
+        f"Nothing was sent on 2026-11-25 so far: no run was due. {since}"
+    )
+    world.create(an_event())
+    world.send_digest()
+    assert answer(world, TUESDAY).endswith(since), "until the event came"
+    assert since not in answer(world, THURSDAY)
+    assert answer(world, THURSDAY).startswith("The daily digest of 08:00 was sent")
+
+
+def test_a_date_to_come_of_an_idle_schedule_says_that_it_may_come(world: World) -> None:
+    world.send_digest()
+    assert answer(world, WEDNESDAY) == (
+        "2026-11-25 is in the future. The daily digest of 08:00 comes if an event does before "
+        "(2026-11-25 07:00 UTC): nothing waits now."
+    )
+    world.clock.now = datetime(2026, 11, 25, 6, 50, tzinfo=UTC)
+    assert answer(world, WEDNESDAY) == (
+        "Nothing was sent on 2026-11-25 so far: no run was due. The daily digest of 08:00 comes if "
+        "an event does before (2026-11-25 07:00 UTC): nothing waits now."
+    )
+
+
+def test_a_digest_whose_slot_has_begun_without_an_event_does_not_come(world: World) -> None:
+    profile = a_subscriber(changed_at=NOW + SECOND, times=DigestTimes(8, 5))
+    world.say(ChangeSubscriber(profile))
+    world.send_digest()
+    world.clock.now = datetime(2026, 11, 24, 7, 1, tzinfo=UTC)
+    nothing = "Nothing was waiting for the daily digest between Mon 2026-11-23 08:05"
+    for _ in range(2):
+        assert nothing in answer(world, TUESDAY)
+        assert answer(world, TUESDAY).endswith("and Tue 2026-11-24 08:01 (2026-11-24 07:01 UTC).")
+        world.create(an_event())
+    assert world.schedules.rows["ann", DAILY].next_due_at.date() == WEDNESDAY
+
+
+def test_beside_another_email_of_a_date_it_is_said_for_what_nothing_waited(world: World) -> None:
+    world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
+    world.send_digest()
+    world.clock.now = datetime(2026, 11, 24, 9, tzinfo=UTC)
+    world.create(an_event())
+    world.deliver_queued()
+    sent, nothing = verdict(explained(world, TUESDAY))
+    assert sent.startswith("The immediate email about post#post1 of 10:00 was sent")
+    assert nothing.startswith("Nothing was waiting for the daily digest between Mon 2026-11-23")
+    (sent_on_monday,) = verdict(explained(world, MONDAY))[1:]
+    assert sent_on_monday.startswith("The daily digest of 08:00 was skipped: nothing was waiting")
+
+
+def test_what_is_next_is_first_what_something_waits_for(world: World) -> None:
+    world.choose(like=Frequency.WEEKLY, at=NOW + SECOND)
+    world.send_digest()
+    world.send_digest("weekly")
+    world.create(an_event(category="like"))
+    assert "Next is the weekly digest of Mon 2026-11-30 08:00 (2026-11-30 07:00 UTC). " in answer(
         world
     )
+
+
+def test_an_event_that_waits_behind_an_idle_schedule_is_told_first(world: World) -> None:
+    """Its worker died between the event and the schedule."""
+    world.send_digest()
+    world.events.store(an_event(), DAILY)
+    forgotten = (
+        "The daily digest is not in the due index, although an event waits: look in the queues "
+        "ingest and ingest-dead for a message about them, or put the event again."
+    )
+    assert verdict(explained(world))[0] == forgotten
+    assert answer(world).endswith(". Waiting: 1 event for the daily digest.")
+    world.clock.pass_time(days=2)
+    assert answer(world, WEDNESDAY).endswith(f"no run was due. {forgotten}")
 
 
 def test_nothing_waited_because_it_is_muted() -> None:
@@ -155,6 +237,8 @@ def test_nothing_waited_because_it_is_muted() -> None:
     muted = "Muted: comment, like and post#p9."
     assert muted in answer(world)
     assert muted in answer(world, MONDAY)
+    world.clock.pass_time(days=1)
+    assert answer(world, TUESDAY).endswith(f". {muted} Their events are never sent.")
     world.create(an_event(category="mention"))
     world.send_digest()
     assert "Muted" not in answer(world)
@@ -348,7 +432,8 @@ def test_a_date_that_no_schedule_wants_says_so(world: World) -> None:
 
 
 def test_a_date_without_the_run_that_it_should_have_names_what_may_be(world: World) -> None:
-    for _ in range(3):
+    for number in range(3):
+        world.create(an_event(f"e{number}"))
         world.send_digest()
     world.runs.rows.clear()
     assert "or the run is no longer stored" in answer(world, TUESDAY)
@@ -386,12 +471,12 @@ def test_every_table_tells_what_it_rests_on() -> None:
         "last sign of life\t2026-11-20",
         "follows\t1",
     ]
-    quiet = "to come; quiet up to 2026-11-23 07:00 UTC"
+    idle = "if an event comes before: nothing waits now"
     assert told("schedule") == [
-        f"daily\tevery day at 08:00\t{quiet}\tTue 2026-11-24 08:00\t2026-11-24 07:00",
+        "daily\tevery day at 08:00\tto come\tTue 2026-11-24 08:00\t2026-11-24 07:00",
         "daily\tevery day at 08:00\tthen\tWed 2026-11-25 08:00\t2026-11-25 07:00",
         "daily\tevery day at 08:00\tthen\tThu 2026-11-26 08:00\t2026-11-26 07:00",
-        f"weekly\tMondays at 08:00\t{quiet}\tMon 2026-11-30 08:00\t2026-11-30 07:00",
+        f"weekly\tMondays at 08:00\t{idle}\tMon 2026-11-30 08:00\t2026-11-30 07:00",
         "weekly\tMondays at 08:00\tthen\tMon 2026-12-07 08:00\t2026-12-07 07:00",
         "weekly\tMondays at 08:00\tthen\tMon 2026-12-14 08:00\t2026-12-14 07:00",
     ]
@@ -408,7 +493,7 @@ def test_every_table_tells_what_it_rests_on() -> None:
             f"the {name} digest",
             f"ann-{name}-1",
             "skipped",
-            "empty",
+            "nothing_waited",
         )
         for name in ("weekly", DAILY)
     ]

@@ -22,7 +22,7 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.settings import FanoutSettings
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.fanout.quota import learn_quota
-from gazette.steps.occurrences.start import FanoutContext, FanoutLimits
+from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 
 
 @cache
@@ -73,7 +73,6 @@ def _batches(settings: FanoutSettings) -> DynamoBatches:
 
 def _limits(settings: FanoutSettings) -> FanoutLimits:
     return FanoutLimits(
-        settle_lag=timedelta(seconds=settings.settle_lag),
         max_lateness=timedelta(seconds=settings.max_lateness),
         spread=timedelta(seconds=settings.spread),
         check_after=timedelta(seconds=settings.check_after),

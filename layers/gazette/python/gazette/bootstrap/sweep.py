@@ -17,7 +17,9 @@ from gazette.adapters.aws.queues import (
 )
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
+from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
 from gazette.bootstrap.parts.clock import now
@@ -27,6 +29,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.mail import Canary
 from gazette.settings import SweepSettings
+from gazette.steps.sweep.audit import AuditContext, Audited, audit
 from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
 from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
 
@@ -87,6 +90,24 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
 
     def run(body: str, time_left: TimeLeft) -> list[tuple[RunKey | UnreadableRow, Swept]]:
         return sweep(decode_partition(body), context=context, time_left=time_left)
+
+    return run
+
+
+@cache
+def build_audit() -> Callable[[str, TimeLeft], Audited]:
+    """Return a function of a message's body and the time left. Built once per process."""
+    settings = SweepSettings.from_env()
+    context = AuditContext(
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=_runs(settings),
+        events=DynamoEventReader(settings.events_table, clock=now),
+        clock=now,
+    )
+
+    def run(body: str, time_left: TimeLeft) -> Audited:
+        partition = decode_partition(body)
+        return audit(partition, partitions=PARTITIONS, context=context, time_left=time_left)
 
     return run
 

@@ -31,27 +31,31 @@ class EventHistory(Protocol):
 class Due(StrEnum):
     """Whether the next occurrence of a schedule is planned, overdue, or not scheduled.
 
-    `OFF`: its reader gets no email. `UNLISTED`: the schedule is missing from the due index, as
+    `IDLE`: nothing waits; it comes if an event does. `OFF`: its reader gets no email. `UNLISTED`:
+    the schedule is missing from the due index although an event waits or the reader is active, as
     after a crash until the interrupted message is delivered again.
     """
 
     PLANNED = "planned"
     OVERDUE = "overdue"
+    IDLE = "idle"
     UNLISTED = "unlisted"
     OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A schedule and its next occurrences from `next_due_at` on; none if it is off.
+    """A schedule and its next occurrences; none if it is off.
 
-    `on_date`: when the present recurrence is due on the requested date.
+    `on_date`: when the present recurrence is due on the requested date. `quiet`: from when to when
+    nothing waited around `on_date`, as far as runs and events are still stored.
     """
 
     schedule: Schedule
     due: Due
     next: tuple[datetime, ...]
     on_date: datetime | None
+    quiet: tuple[datetime, datetime] | None = None
 
 
 @dataclass(frozen=True, slots=True)

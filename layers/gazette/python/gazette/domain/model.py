@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 
-from gazette.domain.scheduling.calendar import Recurrence
+from gazette.domain.scheduling.calendar import (
+    Recurrence,
+    last_instant_of_slot,
+    next_after_change,
+)
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -100,15 +105,28 @@ class Retracted:
     schedule: str = ""
 
 
+class ScheduleState(StrEnum):
+    """Whether fan-out finds a schedule in the due index (rule 23).
+
+    `ARMED`: it does, because something waits. `LEAVING`: it does, while it looks whether anything
+    waits. `IDLE`: it does not, because nothing waits. `WITHDRAWN`: it does not, because the reader
+    has left or is dormant.
+    """
+
+    ARMED = "armed"
+    LEAVING = "leaving"
+    IDLE = "idle"
+    WITHDRAWN = "withdrawn"
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """One recurring digest of one subscriber.
 
-    `sequence`: of the next run, which is due at `next_due_at`. `revision` grows with each change
-    of preferences, so that fan-out and a concurrent change cannot overwrite each other.
-    `quiet_until`: no event that was stored up to then is left to send. `last_due_at`: the
-    occurrence that was started last. `active_until`: the reader is active at least until then.
-    `listed`: it is in the due index, where fan-out finds it.
+    `sequence`: of the next run. `next_due_at`: when that is due; of an idle schedule, the
+    occurrence at which nothing waited. `revision` grows with each write, so that nobody overwrites
+    what they have not read. `last_due_at`: the occurrence that was started last. `active_until`:
+    the reader is active at least until then.
     """
 
     user_id: str
@@ -118,27 +136,76 @@ class Schedule:
     sequence: int
     revision: int
     changed_at: datetime
-    quiet_until: datetime | None = None
     last_due_at: datetime | None = None
     active_until: datetime | None = None
-    listed: bool = True
+    state: ScheduleState = ScheduleState.ARMED
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is in the due index."""
+        return self.state in {ScheduleState.ARMED, ScheduleState.LEAVING}
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits for it."""
+        return self.state is ScheduleState.IDLE
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether its reader is not visited."""
+        return self.state is ScheduleState.WITHDRAWN
+
+    def due_after(self, now: datetime) -> datetime:
+        """When it is due next: where it is not in the due index, if an event is stored at `now`."""
+        if self.listed:
+            return self.next_due_at
+        return next_after_change(
+            self.wanted, after=last_instant_of_slot(now), last=self.last_due_at, pending=None
+        )
 
     def advanced(
-        self,
-        next_due_at: datetime,
-        *,
-        quiet_until: datetime | None = None,
-        active_until: datetime | None = None,
+        self, next_due_at: datetime, *, active_until: datetime | None = None
     ) -> "Schedule":
         """This schedule after its next occurrence was started."""
         return replace(
             self,
+            state=ScheduleState.ARMED,
             next_due_at=next_due_at,
             sequence=self.sequence + 1,
-            quiet_until=quiet_until or self.quiet_until,
+            revision=self.revision + 1,
             last_due_at=self.next_due_at,
             active_until=active_until or self.active_until,
         )
+
+    def renumbered(self) -> "Schedule":
+        """This schedule with its next occurrence under the next sequence."""
+        return replace(self, sequence=self.sequence + 1, revision=self.revision + 1)
+
+    def armed(self, next_due_at: datetime) -> "Schedule":
+        """This schedule in the due index, because an event was stored under it."""
+        return replace(
+            self,
+            state=ScheduleState.ARMED,
+            next_due_at=next_due_at,
+            revision=self.revision + 1,
+        )
+
+    def leaving(self) -> "Schedule":
+        """This schedule while fan-out looks: whoever stores an event now arms it again."""
+        return replace(self, state=ScheduleState.LEAVING, revision=self.revision + 1)
+
+    def idle(self) -> "Schedule":
+        """This schedule out of the due index, after its sequence was spent."""
+        return replace(
+            self,
+            state=ScheduleState.IDLE,
+            sequence=self.sequence + 1,
+            revision=self.revision + 1,
+        )
+
+    def withdrawn(self) -> "Schedule":
+        """This schedule out of the due index, because its reader is not visited."""
+        return replace(self, state=ScheduleState.WITHDRAWN, revision=self.revision + 1)
 
 
 @dataclass(frozen=True, slots=True)

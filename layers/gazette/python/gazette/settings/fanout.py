@@ -25,7 +25,6 @@ class FanoutSettings(Settings):
     shards: int
     lookback_slots: int
     spread: int
-    settle_lag: int
     max_lateness: int
     check_after: int
     sunset_days: int

@@ -15,6 +15,8 @@ class SweepSettings(Settings):
     digests, so that a shard can be late; else 0.
     """
 
+    schedules_table: str
+    events_table: str
     runs_table: str
     control_table: str
     generate_queue_url: str

@@ -215,12 +215,16 @@ class DynamoEventReader:
                 if row.expires_at > now and isinstance(found, StoredEvent):
                     yield found
 
-    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        """One strongly consistent Query that reads at most one event."""
+    def holds(
+        self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
+    ) -> bool:
+        """One strongly consistent Query for one event; one more for each that is past its TTL."""
+        now, window = self._clock(), Window(after, until or _END_OF_TIME)
         if window.is_empty:
             return False
         with translated():
-            return any(True for _ in _stored_in(user_id, schedule, window, limit=1))
+            rows = _stored_in(user_id, schedule, window, page_size=1)
+            return any(True for _ in _kept(rows, now))
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
         """One strongly consistent Query of the index per megabyte. It has no retracted events."""
@@ -256,7 +260,7 @@ def _lasting(until: datetime, schedule: str) -> list[Action]:
 
 
 def _stored_in(
-    user_id: str, schedule: str, window: Window, *, limit: int | None = None
+    user_id: str, schedule: str, window: Window, *, page_size: int | None = None
 ) -> Iterable[EventRow]:
     """The rows in the window, without its beginning. BETWEEN includes both ends, hence the `!`."""
     rows: Iterable[EventRow] = EventRow.stored_index.query(
@@ -265,7 +269,7 @@ def _stored_in(
             f"{stored_key(schedule, window.since)}!", stored_key(schedule, window.until)
         ),
         consistent_read=True,
-        limit=limit,
+        page_size=page_size,
     )
     return rows
 

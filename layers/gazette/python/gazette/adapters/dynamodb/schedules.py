@@ -1,6 +1,6 @@
 """Schedules in DynamoDB, with the sparse index of due schedules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from pynamodb.expressions.condition import Condition
@@ -18,7 +18,8 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.tables import ScheduleRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import shard_of
-from gazette.domain.model import Schedule
+from gazette.domain.model import Schedule, ScheduleState
+from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.scheduling.calendar import Recurrence, slot_id, slot_of
 
 _PAGE = 100
@@ -40,6 +41,12 @@ class DynamoSchedules:
                 return None
         return decoded(row, _schedule)
 
+    def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
+        """One strongly consistent BatchGetItem per hundred."""
+        with translated():
+            rows = ScheduleRow.batch_get(list(keys), consistent_read=True)
+            return list(each_decoded(rows, _schedule))
+
     def of_user(self, user_id: str) -> Sequence[Schedule]:
         """One strongly consistent Query."""
         with translated():
@@ -58,7 +65,7 @@ class DynamoSchedules:
         except LookupError:
             return False
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
         """One Query of the index per hundred schedules."""
         last_key = None
         while True:
@@ -66,9 +73,9 @@ class DynamoSchedules:
                 page = ScheduleRow.due_index.query(
                     _due(slot, shard), limit=_PAGE, last_evaluated_key=last_key
                 )
-                rows = list(page)
-            if rows:
-                yield list(each_decoded(rows, _schedule))
+                keys = [(row.user_id, row.name) for row in page]
+            if keys:
+                yield keys
             last_key = page.last_evaluated_key
             if last_key is None:
                 return
@@ -78,11 +85,25 @@ class DynamoSchedules:
         with translated():
             return ScheduleRow.due_index.count(_due(slot, shard))
 
+    def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
+        """One Scan of the segment per megabyte: some four thousand schedules of any state."""
+        with translated():
+            rows = ScheduleRow.scan(
+                ScheduleRow.state == ScheduleState.IDLE.value,
+                segment=segment,
+                total_segments=segments,
+            )
+            yield from each_decoded(rows, _schedule)
+
     def withdraw(self, schedule: Schedule) -> bool:
         """One conditional UpdateItem."""
         return written(
             ScheduleRow(schedule.user_id, schedule.name).update,
-            actions=[ScheduleRow.due.remove(), ScheduleRow.revision.add(1)],
+            actions=[
+                ScheduleRow.due.remove(),
+                ScheduleRow.state.set(ScheduleState.WITHDRAWN.value),
+                ScheduleRow.revision.add(1),
+            ],
             condition=schedule_as_read(schedule),
         )
 
@@ -105,9 +126,9 @@ class DynamoSchedules:
             sequence=schedule.sequence,
             revision=schedule.revision,
             changed_at=schedule.changed_at,
-            quiet_until=schedule.quiet_until,
             last_due_at=schedule.last_due_at,
             active_until=schedule.active_until,
+            state=schedule.state.value,
             due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards))
             if schedule.listed
             else None,
@@ -153,8 +174,7 @@ def _schedule(row: ScheduleRow) -> Schedule:
         sequence=int(row.sequence),
         revision=int(row.revision),
         changed_at=row.changed_at,
-        quiet_until=row.quiet_until,
         last_due_at=row.last_due_at,
         active_until=row.active_until,
-        listed=row.due is not None,
+        state=ScheduleState(row.state),
     )

@@ -140,11 +140,14 @@ class BounceRow(Row):
 
 
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
-    """Sparse: only schedules that may come due. `due` is `slot#shard`."""
+    """Sparse: only schedules that are armed or leaving. `due` is `slot#shard`.
+
+    It has the keys alone: a change that keeps the slot costs no write here.
+    """
 
     class Meta:
         index_name = "due"
-        projection = AllProjection()
+        projection = KeysOnlyProjection()
 
     due = UnicodeAttribute(hash_key=True)
     user_id = UnicodeAttribute(range_key=True)
@@ -167,9 +170,9 @@ class ScheduleRow(Row):
     sequence = NumberAttribute()
     revision = NumberAttribute()
     changed_at = InstantAttribute()
-    quiet_until = InstantAttribute(null=True)
     last_due_at = InstantAttribute(null=True)
     active_until = InstantAttribute(null=True)
+    state = UnicodeAttribute()
     due = UnicodeAttribute(null=True)
     due_index = DueIndex()
 

@@ -37,4 +37,5 @@ def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Expl
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
+        sunset=timedelta(days=settings.sunset_days) or None,
     )

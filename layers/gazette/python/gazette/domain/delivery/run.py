@@ -59,6 +59,7 @@ class Reason(StrEnum):
     GIVEN_UP = "given_up"
     SUPERSEDED = "superseded"
     EMPTY = "empty"
+    NOTHING_WAITED = "nothing_waited"
     EXPIRED = "expired"
     CATEGORY_HELD = "category_held"
     TOO_LATE = "too_late"
@@ -180,8 +181,12 @@ class Run:
 
     @property
     def slot(self) -> datetime | None:
-        """The slot of its batch; None for an immediate run, which belongs to no batch."""
-        return None if self.key.is_immediate else slot_of(self.due_at)
+        """The slot of its batch; None if it belongs to none: if it is immediate, or never started.
+
+        A run that only uses the sequence of an occurrence at which nothing waited never started.
+        """
+        is_in_none = self.key.is_immediate or self.reason is Reason.NOTHING_WAITED
+        return None if is_in_none else slot_of(self.due_at)
 
     @property
     def may_have_been_sent(self) -> bool:

@@ -31,27 +31,38 @@ class RunSequences(Protocol):
         """
 
 
+ScheduleKey = tuple[str, str]
+"""The user id and the name of a schedule."""
+
+
 class Schedules(RunSequences, Protocol):
     """Schedules by (user id, name), and those that are due by (slot, shard)."""
+
+    def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
+        """Return the schedules that exist among the keys, however many there are, in no order."""
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
         """Return all schedules of a user, including those that are not in the due index."""
 
-    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[Schedule | UnreadableRow]]:
-        """Yield the schedules due in a slot and shard, page by page.
+    def due(self, slot: datetime, shard: int) -> Iterator[Sequence[ScheduleKey]]:
+        """Yield the keys of the schedules due in a slot and shard, page by page.
 
         Eventually consistent: a schedule that was written in the last seconds may be missing, and
-        one that has been advanced may still be there. Read the slot again at a later tick.
+        one that has been advanced may still be there. Read each schedule itself, and the slot again
+        at a later tick.
+        """
+
+    def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
+        """Yield the idle schedules of one of `segments` equal parts of the table, from 0 on.
+
+        Eventually consistent. An UnreadableRow may be of any state.
         """
 
     def count_due(self, slot: datetime, shard: int) -> int:
         """Return how many schedules are due. Eventually consistent."""
 
     def withdraw(self, schedule: Schedule) -> bool:
-        """Remove it from the due index, if it is as it was read; else return False.
-
-        The schedule itself stays, no longer `listed`, and fan-out no longer sees it.
-        """
+        """Store it as withdrawn, if it is as it was read; else return False."""
 
     def remove(self, schedule: Schedule) -> bool:
         """Delete it, if it is as it was read; else return False."""

@@ -200,8 +200,10 @@ class EventReader(Protocol):
         window, and the event would be lost behind it. So the run waits (rule 20).
         """
 
-    def holds(self, user_id: str, schedule: str, window: Window) -> bool:
-        """Whether an event is in the window, including expired ones that are not counted yet."""
+    def holds(
+        self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
+    ) -> bool:
+        """Whether `read` finds an event that was stored in `(after, until]`; None: without end."""
 
 
 class DeferredEvents(Protocol):

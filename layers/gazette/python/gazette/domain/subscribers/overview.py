@@ -8,7 +8,7 @@ from enum import StrEnum
 from gazette.domain.model import Schedule
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequency_for
-from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 
 class Notice(StrEnum):
@@ -27,7 +27,7 @@ class Notice(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A reader as stored.
+    """A reader as stored, or dormant by the date.
 
     `next_due_at`: when their next digest is due, if any. `follows`: some of their `follow_count`
     follows that are in force.
@@ -59,16 +59,23 @@ def next_digest(
     defaults: Frequencies,
     now: datetime,
 ) -> datetime | None:
-    """When the next digest is due that may show an event; None if there is none.
+    """When the next digest is due that may show an event; None if there is none, as in dormancy.
 
-    A digest that no category or follow uses any more may still be scheduled; it is not counted.
+    An idle schedule counts as if an event came now. A digest that no category or follow uses any
+    more may still be scheduled; it is not counted.
     """
+    if subscriber.status is SubscriberStatus.DORMANT:
+        return None
     wanted = _wanted((), subscriber, follows, defaults)
     pause = subscriber.pause
     if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
         wanted.add(Frequency.DAILY)
     return min(
-        (each.next_due_at for each in schedules if each.listed and each.name in wanted),
+        (
+            each.due_after(now)
+            for each in schedules
+            if each.name in wanted and not each.is_withdrawn
+        ),
         default=None,
     )
 

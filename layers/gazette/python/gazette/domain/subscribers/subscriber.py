@@ -104,12 +104,26 @@ class Subscriber:
         """This subscriber, active again since `now`."""
         return replace(self, status=SubscriberStatus.ACTIVE, resumed_at=now)
 
-    def paused_or_dormant_at(self, instant: datetime) -> bool:
-        """Whether the reader had paused or was dormant then: nothing is sent at once."""
+    def paused_or_dormant_at(self, instant: datetime, *, sunset: timedelta | None) -> bool:
+        """Whether the reader had paused or was dormant then: nothing is sent at once.
+
+        The date counts, whether or not anybody has looked and set the status.
+        """
         if self.pause and self.pause.holds_at(instant):
             return True
         was_dormant = self.resumed_at is not None and instant < self.resumed_at
-        return was_dormant or self.status is SubscriberStatus.DORMANT
+        is_dormant = self.status is SubscriberStatus.DORMANT
+        return was_dormant or is_dormant or self.is_overdue_at(instant, sunset)
+
+    def is_overdue_at(self, instant: datetime, sunset: timedelta | None) -> bool:
+        """Whether the reader was without a sign of life for so long then; never without sunset."""
+        return sunset is not None and self.dormant_at(sunset) <= instant
+
+    def as_of(self, now: datetime, *, sunset: timedelta | None) -> "Subscriber":
+        """This subscriber as people are told of them: dormant by the date, stored or not."""
+        if self.status is SubscriberStatus.ACTIVE and self.is_overdue_at(now, sunset):
+            return replace(self, status=SubscriberStatus.DORMANT)
+        return self
 
     def dormant_at(self, sunset: timedelta) -> datetime:
         """When this reader becomes dormant unless they show a sign of life: a UTC midnight.

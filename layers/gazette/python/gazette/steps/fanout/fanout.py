@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -9,45 +10,50 @@ from functools import cache
 from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.run import Reason
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.model import Schedule
+from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.ledgers import Batches
+from gazette.domain.ports.ledgers import Batches, ScheduleKey
 from gazette.domain.ports.queues import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue
 from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
-from gazette.steps.occurrences.start import FanoutContext, Occurrence, Started, start
+from gazette.steps.conflicts import ATTEMPTS
+from gazette.steps.occurrences.context import FanoutContext
+from gazette.steps.occurrences.start import Occurrence, Started, go_idle, start
 from gazette.steps.subscribers.schedules import is_active, withdraw
 
 _ENOUGH = timedelta(seconds=30)
 """More than ten schedules ever take."""
+
+_LONG_AGO = tuple(timedelta(hours=hours) for hours in (2, 6, 24, 7 * 24, 31 * 24))
+"""How far back each tick also reads one slot of the due index."""
 
 
 @dataclass(frozen=True, slots=True)
 class FannedOut:
     """The counts of one shard.
 
-    `queued`: messages. `quiet`: readers for whom nothing waits. `late`: due too long ago.
-    `cancelled`: of a cancelled batch. `dormant`: of dormant readers. `not_advanced`: schedules that
-    another process had changed. `handed_on`: 1 if time ran out and another message continues.
-    `unreadable`: what is wrong with each row because of which a schedule was left behind.
+    `queued`: messages. `late`: due too long ago. `cancelled`: of a cancelled batch. `dormant`: of
+    dormant readers. `idle`: schedules that left the due index because nothing waits in them.
+    `not_advanced`: schedules that kept changing. `handed_on`: 1 if time ran out and another message
+    continues. `unreadable`: what is wrong with each row because of which a schedule was left
+    behind.
     """
 
     queued: int = 0
-    quiet: int = 0
     late: int = 0
     cancelled: int = 0
     dormant: int = 0
+    idle: int = 0
     not_advanced: int = 0
     handed_on: int = 0
     unreadable: tuple[str, ...] = ()
 
     @property
     def due(self) -> int:
-        """The number of occurrences, whatever became of each."""
-        return self.queued + self.quiet + self.late + self.cancelled + self.dormant
+        """The number of occurrences for which something waited, whatever became of each."""
+        return self.queued + self.late + self.cancelled + self.dormant
 
 
 _ENDED_AS = {
-    Reason.EMPTY: "quiet",
     Reason.TOO_LATE: "late",
     Reason.BATCH_CANCELLED: "cancelled",
     Reason.DORMANT: "dormant",
@@ -101,35 +107,51 @@ def fan_out(
 
     For ten schedules at a time: create the run rows if absent, queue the runs that have not ended
     in one call, then advance the schedules past every missed occurrence to a future one. After a
-    crash it repeats from the due index and starts nothing twice. If nothing waits, or it is too
-    late, the run ends here and no message is queued. At the end the shard's checkpoint moves. If
-    the invocation runs out of time, the checkpoint moves to the last finished slot, and another
-    message continues. A schedule with an unreadable row stays where it is, and its slot is
-    remembered; all others continue (rule 20). `decode` reads the shard from the body of a message.
-    Raises InvalidEvent if `decode` does.
+    crash it repeats from the due index and starts nothing twice. If it is too late, the run ends
+    here and no message is queued; if nothing waits, the schedule leaves the due index (rule 23).
+    The index says only what to read. Then the shard's checkpoint moves, and some slots of long ago
+    are read again. If the invocation runs out of time before, the checkpoint moves to the last
+    finished slot, and another message continues.
+    A schedule with an unreadable row stays where it is, and its slot is remembered; all others
+    continue (rule 20). `decode` reads the shard from the body of a message. Raises InvalidEvent if
+    `decode` does.
     """
     shard = decode(body)
     begin = cache(context.batches.begin)
     behind = _Behind(shard.number, context.batches)
     done: Counter[str] = Counter()
-    for slot, ten in _tens(shard, context):
+    for slot, ten in _tens(_slots(shard), shard.number, context):
         if time_left() < _ENOUGH:
             if slot > shard.since:
                 context.batches.save_checkpoint(shard.number, slot - SLOT)
             shard_queue.send([replace(shard, since=slot)])
             return FannedOut(**done, handed_on=1, unreadable=tuple(behind.rows))
-        open_slot = max(shard.until, slot_of(context.clock()))
-        due = list(_readable(ten, slot, behind))
-        while due:
-            started = list(_started(due, open_slot, begin, behind, context))
-            _queue(started, context)
-            advanced = list(_advanced(started, behind, context))
-            done.update(_tally(started, advanced))
-            due = [each for each in advanced if each and slot_of(each.next_due_at) <= open_slot]
+        if ten:
+            done += _met(ten, slot, shard, begin, behind, context)
     context.batches.save_checkpoint(shard.number, shard.until)
+    for slot, ten in _tens(_long_ago(shard), shard.number, context):
+        if ten and time_left() > _ENOUGH:
+            done += _met(ten, slot, shard, begin, behind, context)
     if shard.since == shard.until < slot_of(context.clock()) and not behind.slots:
         context.batches.catch_up(shard.number, shard.until)
     return FannedOut(**done, unreadable=tuple(behind.rows))
+
+
+def _met(
+    ten: Iterable[Schedule | UnreadableRow],
+    slot: datetime,
+    shard: Shard,
+    begin: Callable[[datetime], Batch],
+    behind: "_Behind",
+    context: FanoutContext,
+) -> Counter[str]:
+    """Do what there is to do for some schedules of a slot; returns the counts."""
+    open_slot = max(shard.until, slot_of(context.clock()))
+    work = _Work(open_slot, begin, behind, context)
+    due = list(work.readable(ten, slot))
+    while due:
+        due = work.meet(due)
+    return work.done
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,107 +174,156 @@ class _Behind:
         self.rows.append(str(unreadable))
 
 
-def _readable(
-    ten: Iterable[Schedule | UnreadableRow], slot: datetime, behind: _Behind
-) -> Iterator[Schedule]:
-    for schedule in ten:
-        if isinstance(schedule, UnreadableRow):
-            behind.leave(slot, schedule)
-        else:
-            yield schedule
+def _slots(shard: Shard) -> Iterator[datetime]:
+    slot = shard.since
+    while slot <= shard.until:
+        yield slot
+        slot += SLOT
 
 
-def _started(
-    due: Iterable[Schedule],
-    open_slot: datetime,
-    begin: Callable[[datetime], Batch],
-    behind: _Behind,
-    context: FanoutContext,
-) -> Iterator[Started]:
-    for schedule in due:
-        slot = slot_of(schedule.next_due_at)
-        try:
-            yield start(_occurrence(schedule, open_slot), begin(slot), context=context)
-        except UnreadableRow as unreadable:
-            behind.leave(slot, unreadable)
+def _long_ago(shard: Shard) -> Iterator[datetime]:
+    """Slots before those of the shard: an entry of the due index may become visible very late.
 
-
-def _advanced(
-    started: Iterable[Started], behind: _Behind, context: FanoutContext
-) -> Iterator[Schedule | None]:
-    for each in started:
-        try:
-            yield _advance(each, context)
-        except UnreadableRow as unreadable:
-            behind.leave(slot_of(each.occurrence.schedule.next_due_at), unreadable)
-            yield None
+    The index is eventually consistent, and nobody says how far behind it can be.
+    """
+    if shard.since < shard.until:
+        yield from (shard.until - back for back in _LONG_AGO if shard.until - back < shard.since)
 
 
 def _tens(
-    shard: Shard, context: FanoutContext
+    slots: Iterable[datetime], shard: int, context: FanoutContext
 ) -> Iterator[tuple[datetime, Sequence[Schedule | UnreadableRow]]]:
     """Yield the due schedules, slot by slot, as many at a time as one call of the queue takes.
 
     Each slot begins with an empty sequence, so that the caller checks the time in every slot.
     """
-    slot = shard.since
-    while slot <= shard.until:
+    for slot in slots:
         yield slot, ()
-        for page in context.schedules.due(slot, shard.number):
+        for keys in context.schedules.due(slot, shard):
+            page = context.schedules.get_many(keys)
             for start_at in range(0, len(page), MESSAGES_A_CALL):
                 yield slot, page[start_at : start_at + MESSAGES_A_CALL]
-        slot += SLOT
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is done with the due schedules of up to ten readers. `done` counts it.
+
+    `begin` returns the batch of a slot. `counted`: the runs that are in `done`. `overtaken`: how
+    often each schedule was changed by somebody else.
+    """
+
+    open_slot: datetime
+    begin: Callable[[datetime], Batch]
+    behind: _Behind
+    context: FanoutContext
+    done: Counter[str] = field(default_factory=Counter)
+    counted: set[RunKey] = field(default_factory=set)
+    overtaken: Counter[ScheduleKey] = field(default_factory=Counter)
+
+    def readable(
+        self, rows: Iterable[Schedule | UnreadableRow], slot: datetime
+    ) -> Iterator[Schedule]:
+        """Those of the rows that are due; `slot` is where the index has them."""
+        for row in rows:
+            if isinstance(row, UnreadableRow):
+                self.behind.leave(slot, row)
+            elif self._is_due(row):
+                yield row
+
+    def meet(self, due: Iterable[Schedule]) -> list[Schedule]:
+        """Start a run for each that has something to send; returns those that are still due.
+
+        Those are the ones with another occurrence that has passed, those whose sequence was used,
+        and those that somebody else has changed, as they are now.
+        """
+        started: list[Started] = []
+        after: list[Schedule | None] = []
+        for schedule in due:
+            slot = slot_of(schedule.next_due_at)
+            with self._left_behind(slot):
+                found = start(
+                    _occurrence(schedule, self.open_slot), self.begin(slot), context=self.context
+                )
+                if found:
+                    started.append(found)
+                else:
+                    after.append(self._without_events(schedule))
+        self._queue(started)
+        for each in started:
+            with self._left_behind(slot_of(each.occurrence.schedule.next_due_at)):
+                after.append(self._advance(each))
+        return [schedule for schedule in after if schedule and self._is_due(schedule)]
+
+    def _queue(self, started: Iterable[Started]) -> None:
+        """Queue the runs, existing ones too: a crash may have prevented their message.
+
+        Count what became of each; a run that had ended before is not counted again.
+        """
+        mine = [each.run for each in started if not each.is_taken]
+        new = [run for run in mine if run.key not in self.counted]
+        self.counted.update(run.key for run in new)
+        self.done.update(_ENDED_AS[run.reason] for run in new if run.reason in _ENDED_AS)
+        spread = self.context.limits.spread.total_seconds()
+        messages = [
+            QueuedRun(run.key, delay=timedelta(seconds=int(spread * self.context.random())))
+            for run in new
+            if not run.status.is_final
+        ]
+        self.done["queued"] += len(messages)
+        if messages:
+            self.context.generate_queue.send(messages)
+
+    def _is_due(self, schedule: Schedule) -> bool:
+        return schedule.listed and slot_of(schedule.next_due_at) <= self.open_slot
+
+    def _without_events(self, schedule: Schedule) -> Schedule | None:
+        after = go_idle(schedule, context=self.context)
+        self.done["idle"] += after is not None and after.is_idle
+        return after or self._read_again(schedule)
+
+    def _advance(self, started: Started) -> Schedule | None:
+        """Advance the schedule; returns it as stored now, None if nothing is left to do.
+
+        A schedule whose sequence was taken stays due, with the next sequence (rule 1). A schedule
+        does not advance if it has left the due index with all other schedules of a reader who is
+        no longer active, unless that reader has come back in between.
+        """
+        context = self.context
+        schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
+        if started.is_taken:
+            after = schedule.renumbered()
+        else:
+            if started.not_scheduled:
+                reader = withdraw(
+                    schedule.user_id, subscribers=context.subscribers, schedules=context.schedules
+                )
+                if not is_active(reader):
+                    return None
+            after = schedule.advanced(following, active_until=started.active_until)
+        if context.schedules.put(after, replacing=schedule):
+            return after
+        return self._read_again(schedule)
+
+    def _read_again(self, schedule: Schedule) -> Schedule | None:
+        """The schedule as somebody else has left it; None if it keeps changing, or is gone."""
+        key = (schedule.user_id, schedule.name)
+        self.overtaken[key] += 1
+        if self.overtaken[key] > len(ATTEMPTS):
+            self.done["not_advanced"] += 1
+            return None
+        return self.context.schedules.get(*key)
+
+    @contextmanager
+    def _left_behind(self, slot: datetime) -> Iterator[None]:
+        """Leave a schedule with an unreadable row in its slot."""
+        try:
+            yield
+        except UnreadableRow as unreadable:
+            self.behind.leave(slot, unreadable)
 
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
     """Return the due occurrence of a schedule, with the one after it."""
     following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
     return Occurrence(schedule, following, is_missed=slot_of(following) <= open_slot)
-
-
-def _queue(started: Sequence[Started], context: FanoutContext) -> None:
-    """Queue the runs, existing ones too: a crash may have prevented their message."""
-    spread = context.limits.spread.total_seconds()
-    messages = [
-        QueuedRun(each.run.key, delay=timedelta(seconds=int(spread * context.random())))
-        for each in started
-        if not each.run.status.is_final and not each.is_taken
-    ]
-    if messages:
-        context.generate_queue.send(messages)
-
-
-def _advance(started: Started, context: FanoutContext) -> Schedule | None:
-    """Advance the schedule and return it; None if it did not advance.
-
-    A schedule whose sequence was taken stays due, with the next sequence (rule 1). A schedule does
-    not advance if another process has changed it, or if it has left the due index with all other
-    schedules of a reader who is no longer active, unless that reader has come back in between.
-    """
-    schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
-    if started.is_taken:
-        renumbered = replace(schedule, sequence=schedule.sequence + 1)
-        return renumbered if context.schedules.put(renumbered, replacing=schedule) else None
-    if started.not_scheduled:
-        reader = withdraw(
-            schedule.user_id, subscribers=context.subscribers, schedules=context.schedules
-        )
-        if not is_active(reader):
-            return None
-    advanced = schedule.advanced(
-        following, quiet_until=started.quiet_until, active_until=started.active_until
-    )
-    moved = context.schedules.put(advanced, replacing=schedule)
-    return advanced if moved else None
-
-
-def _tally(started: Sequence[Started], advanced: Sequence[Schedule | None]) -> Counter[str]:
-    """Count the results; a run that had ended before is not counted again."""
-    theirs = [each.run for each in started if not each.is_taken]
-    done = Counter(_ENDED_AS[run.reason] for run in theirs if run.reason in _ENDED_AS)
-    done["queued"] = sum(not run.status.is_final for run in theirs)
-    done["not_advanced"] = sum(
-        after is None and not each.not_scheduled
-        for each, after in zip(started, advanced, strict=True)
-    )
-    return done

@@ -1,56 +1,20 @@
-"""Start the run of a due occurrence: one to send, or one that ends here with its reason."""
+"""Start the run of a due occurrence; where nothing waits for it, the schedule goes idle."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.batch import Batch
-from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, settled_until
+from gazette.domain.delivery.run import Reason, Run, Status, settled_until
 from gazette.domain.identity import latest_run
-from gazette.domain.model import RunKey, Schedule, Window
-from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.ledgers import Batches, Runs, Schedules
-from gazette.domain.ports.queues import RunQueue
-from gazette.domain.ports.stores import EventReader, Subscribers
+from gazette.domain.model import RunKey, Schedule, ScheduleState
+from gazette.domain.ports.ledgers import Runs
+from gazette.domain.ports.stores import EventReader
+from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.sunset import active_until
 
 _SOON = timedelta(days=8)
 """Events of a run that is too late wait for the next digest, if that is due within a week. The
 eighth day allows for changes of clocks."""
-
-
-@dataclass(frozen=True, slots=True)
-class FanoutLimits:
-    """`spread`: longest random delay of a message. `settle_lag`: as in deliver.
-
-    `check_after`: when the sweep looks at a run. `max_lateness`: an occurrence that was due longer
-    ago is skipped, and its events go with the next one, if that is due within about a week.
-    `sunset`: a reader is dormant after so long without a sign of life; None: never.
-    """
-
-    settle_lag: timedelta
-    max_lateness: timedelta
-    spread: timedelta
-    check_after: timedelta
-    sunset: timedelta | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FanoutContext:
-    """The tables and the queue by which due schedules become runs.
-
-    `random` returns a number from 0 to 1.
-    """
-
-    subscribers: Subscribers
-    schedules: Schedules
-    runs: Runs
-    events: EventReader
-    batches: Batches
-    generate_queue: RunQueue
-    clock: Clock
-    random: Callable[[], float]
-    limits: FanoutLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +33,31 @@ class Occurrence:
 class Started:
     """The run of an occurrence as it is stored, and what to write to its schedule.
 
-    `quiet_until`, `active_until`: as in Schedule. `not_scheduled`: the schedule leaves the due
-    index, because the reader is not active.
+    `active_until`: as in Schedule. `not_scheduled`: the schedule leaves the due index, because the
+    reader is not active.
     """
 
     occurrence: Occurrence
     run: Run
-    quiet_until: datetime | None = None
     active_until: datetime | None = None
     not_scheduled: bool = False
 
     @property
     def is_taken(self) -> bool:
-        """Whether another occurrence has used the sequence, so that this one needs the next.
+        """Whether the sequence has been used already, so that this occurrence needs the next one.
 
-        For a while the due index may show a schedule as it was before it was erased and made anew,
-        or advanced. A run that is started from that has a sequence that is used again.
+        A sequence may have been used for another occurrence: by a redrive, or before the schedule
+        was erased and made anew. Or for this one, when nothing waited yet.
         """
-        return self.run.due_at != self.occurrence.schedule.next_due_at
+        is_of_another = self.run.due_at != self.occurrence.schedule.next_due_at
+        return is_of_another or self.run.reason in {Reason.NOTHING_WAITED, Reason.EMPTY}
 
 
-def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started:
-    """Make sure that the occurrence has a run. Safe to repeat: an existing run stays as it is."""
+def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started | None:
+    """Make sure that the occurrence has a run; None if nothing waits for it, and none is started.
+
+    Safe to repeat: an existing run stays as it is.
+    """
     schedule, limits = occurrence.schedule, context.limits
     run = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
@@ -101,14 +68,13 @@ def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> St
     if isinstance(until, Reason):
         run = replace(run, status=Status.SKIPPED, reason=until)
         return Started(occurrence, context.runs.create(run), not_scheduled=True)
-    quiet_until = _quiet_until(schedule, context)
     if batch.cancelled_at:
         run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)
-    elif quiet_until:
-        run = replace(run, status=Status.SKIPPED, reason=Reason.EMPTY)
+    elif not is_waiting(schedule, runs=context.runs, events=context.events):
+        return None
     elif _is_too_late(occurrence, context):
         run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
-    return Started(occurrence, context.runs.create(run), quiet_until, until)
+    return Started(occurrence, context.runs.create(run), until)
 
 
 def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reason | None:
@@ -124,24 +90,6 @@ def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reas
     )
 
 
-def _quiet_until(schedule: Schedule, context: FanoutContext) -> datetime | None:
-    """Up to when nothing is left to send, if nothing waits now; else None.
-
-    Usually nothing was stored since the last such answer. Otherwise all runs must have ended, and
-    no event may be stored after the last one that was sent or given up.
-    """
-    user_id, name, events = schedule.user_id, schedule.name, context.events
-    until = context.clock() - context.limits.settle_lag
-    since = schedule.quiet_until or BEGINNING
-    if events.holds(user_id, name, Window(since, until)):
-        chain = context.runs.chain(latest_run(user_id, name))
-        if not all(run.status.is_final for run in chain):
-            return None
-        if events.holds(user_id, name, Window(max(since, settled_until(chain)), until)):
-            return None
-    return until
-
-
 def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
     """Whether to skip it; not if the next is far, for its events would wait a long time again."""
     if occurrence.is_missed:
@@ -150,3 +98,53 @@ def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
     if now - occurrence.schedule.next_due_at <= context.limits.max_lateness:
         return False
     return occurrence.next_due_at - now <= _SOON
+
+
+def is_waiting(schedule: Schedule, *, runs: Runs, events: EventReader) -> bool:
+    """Whether a run of the schedule may still send, or an event is left for the next one.
+
+    Looks as a run reads its window, but without an end: an event that was stored a moment ago
+    waits as well. The runs are read first, so that no event is between two looks.
+    """
+    user_id, name = schedule.user_id, schedule.name
+    chain = runs.chain(latest_run(user_id, name))
+    if not all(run.status.is_final for run in chain):
+        return True
+    return events.holds(user_id, name, after=settled_until(chain))
+
+
+def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
+    """Take a schedule for which nothing was found out of the due index (rule 23).
+
+    It is flagged first, and looked at again: whoever stores an event from then on arms it. Then its
+    sequence is used, so that nobody starts a run under it who has read the schedule before. A flag
+    that a crash has left is adopted. If the occurrence has a run that has ended since, whoever
+    started it died before the schedule advanced: it counts as started, or its date could have a
+    second digest (rule 1). Returns the schedule as stored now, which is still due if something
+    waits after all; None if another process has changed it. Safe to repeat.
+    """
+    if schedule.state is not ScheduleState.LEAVING:
+        leaving = schedule.leaving()
+        if not context.schedules.put(leaving, replacing=schedule):
+            return None
+        schedule = leaving
+        if is_waiting(schedule, runs=context.runs, events=context.events):
+            return schedule
+    used = context.runs.create(_ended(schedule, context))
+    is_taken = used.due_at != schedule.next_due_at
+    if not is_taken and not used.status.is_final:
+        return schedule
+    after = schedule.renumbered() if is_taken else schedule.idle()
+    if not is_taken and used.reason is not Reason.NOTHING_WAITED:
+        after = replace(after, last_due_at=used.due_at)
+    return after if context.schedules.put(after, replacing=schedule) else None
+
+
+def _ended(schedule: Schedule, context: FanoutContext) -> Run:
+    return Run(
+        key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
+        due_at=schedule.next_due_at,
+        check_at=context.clock(),
+        status=Status.SKIPPED,
+        reason=Reason.NOTHING_WAITED,
+    )

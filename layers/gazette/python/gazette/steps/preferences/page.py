@@ -26,19 +26,24 @@ SHOWN = 100
 
 
 def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
-    """The reader as they are stored now; None where nothing, or no longer anything, is known."""
-    reader = context.subscribers.get(user_id)
-    if not isinstance(reader, Subscriber):
+    """The reader as they are stored now; None where nothing, or no longer anything, is known.
+
+    By the date a reader is dormant before anybody has stored it: nobody visits an idle schedule.
+    """
+    found = context.subscribers.get(user_id)
+    if not isinstance(found, Subscriber):
         return None
+    now = context.clock()
+    reader = found.as_of(now, sunset=context.sunset)
     entities = set(context.follows.followed_by(user_id))
-    found = context.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    known = context.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
     follows = sorted(
-        (follow for follow in found.values() if follow.latest.following),
+        (follow for follow in known.values() if follow.latest.following),
         key=lambda follow: (follow.title.casefold() or follow.entity, follow.entity),
     )
     return Overview(
         subscriber=reader,
-        now=context.clock(),
+        now=now,
         defaults=context.defaults,
         follows=tuple(follows[:SHOWN]),
         follow_count=len(follows),
@@ -47,7 +52,7 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
             context.schedules.of_user(user_id),
             follows,
             defaults=context.defaults,
-            now=context.clock(),
+            now=now,
         ),
     )
 

@@ -17,10 +17,11 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Follow
-from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
+from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
@@ -29,10 +30,13 @@ from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.late_writes import restamp_if_passed_over
 from gazette.steps.routing.move import extend, move, raise_epochs_under, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
-from gazette.steps.subscribers.schedules import ensure_schedule
+from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import require_time, unlimited
 
 _AT_ONCE = 100
+
+WaitsIn = tuple[ScheduleKey, Subscriber]
+"""A schedule in which an event waits, and its reader as read before."""
 
 TO_ANSWER = timedelta(seconds=8)
 """Time to reserve while a reader waits for a page: for one more change, and the answer."""
@@ -73,23 +77,25 @@ def reroute(
 ) -> None:
     """Route a reader's waiting events again, after choices or follows changed. Safe to repeat.
 
-    An event that stays lasts longer if its digest now comes later (rule 21). `only_arrived`: the
+    An event that stays lasts longer if its digest now comes later (rule 21). In the end every
+    schedule in which an event waits is armed, moved or not (rule 23). `only_arrived`: the
     reader was not known before, so no event is under a schedule yet. Raises NotYet if the choices
     keep changing, or `time_left` is too short for the rest.
     """
     for _ in ATTEMPTS:
         found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
-        waiting = list(readable(found))
+        waiting, waits_in = list(readable(found)), list[WaitsIn]()
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
         for stored, inputs in zip(waiting, all_inputs, strict=True):
             require_time(time_left, least=TO_ANSWER)
             target = target_of(stored.event, inputs, context)
             if isinstance(target, Outcome):
                 take_back(stored, context=context)
-            elif stored.schedule != target.schedule or stored.is_immediate:
-                _settle(stored, target, inputs, context)
-            else:
+                continue
+            if stored.schedule == target.schedule:
                 extend(stored, target.recurrence, context=context)
+            waits_in += _settle(stored, target, inputs, context)
+        arm(dict(waits_in), context=context)
         again = routing_inputs([stored.event for stored in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(found)
@@ -129,10 +135,13 @@ def _route_some(
     all_inputs = routing_inputs(events, context, known)
     unsettled = list(range(len(events)))
     for _ in ATTEMPTS:
+        waits_in: list[WaitsIn] = []
         for number in unsettled:
-            outcome = _route_one(events[number], all_inputs[number], context)
+            outcome, found = _route_one(events[number], all_inputs[number], context)
+            waits_in += found
             if outcome is not Outcome.DUPLICATE:
                 outcomes[number] = outcome
+        arm(dict(waits_in), context=context)
         again = routing_inputs(events, context)
         unsettled = [
             number for number in unsettled if not all_inputs[number].decides_like(again[number])
@@ -143,8 +152,13 @@ def _route_some(
     raise kept_changing("What some reader chose or follows")
 
 
-def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Outcome:
-    """Route one event; one that is older than its stored version changes nothing."""
+def _route_one(
+    event: Event, inputs: RoutingInputs, context: RoutingContext
+) -> tuple[Outcome, list[WaitsIn]]:
+    """Route one event; one that is older than its stored version changes nothing.
+
+    Returns also in which schedule it waits, if in any.
+    """
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
         found = context.events.get(event.user_id, event.id)
@@ -152,25 +166,25 @@ def _route_one(event: Event, inputs: RoutingInputs, context: RoutingContext) -> 
             take_back(found, context=context)
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
-        return target
+        return target, []
     stored, found = context.events.store(event, target.schedule, target.recurrence)
     for _ in ATTEMPTS:
         if not isinstance(found, StoredEvent) or not event.amends(found.event):
             break
         if context.events.amend(found, event):
             raise_epochs_under(found.schedule, event.user_id, context=context)
-            if there := _restamp_if_late(replace(found, event=event), context=context):
-                _settle(there, target, inputs, context)
-            return Outcome.AMENDED
+            there = _restamp_if_late(replace(found, event=event), context=context)
+            return Outcome.AMENDED, _settle(there, target, inputs, context)
         _, found = context.events.store(event, target.schedule, target.recurrence)
     if isinstance(found, Retracted):
-        return Outcome.RETRACTED
+        return Outcome.RETRACTED, []
     if found.event == event and event.amended_at and not stored:
         raise_epochs_under(found.schedule, event.user_id, context=context)
     there = _restamp_if_late(found, context=context)
-    if there and there.event == event:
-        _settle(there, target, inputs, context)
-    return Outcome.STORED if stored else Outcome.DUPLICATE
+    outcome = Outcome.STORED if stored else Outcome.DUPLICATE
+    if there and there.event != event:
+        return outcome, []
+    return outcome, _settle(there, target, inputs, context)
 
 
 def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
@@ -197,22 +211,24 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
 
 
 def _settle(
-    stored: StoredEvent, target: Target, inputs: RoutingInputs, context: RoutingContext
-) -> None:
-    """Bring a stored event under `target`, and make sure that a run will send it.
+    stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
+) -> list[WaitsIn]:
+    """Bring a stored event under `target`, and make sure that an immediate run will send it.
 
-    The schedule is made before the event moves, and an immediate run after it, so that a crash
-    leaves no event that nobody looks for. A schedule may be missing where only the installation's
-    defaults, which change without notice, or a follow ask for it, or where the profile is new.
+    Returns in which schedule it waits, if in any: the caller arms that, also where nothing moved,
+    because whoever stored or moved it may have died before that.
     """
+    if stored is None:
+        return []
     is_there = stored.schedule == target.schedule
-    if isinstance(inputs.reader, Subscriber) and target.recurrence:
-        is_chosen = target.schedule in digests_in([inputs.reader.chosen])
-        if not is_there or not is_chosen:
-            ensure_schedule(inputs.reader, Frequency(target.schedule), context=context)
     settled = stored if is_there else move(stored, target, context=context)
-    if settled and settled.is_immediate:
+    if settled is None:
+        return []
+    if settled.is_immediate:
         start_immediate(settled, context=context)
+    if settled.schedule in DIGESTS and isinstance(inputs.reader, Subscriber):
+        return [((inputs.reader.user_id, settled.schedule), inputs.reader)]
+    return []
 
 
 def _waiting_for(

@@ -83,7 +83,9 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
             if reader.has_left:
                 return Outcome.UNSUBSCRIBED
             choices, defaults = reader.choices, context.defaults
-            paused_or_dormant = reader.paused_or_dormant_at(event.occurred_at)
+            paused_or_dormant = reader.paused_or_dormant_at(
+                event.occurred_at, sunset=context.sunset
+            )
         case None:
             pass
     frequency = effective_frequency(

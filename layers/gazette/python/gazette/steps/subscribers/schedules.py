@@ -1,12 +1,13 @@
 """Keep a subscriber's schedules in step with the profile."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
 
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Schedule
-from gazette.domain.ports.ledgers import Schedules
+from gazette.domain.model import Schedule, ScheduleState
+from gazette.domain.ports.ledgers import ScheduleKey, Schedules
 from gazette.domain.ports.stores import Subscribers
 from gazette.domain.scheduling.calendar import (
     Recurrence,
@@ -14,7 +15,7 @@ from gazette.domain.scheduling.calendar import (
     next_after_change,
     next_occurrence,
 )
-from gazette.domain.stored import is_known
+from gazette.domain.stored import is_known, readable, require_readable
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
@@ -22,22 +23,64 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.reschedule import give_up, stop_pending
 
 
-def ensure_schedule(subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext) -> None:
-    """Make sure that the subscriber has the schedule of `digest`, as the profile wants it.
+def arm(readers: Mapping[ScheduleKey, Subscriber], *, context: ScheduleContext) -> None:
+    """Make sure that fan-out finds these schedules, because an event waits in each (rule 23).
 
-    If the profile changes meanwhile, whoever changed it may not have seen the schedule, so it is
-    set again.
+    Call it after the events were stored or moved, also where they were there already: whoever
+    stored them may have died before this. So may whoever armed the schedule of a reader who left
+    meanwhile. `readers`: whose schedules they are, as read before. Raises NotYet if something keeps
+    changing.
     """
-    if context.schedules.get(subscriber.user_id, digest.value) is not None:
+    if not readers:
         return
-    current: Schedule | None = None
+    rows = context.schedules.get_many(readers.keys())
+    found = {(schedule.user_id, schedule.name): schedule for schedule in readable(rows)}
+    for key, reader in readers.items():
+        if key not in found and len(found) < len(rows):
+            continue  # it may be the one that cannot be read
+        current = found.get(key)
+        if _must_be_armed(current, reader):
+            _arm(reader, Frequency(key[1]), current, context)
+        elif current and current.listed and not is_active(reader):
+            withdraw_if_left(reader.user_id, context=context)
+    require_readable(rows)
+
+
+def _arm(
+    reader: Subscriber, digest: Frequency, current: Schedule | None, context: ScheduleContext
+) -> None:
+    """Write a schedule that is armed, then read the profile: the reader may have left meanwhile.
+
+    If the profile has changed, whoever changed it may not have seen the schedule: it is set again.
+    """
     for _ in ATTEMPTS:
-        set_schedule(subscriber, digest, context=context, current=current)
-        latest = withdraw_if_left(subscriber.user_id, context=context)
-        if not is_active(latest) or latest.is_unchanged_since(subscriber):
+        if current is None:
+            armed = _new(reader, digest, context=context, is_new=False)
+        else:
+            armed = current.armed(current.due_after(context.clock()))
+            armed = replace(armed, changed_at=max(armed.changed_at, reader.changed_at))
+        if context.schedules.put(armed, replacing=current):
+            latest = withdraw_if_left(reader.user_id, context=context)
+            if not is_active(latest) or latest.is_unchanged_since(reader):
+                return
+            reader = latest
+            current = context.schedules.get(reader.user_id, digest.value)
+            set_schedule(reader, digest, context=context, current=current)
+        current = context.schedules.get(reader.user_id, digest.value)
+        if not _must_be_armed(current, reader):
             return
-        subscriber, current = latest, context.schedules.get(subscriber.user_id, digest.value)
-    raise kept_changing(f"The profile of {subscriber.user_id}")
+    raise kept_changing(f"The schedule {digest} of {reader.user_id}")
+
+
+def _must_be_armed(current: Schedule | None, reader: Subscriber) -> bool:
+    """Whether fan-out may not find a schedule in which an event waits, though it should.
+
+    Whoever brings back a reader who is not visited arms what was withdrawn; but what was withdrawn
+    a moment later, by somebody who had read that the reader is not active, is found here.
+    """
+    if current is None or current.state in {ScheduleState.LEAVING, ScheduleState.IDLE}:
+        return True
+    return current.is_withdrawn and is_active(reader)
 
 
 def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
@@ -68,7 +111,7 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
         if not isinstance(reader, Subscriber) or is_active(reader) or not is_known(reader.status):
             return reader
         latest_first = sorted(present, key=lambda each: each.next_due_at, reverse=True)
-        if all(schedules.withdraw(each) for each in latest_first if each.listed):
+        if all(schedules.withdraw(each) for each in latest_first if not each.is_withdrawn):
             return reader
 
 
@@ -123,7 +166,8 @@ def set_schedule(
     return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write even
     if nothing changes, so that no worker withdraws the schedule as it read it before. A changed
     occurrence gets a new sequence: fan-out may have started the run of the old one without having
-    advanced the schedule. Raises NotYet if the schedule keeps changing.
+    advanced the schedule. An idle schedule stays idle, unless it `resumes`. Raises NotYet if the
+    schedule keeps changing.
     """
     wanted = subscriber.recurrence(digest)
 
@@ -133,7 +177,7 @@ def set_schedule(
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            changed = _moved(current, wanted, subscriber.changed_at, context=context)
+            changed = _moved(current, wanted, subscriber.changed_at, context, resumes=resumes)
             if resumes:
                 changed = replace(changed, revision=current.revision + 1)
             if changed == current:
@@ -163,13 +207,24 @@ def _new(
 
 
 def _moved(
-    current: Schedule, wanted: Recurrence, changed_at: datetime, *, context: ScheduleContext
+    current: Schedule,
+    wanted: Recurrence,
+    changed_at: datetime,
+    context: ScheduleContext,
+    *,
+    resumes: bool,
 ) -> Schedule:
     """`current` as it is wanted now; equal to `current` if nothing changes.
 
     Occurrences that passed while it was out of the due index are not made up for. An overdue
-    occurrence in the index is left to fan-out, which starts it even after an outage.
+    occurrence in the index is left to fan-out, which starts it even after an outage. Where nothing
+    waits, only the recurrence changes: whoever stores an event computes the next occurrence.
     """
+    if current.is_idle:
+        idle = replace(current, wanted=wanted, changed_at=changed_at, revision=current.revision + 1)
+        if resumes:
+            return idle.armed(idle.due_after(context.clock()))
+        return current if current.wanted == wanted else idle
     if current.wanted == wanted and current.listed:
         return replace(current, changed_at=changed_at)
 
@@ -183,7 +238,7 @@ def _moved(
         return replace(
             given_up,
             wanted=wanted,
-            listed=True,
+            state=ScheduleState.ARMED,
             next_due_at=next_due_at,
             sequence=given_up.sequence + (next_due_at != given_up.next_due_at),
             revision=current.revision + 1,

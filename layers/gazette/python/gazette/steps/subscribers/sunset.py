@@ -49,7 +49,7 @@ def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outc
         if isinstance(reader, Erased):
             return Outcome.ERASED
         resumes = reader is not None and _may_be_dormant(reader, at, context)
-        if reader is not None and resumes and not _resume(reader, context):
+        if reader is not None and resumes and not _resume(reader, at, context):
             continue
         if reader is None or reader.active_on is None or reader.active_on < at.date():
             context.subscribers.mark_active(user_id, at.date())
@@ -66,8 +66,8 @@ def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) 
     sunset = context.sunset
     if reader.has_left or (sunset and at < context.clock() - sunset):
         return False
-    is_overdue = sunset is not None and reader.dormant_at(sunset) <= at
-    return reader.status is SubscriberStatus.DORMANT or is_overdue or _is_resuming(reader, at)
+    is_dormant = reader.status is SubscriberStatus.DORMANT
+    return is_dormant or reader.is_overdue_at(at, sunset) or _is_resuming(reader, at)
 
 
 def _is_resuming(reader: Subscriber, at: datetime) -> bool:
@@ -81,10 +81,15 @@ def _is_resuming(reader: Subscriber, at: datetime) -> bool:
     return reader.active_on is None or reader.active_on < ended_on
 
 
-def _resume(reader: Subscriber, context: ScheduleContext) -> bool:
-    """Make the reader active; False if the profile has changed meanwhile."""
+def _resume(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
+    """Make the reader active; False if the profile has changed meanwhile.
+
+    A reader who is dormant by the date resumes as well: an event that was put while they were is
+    not sent at once later.
+    """
     resumed = reader
-    if reader.status is SubscriberStatus.DORMANT:
+    is_dormant = reader.status is SubscriberStatus.DORMANT
+    if is_dormant or reader.is_overdue_at(at, context.sunset):
         resumed = replace(reader.resumed(context.clock()), revision=reader.revision + 1)
         if not context.subscribers.put(resumed, replacing=reader):
             return False

@@ -25,7 +25,7 @@ ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """The state of a batch. `not_started`: schedules that fan-out has not reached yet.
+    """The state of a batch. `not_started`: schedules in its slot of the due index.
 
     `counts`: runs by status and reason. A run that is being sent counts as pending.
     """
@@ -48,7 +48,10 @@ class BatchView:
 
     @property
     def expected(self) -> int:
-        """All runs, started or not. While fan-out is working, some may count twice."""
+        """All runs, started or not. While fan-out is working, some may count twice.
+
+        A schedule for which nothing waits any more counts until fan-out takes it out of its slot.
+        """
         return self.not_started + sum(self.counts.values())
 
     @property

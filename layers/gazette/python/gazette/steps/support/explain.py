@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.delivery.run import Run, is_given_up
+from gazette.domain.delivery.run import Reason, Run, is_given_up
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.explanation import (
     Choice,
@@ -26,7 +26,13 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Follows, Subscribers, Suppressions
-from gazette.domain.scheduling.calendar import SLOT, last_instant_of_slot, next_occurrence, zone_of
+from gazette.domain.scheduling.calendar import (
+    SLOT,
+    last_instant_of_slot,
+    next_occurrence,
+    slot_of,
+    zone_of,
+)
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, frequency_for
@@ -53,17 +59,20 @@ def explain(
     held_categories: HeldCategories,
     clock: Clock,
     defaults: Frequencies,
+    sunset: timedelta | None,
 ) -> Explanation:
     """Explain everything about a reader; with `on`, what was due on that date of their calendar.
 
-    `defaults`: the frequencies of the installation.
+    `defaults`: the frequencies of the installation. `sunset`: a reader is dormant after so long
+    without a sign of life, stored or not: nobody visits an idle schedule.
     """
-    reader = subscribers.get(user_id)
+    now, reader = clock(), subscribers.get(user_id)
+    if isinstance(reader, Subscriber):
+        reader = reader.as_of(now, sunset=sunset)
     profile = reader if isinstance(reader, Subscriber) else None
-    now = clock()
     zone = zone_of(profile.time_zone if profile else "UTC")
-    present = schedules.of_user(user_id)
     runs_read, events_read = list(runs.of_user(user_id)), list(events.of_user(user_id))
+    present = schedules.of_user(user_id)  # after the events: whoever stores one arms it then
     all_runs = list(readable(runs_read))
     stored = by_schedule(readable(events_read))
     left = [each for each in unsent(stored, all_runs) if each.schedule != Unsent.GIVEN_UP]
@@ -85,7 +94,17 @@ def explain(
         registered_on=profile.registered_on if profile else None,
         active_on=profile.active_on if profile else None,
         paused_until=_paused_until(profile, now),
-        outlooks=tuple(_outlook(each, reader, on, now) for each in present),
+        outlooks=tuple(
+            _outlook(
+                each,
+                _due(each, reader, now, waits=any(one.schedule == each.name for one in waiting)),
+                on,
+                now,
+                runs=[run for run in all_runs if run.key.schedule == each.name],
+                events=stored.get(each.name, ()),
+            )
+            for each in present
+        ),
         choices=_choices(chosen, defaults, stored),
         follows=followed,
         overrides=overrides,
@@ -119,21 +138,57 @@ def _shown(runs: Iterable[Run], on: date | None, zone: ZoneInfo) -> list[Run]:
     return [run for run in newest_first if run.due_at.astimezone(zone).date() == on]
 
 
-def _outlook(schedule: Schedule, reader: Reader, on: date | None, now: datetime) -> Outlook:
-    due = _due(schedule, reader, now)
-    comes = due in {Due.PLANNED, Due.OVERDUE}
-    following: list[datetime] = [schedule.next_due_at] if comes else []
+def _outlook(
+    schedule: Schedule,
+    due: Due,
+    on: date | None,
+    now: datetime,
+    *,
+    runs: Sequence[Run],
+    events: Sequence[StoredEvent],
+) -> Outlook:
+    comes = due in {Due.PLANNED, Due.OVERDUE, Due.IDLE}
+    following: list[datetime] = [schedule.due_after(now)] if comes else []
     while 0 < len(following) < _AHEAD:
         # As fan-out continues after an occurrence.
         after = last_instant_of_slot(max(following[-1], now))
         following.append(next_occurrence(schedule.wanted, after=after))
-    return Outlook(schedule, due, tuple(following), _occurrence_on(on, schedule) if on else None)
+    on_date = _occurrence_on(on, schedule) if on else None
+    quiet = _quiet_around(on_date, schedule, now, runs, events) if on_date else None
+    return Outlook(schedule, due, tuple(following), on_date, quiet)
 
 
-def _due(schedule: Schedule, reader: Reader, now: datetime) -> Due:
-    """Return whether it is planned, overdue or off. Overdue: two ticks should have started it."""
+def _quiet_around(
+    due: datetime,
+    schedule: Schedule,
+    now: datetime,
+    runs: Sequence[Run],
+    events: Sequence[StoredEvent],
+) -> tuple[datetime, datetime] | None:
+    """From the occurrence at which nothing waited to what came next, if `due` lies in between.
+
+    An event that comes in the slot of a digest goes with the one after it.
+    """
+    taken_out = [run.due_at for run in runs if run.reason is Reason.NOTHING_WAITED]
+    if schedule.is_idle:
+        taken_out.append(schedule.next_due_at)
+    since = max((at for at in taken_out if at <= due), default=None)
+    if since is None:
+        return None
+    came = [*(run.due_at for run in runs), *(event.stored_at for event in events)]
+    until = min((at for at in came if at > since), default=now)
+    return (since, until) if slot_of(due) <= until else None
+
+
+def _due(schedule: Schedule, reader: Reader, now: datetime, *, waits: bool) -> Due:
+    """Return whether it is planned, overdue or off. Overdue: two ticks should have started it.
+
+    `waits`: an event does, so the schedule should be in the due index.
+    """
     if not is_active(reader):
         return Due.OFF
+    if schedule.is_idle and not waits:
+        return Due.IDLE
     if not schedule.listed:
         return Due.UNLISTED
     overdue = now > last_instant_of_slot(schedule.next_due_at) + SLOT

@@ -1,0 +1,81 @@
+"""Audit the idle schedules: does anything wait in one, although fan-out does not look there?"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gazette.domain.delivery.run import settled_until
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.identity import latest_run
+from gazette.domain.model import Schedule
+from gazette.domain.ports.clock import Clock, TimeLeft
+from gazette.domain.ports.ledgers import Runs, Schedules
+from gazette.domain.ports.stores import EventReader
+
+_EVERY = timedelta(minutes=5)
+"""How often each partition is swept."""
+
+_ALL = timedelta(days=30)
+"""How long it takes until each idle schedule was audited once."""
+
+_ON_ITS_WAY = timedelta(hours=1)
+"""Longer than a message from the bus is tried again: until then its worker may arm the schedule."""
+
+_ENOUGH = timedelta(seconds=15)
+"""More than one schedule ever takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditContext:
+    """What the audit reads, and the schedules that it arms."""
+
+    schedules: Schedules
+    runs: Runs
+    events: EventReader
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """How many idle schedules were audited, and which of them had to be armed."""
+
+    idle: int = 0
+    armed: tuple[Schedule, ...] = ()
+
+
+def audit(
+    partition: int, *, partitions: int, context: AuditContext, time_left: TimeLeft
+) -> Audited:
+    """Audit the idle schedules whose turn it is, and arm those in which something waits (rule 23).
+
+    Whoever stores an event arms its schedule, so there should be none: its message may have ended
+    among the dead letters in between, or a rule is broken. Safe to repeat. What is not done when
+    the time runs out is audited thirty days later.
+    """
+    number = int(context.clock().timestamp() // _EVERY.total_seconds()) % (_ALL // _EVERY)
+    idle, armed = 0, list[Schedule]()
+    for schedule in context.schedules.idle(
+        number * partitions + partition, partitions * (_ALL // _EVERY)
+    ):
+        if time_left() < _ENOUGH:
+            break
+        if isinstance(schedule, UnreadableRow):
+            continue
+        idle += 1
+        if _is_forgotten(schedule, context) and (found := _armed(schedule, context)):
+            armed.append(found)
+    return Audited(idle, tuple(armed))
+
+
+def _is_forgotten(schedule: Schedule, context: AuditContext) -> bool:
+    user_id, name = schedule.user_id, schedule.name
+    chain = context.runs.chain(latest_run(user_id, name))
+    until = context.clock() - _ON_ITS_WAY
+    return all(run.status.is_final for run in chain) and context.events.holds(
+        user_id, name, after=settled_until(chain), until=until
+    )
+
+
+def _armed(schedule: Schedule, context: AuditContext) -> Schedule | None:
+    """The schedule armed; None if another process has changed it, who then arms it."""
+    armed = schedule.armed(schedule.due_after(context.clock()))
+    return armed if context.schedules.put(armed, replacing=schedule) else None

@@ -1,0 +1,34 @@
+"""The promises that hold in every state, and the states in which everything has ended."""
+
+from proofs.arming.around import is_quiet, is_waiting
+from proofs.arming.numbered import listed_at
+from proofs.arming.state import Setup, State
+
+
+def broken(state: State, setup: Setup) -> str | None:
+    """The promise that the state breaks, in words; None where it keeps all."""
+    if state.fault:
+        return state.fault
+    if any(event.waited > 1 for event in state.events):
+        return "late: an event was not sent at an occurrence before which all work was done"
+    if not is_quiet(state, setup):
+        return None
+    listed = listed_at(state.row)
+    if state.is_dormant:
+        return "dormant: a schedule of a dormant reader is in the index" if listed else None
+    if not any(is_waiting(event, state) for event in state.events):
+        return None
+    if not listed:
+        return "G1: an event waits under a row that is not in the index"
+    if listed <= state.now:
+        return "G1: an event waits under a row that no tick finds"
+    return None
+
+
+def is_at_rest(state: State, setup: Setup) -> bool:
+    """Whether all has been sent, and the schedule has left the index."""
+    return (
+        is_quiet(state, setup)
+        and not listed_at(state.row)
+        and not any(is_waiting(event, state) for event in state.events)
+    )

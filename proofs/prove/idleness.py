@@ -1,0 +1,97 @@
+"""Whether schedules go idle when nothing waits in them, and only then (rule 23)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from gazette.domain.ports.ledgers import ScheduleKey
+
+from proofs.invariants import forgotten
+
+if TYPE_CHECKING:
+    from proofs.prove.life import Life
+
+
+_APART = timedelta(seconds=5)
+"""How far the clock that stamps an event may be behind the true time."""
+
+
+class Looks:
+    """The port `EventReader`; notes in which schedules its worker looked and found nothing."""
+
+    def __init__(self, events: Any, in_vain: set[ScheduleKey]) -> None:
+        self._events = events
+        self._in_vain = in_vain
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(self._events, attribute)
+
+    def holds(self, user_id: str, schedule: str, *, after: datetime) -> bool:
+        """As fan-out asks, which is the only one to do so here."""
+        found: bool = self._events.holds(user_id, schedule, after=after)
+        if found:
+            self._in_vain.discard((user_id, schedule))
+        else:
+            self._in_vain.add((user_id, schedule))
+        return found
+
+
+class Idleness:
+    """Of the schedules of one life. `broken`: what was broken, each time that it was seen."""
+
+    def __init__(self, life: "Life") -> None:
+        self.broken: list[str] = []
+        self._life = life
+        self._in_vain = set[ScheduleKey]()
+        self._at_work = 0
+        self._behind_since: datetime | None = None
+        self._behind: list[tuple[datetime, datetime]] = []
+        life.world.events = Looks(life.world.events, self._in_vain)  # type: ignore[assignment]
+
+    @contextmanager
+    def of_invocation(self) -> Iterator[None]:
+        """Whoever looks in vain and is not struck takes the schedule out of the due index.
+
+        Between invocations, with nothing on its way to ingest, nothing waits in an idle schedule.
+        """
+        calls, outer = self._life.calls, self._in_vain.copy()
+        struck, has_ended = calls.struck, False
+        self._in_vain.clear()
+        self._at_work += 1
+        self._note_whether_behind()
+        try:
+            yield
+            has_ended = True
+        finally:
+            self._at_work -= 1
+            worker, calls.worker = calls.worker, None
+            self._note_whether_behind()
+            if has_ended and calls.struck == struck:
+                self.broken += self._visited_in_vain()
+            if not self._at_work and self._behind_since is None:
+                self.broken += forgotten(self._life.onlooker, self._life.scenario.readers)
+            self._in_vain.clear()
+            self._in_vain |= outer
+            calls.worker = worker
+
+    def arrived(self, stored_at: datetime) -> datetime:
+        """When everything was worked off that was on its way to ingest at that time."""
+        return next(
+            (until for since, until in self._behind if since - _APART <= stored_at <= until),
+            stored_at,
+        )
+
+    def _note_whether_behind(self) -> None:
+        is_behind, now = self._life.is_ingest_behind(), self._life.clock()
+        if is_behind and self._behind_since is None:
+            self._behind_since = now
+        elif not is_behind and self._behind_since:
+            self._behind.append((self._behind_since, now))
+            self._behind_since = None
+
+    def _visited_in_vain(self) -> Iterator[str]:
+        for user_id, name in sorted(self._in_vain):
+            schedule = self._life.onlooker.schedules.get(user_id, name)
+            if schedule and not schedule.is_idle:
+                yield f"rule 23: {name} of {user_id} was visited in vain, and is {schedule.state}"

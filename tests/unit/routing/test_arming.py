@@ -1,0 +1,218 @@
+"""Whoever stores or moves an event arms its schedule, whatever fan-out does meanwhile (rule 23)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.frequency import Frequency
+
+from tests.builders import an_event
+from tests.world import World, crashes, interleavings
+
+DUE = datetime.fromisoformat("2026-11-23T07:00Z")
+"""Eight in Berlin."""
+
+DAY = timedelta(days=1)
+
+Act = Callable[[World], object]
+
+
+def ripe() -> World:
+    """Ann's daily schedule is due now, and nothing waits under it."""
+    world = World()
+    world.choose()
+    world.clock.now = DUE
+    return world
+
+
+def ripe_and_elsewhere() -> World:
+    """The same, but an event waits under Ann's weekly schedule, which is due later."""
+    world = World()
+    world.choose()
+    world.choose(comment=Frequency.WEEKLY, at=world.clock() + timedelta(seconds=1))
+    create(world)
+    assert world.waiting() == {"e1": Frequency.WEEKLY}
+    world.clock.now = DUE
+    return world
+
+
+def idle() -> World:
+    """Nothing waited, and fan-out has taken the schedule out."""
+    return after_fan_out(ripe())
+
+
+def idle_and_elsewhere() -> World:
+    """The same, and an event waits under the weekly schedule."""
+    return after_fan_out(ripe_and_elsewhere())
+
+
+def after_fan_out(world: World) -> World:
+    fan_out(world)
+    assert daily(world).is_idle
+    world.clock.pass_time(minutes=12)
+    return world
+
+
+def fan_out(world: World) -> None:
+    world.fan_out(slot_of(DUE))
+
+
+def create(world: World) -> None:
+    world.create(an_event())
+
+
+def move(world: World) -> None:
+    """Ann wants daily what she wanted every week."""
+    world.choose(comment=Frequency.DAILY, at=DUE)
+
+
+def daily(world: World) -> Schedule:
+    """Ann's daily schedule."""
+    return world.schedules.rows["ann", DAILY]
+
+
+def assert_sent_once(world: World, where: str) -> None:
+    world.send_everything()
+    assert [email.lines for email in world.emails()] == [("post1: 1",)], where
+
+
+@pytest.mark.parametrize(("make", "act"), [(ripe, create), (ripe_and_elsewhere, move)])
+def test_trace_ad_a_schedule_that_goes_idle_while_an_event_comes_to_it_is_armed(
+    make: Callable[[], World], act: Act
+) -> None:
+    """Fan-out takes it out before whichever call of whoever stores or moves the event."""
+    wheres = []
+    for world, where in interleavings(make, act, fan_out):
+        wheres.append(where)
+        assert_sent_once(world, where)
+    assert len(wheres) > 3
+
+
+@pytest.mark.parametrize(("make", "act"), [(ripe, create), (ripe_and_elsewhere, move)])
+def test_trace_ad_an_event_that_comes_while_its_schedule_goes_idle_is_not_left_behind(
+    make: Callable[[], World], act: Act
+) -> None:
+    """The event comes before whichever call of fan-out."""
+    for world, where in interleavings(make, fan_out, act):
+        assert_sent_once(world, where)
+
+
+def test_trace_ad_a_schedule_that_is_leaving_is_armed_and_keeps_its_occurrence() -> None:
+    world = ripe()
+    world.schedules.rows["ann", DAILY] = daily(world).leaving()
+    leaving = daily(world)
+    create(world)
+    assert daily(world) == leaving.armed(DUE)
+
+
+@pytest.mark.parametrize(
+    ("make", "act"), [(idle, create), (idle_and_elsewhere, move)], ids=["stored", "moved"]
+)
+def test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule(
+    make: Callable[[], World], act: Act
+) -> None:
+    """The event is there by then, under the schedule that it is wanted in."""
+    for world, where in crashes(make, act):
+        act(world)
+        assert daily(world).state is ScheduleState.ARMED, where
+        assert_sent_once(world, where)
+
+
+def test_trace_ah_two_workers_and_a_move_send_an_event_once() -> None:
+    """One takes the schedule out, one starts the run that it had seen a reason for before, and
+    between both the event moves: it asks for the run after the one that was not to be."""
+    world = ripe()
+    world.clock.pass_time(seconds=1)
+
+    def ingest_is_slow() -> None:
+        world.events.store(an_event(), DAILY)
+
+    def mover(create_run: Callable[[], object]) -> tuple[World, list[object]]:
+        made: list[object] = []
+
+        def around(name: str, call: Callable[[], object]) -> object:
+            if name == "events.move" and not made:
+                made.append(create_run())
+                world.clock.pass_time(minutes=2)
+                world.generate(RunKey("ann", DAILY, 1))
+            return call()
+
+        return world.seen_through(around), made
+
+    def second(take_out: Callable[[], object]) -> tuple[World, list[object]]:
+        taken: list[object] = []
+
+        def around(name: str, call: Callable[[], object]) -> object:
+            if name != "runs.create" or taken:
+                return call()
+            taken.append(take_out())
+            assert daily(world).is_idle
+            worker, made = mover(call)
+            worker.choose(comment=Frequency.WEEKLY, at=DUE)
+            return made[0]
+
+        return world.seen_through(around), taken
+
+    taken: list[object] = []
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        nonlocal taken
+        if name != "schedules.put" or daily(world).state is not ScheduleState.LEAVING or taken:
+            return call()
+        ingest_is_slow()
+        worker, taken = second(call)
+        fan_out(worker)
+        return taken[0]
+
+    fan_out(world.seen_through(around))
+    assert taken == [True], "the first worker took the schedule out"
+    assert world.waiting() == {"e1": Frequency.WEEKLY}
+    assert_sent_once(world, "in the weekly digest")
+
+
+def test_trace_ah_a_date_on_which_nothing_waited_may_still_have_a_digest() -> None:
+    """The hour is changed to a later one of the same day, and then an event comes."""
+    world = idle()
+    assert daily(world).last_due_at is None
+    later = replace(daily(world).wanted, hour=20)
+    world.schedules.rows["ann", DAILY] = replace(daily(world), wanted=later)
+    create(world)
+    assert daily(world).next_due_at == DUE + timedelta(hours=12)
+
+
+def test_trace_ah_a_sequence_that_was_used_where_nothing_waited_is_not_used_again() -> None:
+    """Fan-out died before it took the schedule out; then an event arms it for the same date."""
+    world = ripe()
+    for crashed, where in crashes(ripe, fan_out):
+        create(crashed)
+        assert_sent_once(crashed, where)
+    fan_out(world)
+    used = world.runs.rows[RunKey("ann", DAILY, 1)]
+    assert (used.status, used.reason) == (Status.SKIPPED, Reason.NOTHING_WAITED)
+    assert daily(world).sequence == 2
+
+
+def test_what_fan_out_has_taken_out_is_armed_for_the_next_occurrence() -> None:
+    world = idle()
+    world.clock.pass_time(days=9)
+    create(world)
+    assert (daily(world).state, daily(world).next_due_at) == (ScheduleState.ARMED, DUE + 10 * DAY)
+
+
+def test_trace_ai_what_was_withdrawn_of_an_active_reader_is_armed_by_the_next_event() -> None:
+    """Whoever withdrew it had read that she is dormant, and was slow; she is back meanwhile."""
+    world = idle()
+    world.schedules.rows["ann", DAILY] = daily(world).withdrawn()
+    create(world)
+    assert daily(world).state is ScheduleState.ARMED
+    assert_sent_once(world, "after it was withdrawn")
+
+
+def test_trace_ai_what_is_armed_for_a_reader_who_leaves_meanwhile_is_withdrawn() -> None:
+    for act, other in ((create, World.unsubscribe), (World.unsubscribe, create)):
+        for world, where in interleavings(idle, act, other):
+            assert daily(world).is_withdrawn, where

@@ -1,0 +1,152 @@
+"""The audit finds what waits in a schedule that is idle, although nobody should leave it there."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.delivery.run import BEGINNING, Status
+from gazette.domain.errors import Unavailable
+from gazette.domain.model import DAILY, Schedule, ScheduleState, Window
+from gazette.domain.scheduling.calendar import next_occurrence, slot_of
+from gazette.steps.sweep.audit import AuditContext, Audited, audit
+
+from tests.builders import a_run, a_schedule, an_event
+from tests.world import World
+
+DUE = datetime.fromisoformat("2026-11-23T07:00Z")
+SWEEPS_A_DAY = 24 * 60 // 5
+PARTITIONS = 2
+
+
+@pytest.fixture
+def world() -> World:
+    """Nothing waits for Ann, and her schedule is idle."""
+    world = World()
+    world.choose()
+    world.clock.now = DUE
+    world.fan_out(slot_of(DUE))
+    assert daily(world).is_idle
+    return world
+
+
+def daily(world: World) -> Schedule:
+    """Ann's daily schedule."""
+    return world.schedules.rows["ann", DAILY]
+
+
+def leave_behind(world: World) -> None:
+    """An event is stored, and its worker dies each time before it reads the schedule."""
+
+    def die() -> None:
+        raise Unavailable("The table does not answer.")
+
+    with world.meanwhile("schedules.get_many", die, before=True), pytest.raises(Unavailable):
+        world.create(an_event())
+    assert daily(world).is_idle
+
+
+def audited(world: World, partition: int) -> Audited:
+    """The audit of one message on the sweep queue."""
+    context = AuditContext(
+        schedules=world.schedules, runs=world.runs, events=world.events, clock=world.clock
+    )
+    return audit(
+        partition, partitions=PARTITIONS, context=context, time_left=lambda: world.time_left()
+    )
+
+
+def sweeps(world: World) -> Iterator[tuple[int, Audited]]:
+    """Every sweep of the next thirty days, of each partition, if it audits something."""
+    for _ in range(30 * SWEEPS_A_DAY):
+        for partition in range(PARTITIONS):
+            if (found := audited(world, partition)) != Audited():
+                yield partition, found
+        world.clock.pass_time(minutes=5)
+
+
+@pytest.fixture
+def turn(world: World) -> tuple[int, datetime]:
+    """The partition whose sweep audits Ann's schedule, and when."""
+    [(partition, at)] = [
+        (partition, world.clock()) for partition, found in sweeps(world) if found == Audited(idle=1)
+    ]
+    return partition, at + timedelta(days=30)
+
+
+def test_each_idle_schedule_is_audited_once_in_thirty_days(world: World) -> None:
+    for number in range(10):
+        schedule = a_schedule(f"reader{number}")
+        world.schedules.put(schedule.idle() if number % 2 else schedule, replacing=None)
+    world.schedules.put(a_schedule("bo").withdrawn(), replacing=None)
+    found = [each for _, each in sweeps(world)]
+    assert sum(each.idle for each in found) == 6
+    assert not any(each.armed for each in found)
+
+
+def test_trace_ag_what_a_message_among_the_dead_letters_has_left_behind_is_found(
+    world: World, turn: tuple[int, datetime]
+) -> None:
+    partition, world.clock.now = turn
+    world.clock.now -= timedelta(hours=1)
+    leave_behind(world)
+    world.clock.pass_time(hours=1)
+    idle = daily(world)
+    found = audited(world, partition)
+    assert found == Audited(idle=1, armed=(daily(world),))
+    assert daily(world) == idle.armed(next_occurrence(idle.wanted, after=world.clock()))
+    world.send_digest()
+    assert [email.lines for email in world.emails()] == [("post1: 1",)]
+    assert audited(world, partition) == Audited()
+
+
+def test_what_was_stored_within_the_hour_is_left_to_its_worker(
+    world: World, turn: tuple[int, datetime]
+) -> None:
+    """Its message comes again, and arms the schedule; no rule is broken."""
+    partition, world.clock.now = turn
+    world.clock.now -= timedelta(minutes=59, seconds=59)
+    leave_behind(world)
+    world.clock.now = turn[1]
+    assert audited(world, partition) == Audited(idle=1)
+    assert daily(world).is_idle
+
+
+def test_what_was_sent_or_given_up_waits_for_nobody(
+    world: World, turn: tuple[int, datetime]
+) -> None:
+    partition, world.clock.now = turn
+    world.clock.now -= timedelta(hours=2)
+    leave_behind(world)
+    sent = replace(a_run(2), status=Status.SENT, window=Window(BEGINNING, world.clock()))
+    world.runs.create(sent)
+    world.clock.now = turn[1]
+    assert audited(world, partition) == Audited(idle=1)
+
+
+def test_a_schedule_that_somebody_has_armed_meanwhile_is_left_to_them(
+    world: World, turn: tuple[int, datetime]
+) -> None:
+    partition, world.clock.now = turn
+    world.clock.now -= timedelta(hours=2)
+    leave_behind(world)
+    world.clock.now = turn[1]
+    with world.meanwhile("schedules.put", lambda: world.create(an_event()), before=True):
+        assert audited(world, partition) == Audited(idle=1)
+    assert daily(world).state is ScheduleState.ARMED
+
+
+def test_a_row_that_cannot_be_read_holds_up_no_other(
+    world: World, turn: tuple[int, datetime]
+) -> None:
+    partition, world.clock.now = turn
+    world.schedules.unreadable.add(("ann", DAILY))
+    assert audited(world, partition) == Audited()
+
+
+def test_what_there_is_no_time_for_is_left_to_the_next_month(
+    world: World, turn: tuple[int, datetime]
+) -> None:
+    partition, world.clock.now = turn
+    world.time_left = lambda: timedelta(seconds=14)
+    assert audited(world, partition) == Audited()
