@@ -1,6 +1,6 @@
 """Fan-out: every due schedule starts one run, whatever is repeated or breaks off."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -594,3 +594,22 @@ def touch(world: World) -> None:
     """Somebody else writes the schedule."""
     schedule = world.schedules.rows["ann", DAILY]
     world.schedules.rows["ann", DAILY] = replace(schedule, revision=schedule.revision + 1)
+
+
+@pytest.mark.parametrize("due_at", [SLOT, SLOT + timedelta(hours=1)], ids=["its own", "another"])
+def test_a_run_that_somebody_starts_while_the_schedule_goes_idle_keeps_it_due(
+    due_at: datetime,
+) -> None:
+    """It may send: should it fail, the run of the next occurrence sends what it has left."""
+    world = ripe()
+    theirs = replace(a_run(), due_at=due_at)
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        if name == "runs.create" and KEY not in world.runs.rows:
+            world.runs.create(theirs)
+        return call()
+
+    with world.watched(around):
+        fan_out_when_due(world)
+    assert world.runs.rows[KEY] == theirs
+    assert world.schedules.rows["ann", DAILY].state is ScheduleState.ARMED

@@ -1,16 +1,17 @@
 """Whoever stores or moves an event arms its schedule, whatever fan-out does meanwhile (rule 23)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
-from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
 
-from tests.builders import an_event
+from tests.builders import a_subscriber, an_event
 from tests.world import World, crashes, interleavings
 
 DUE = datetime.fromisoformat("2026-11-23T07:00Z")
@@ -178,8 +179,7 @@ def test_trace_ah_a_date_on_which_nothing_waited_may_still_have_a_digest() -> No
     """The hour is changed to a later one of the same day, and then an event comes."""
     world = idle()
     assert daily(world).last_due_at is None
-    later = replace(daily(world).wanted, hour=20)
-    world.schedules.rows["ann", DAILY] = replace(daily(world), wanted=later)
+    change(world)
     create(world)
     assert daily(world).next_due_at == DUE + timedelta(hours=12)
 
@@ -216,3 +216,24 @@ def test_trace_ai_what_is_armed_for_a_reader_who_leaves_meanwhile_is_withdrawn()
     for act, other in ((create, World.unsubscribe), (World.unsubscribe, create)):
         for world, where in interleavings(idle, act, other):
             assert daily(world).is_withdrawn, where
+
+
+def test_a_schedule_that_was_armed_is_as_new_as_the_profile_that_it_was_armed_for() -> None:
+    """The hour is changed and changed back, and an event comes; whoever changed it first is slow,
+    and finds that it is late."""
+    for world, where in interleavings(idle, change, change_back_and_create):
+        assert (daily(world).wanted.hour, daily(world).next_due_at) == (8, DUE + DAY), where
+
+
+def change(world: World) -> None:
+    world.say(ChangeSubscriber(at_hour(20, DUE + timedelta(minutes=10))))
+
+
+def change_back_and_create(world: World) -> None:
+    world.say(ChangeSubscriber(at_hour(8, DUE + timedelta(minutes=11))))
+    create(world)
+
+
+def at_hour(hour: int, changed_at: datetime) -> Subscriber:
+    """Ann's profile, with a digest at that hour in Berlin."""
+    return a_subscriber(changed_at=changed_at, times=DigestTimes(hour=hour, minute=0))
