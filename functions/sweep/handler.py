@@ -36,8 +36,8 @@ def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
     for name, number in swept.items():
         count(f"swept_{name}", number)
     record_unreadable_rows(unreadable)
-    _audit(record.body, time_left)
     measure_seconds("oldest_due_age", build_oldest_due_age()(record.body))
+    _audit(record.body, time_left)
     logger().info("partition swept", partition=record.body, swept=swept)
 
 
