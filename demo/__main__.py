@@ -5,23 +5,24 @@ import signal
 import sys
 import time
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import boto3
-from gazette.domain.scheduling.calendar import slot_of
 from rich.console import Console
 from rich.table import Table
 
 from demo import campus, results
 from demo.audit import audit
 from demo.engine import ROOT, Engine, EngineError, deploy, running
-from demo.replay import register, replay
+from demo.replay import last_slot, let_pass, register, replay
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
 
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10
+_LATE = 2 * 24 * 60 * 60
+"""Seconds: the clock strikes once a day here, and what was due since then is not too late."""
 
 
 def main() -> int:
@@ -49,7 +50,7 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
     messages = campus.messages()
     with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
         progress(f"engine at {engine.url}")
-        outputs = deploy(engine, _FOLDER, base_url=ses.url)
+        outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE)
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         service = Service.at(engine, outputs)
         progress("stage `local` deployed by the CDK command line")
@@ -82,7 +83,7 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         results.write(_FOLDER, ses.accepted, report)
         _show(console, report, findings.problems)
         if keep:
-            _keep(console, engine, ses, service)
+            _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
     return 0 if findings.clean and put == len(messages) else 1
 
 
@@ -122,20 +123,19 @@ def _show(console: Console, report: dict[str, float], problems: list[str]) -> No
     console.print(f"every email: {index}   figures: {index.with_name('report.json')}")
 
 
-def _keep(console: Console, engine: Engine, ses: StandIn, service: Service) -> None:
-    """Leave everything running. The clock is stopped; each line on stdin moves it on by a day."""
+def _keep(console: Console, engine: Engine, ses: StandIn, service: Service, slot: datetime) -> None:
+    """Leave everything running. The clock struck at `slot`; each line on stdin is a day later."""
     console.print(f"inbox: {ses.url}/    The engine, for your own shell:")
     for name, value in engine.environment.items():
         console.print(f"  export {name}={value}", soft_wrap=True)
     console.print(
-        "The clock stands still here: Enter lets the next 24 hours pass. Ctrl-C ends all."
+        f"It is {slot:%d %B %H:%M} UTC here. "
+        "The clock strikes when you press Enter: 24 hours later. Ctrl-C ends all."
     )
-    slot = slot_of(datetime.now(UTC))
-    service.turn_back(slot)  # the replay is a week ahead of whoever is registered now
     for _ in sys.stdin:
         slot += timedelta(days=1)
-        service.tick(slot)
-        service.wait_until_drained("ingest", "followers", "shard", "generate")
+        service.wait_until_drained("ingest", "followers")
+        let_pass(service, slot)
         console.print(f"it is {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
     signal.pause()
 

@@ -1,4 +1,4 @@
-"""Starts the embedded engine, by its own interpreter, and differs from it in two things.
+"""Starts the embedded engine, by its own interpreter, and differs from it in three things.
 
 Its default bus takes `aws.` sources. PutEvents refuses a `source` that begins with `aws.`, on AWS
 as in the engine, and the engine has no SES events of its own: so the stand-in for SES must be let
@@ -7,6 +7,8 @@ https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
 
 It unpacks a layer once. The engine does so for each worker of each function, which takes longer
 than all else of a cold start; on a busy machine so long that invocations time out.
+
+Functions can be ahead of time: by the seconds in DEMO_CLOCK_AHEAD, a variable of theirs.
 """
 
 import hashlib
@@ -20,6 +22,14 @@ from typing import Any
 from zipfile import BadZipFile, LargeZipFile, ZipFile
 
 _LAYER = "layer_"
+_CLOCK = """
+import os
+if "DEMO_CLOCK_AHEAD" in os.environ:
+    from datetime import UTC, datetime, timedelta
+    import time_machine
+    ahead = timedelta(seconds=int(os.environ["DEMO_CLOCK_AHEAD"]))
+    time_machine.travel(datetime.now(UTC) + ahead).start()
+"""
 
 
 class _Archive(ZipFile):
@@ -47,11 +57,12 @@ def main() -> None:
         raise SystemExit("PutEvents of this engine has changed: see demo/engine_start.py")
     put_events.__defaults__ = (True,)  # allow_aws_source
     workers: Any = importlib.import_module("ministack.core.lambda_runtime")
-    if not hasattr(workers, "zipfile"):
+    if not (hasattr(workers, "zipfile") and hasattr(workers, "_PYTHON_WORKER_SCRIPT")):
         raise SystemExit("Workers of this engine have changed: see demo/engine_start.py")
     workers.zipfile = SimpleNamespace(
         ZipFile=_Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile
     )
+    workers._PYTHON_WORKER_SCRIPT = _CLOCK + workers._PYTHON_WORKER_SCRIPT
     runpy.run_module("ministack", run_name="__main__")
 
 
