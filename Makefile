@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot worst check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,6 +66,9 @@ linear: setup ## Measure fan-out on fakes: its calls follow the events, not the 
 
 slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (READERS=… sets how many)
 	@$(BIN)/python -m benchmarks.slot $(if $(READERS),--readers $(READERS))
+
+worst: setup ## Print what the worst messages and forms that somebody can send cost: CPU and memory
+	@$(BIN)/python -m benchmarks.worst
 
 check: setup lint types ## Check format, lint and types
 

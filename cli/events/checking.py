@@ -1,10 +1,10 @@
-"""What Gazette would make of an entry: a command, or everything that is wrong with it."""
+"""What Gazette would make of an entry: a command, or what is wrong with it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from gazette.adapters.contract import read_detail
+from gazette.adapters.contract import Reading, read_detail
 from gazette.domain.commands import Command, from_the_future
 
 from cli.events.entries import Entry
@@ -19,12 +19,16 @@ _DEEP = "is nested too deeply: take out a few levels"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An entry, looked at. With `problems`, `command` is what would be taken all the same."""
+    """An entry, looked at. With `problems`, `command` is what would be taken all the same.
+
+    `more`: how many problems there are besides.
+    """
 
     label: str
     envelope: Envelope | None = None
     command: Command | None = None
     problems: tuple[str, ...] = ()
+    more: int = 0
 
     @property
     def detail_type(self) -> str:
@@ -42,13 +46,14 @@ def check(entry: Entry) -> Checked:
         found = envelope(entry.value)
         if found is None:
             return Checked(entry.label, problems=(_NO_EVENT,))
-        command, problems = _read(found.content) if found.content else (None, ())
+        reading = _read(found.content) if found.content else Reading(None)
     except RecursionError:
         return Checked(entry.label, problems=(_DEEP,))
-    return Checked(entry.label, found, command, (*found.problems, *problems))
+    problems = (*found.problems, *reading.problems)
+    return Checked(entry.label, found, reading.command, problems, reading.more)
 
 
-def _read(content: dict[str, Any]) -> tuple[Command | None, tuple[str, ...]]:
+def _read(content: dict[str, Any]) -> Reading:
     reading = read_detail(content.get("detail-type"), content.get("detail"))
     ahead = from_the_future(reading.command, datetime.now(UTC)) if reading.command else ""
-    return reading.command, (*reading.problems, *filter(None, [ahead]))
+    return replace(reading, problems=(*reading.problems, *filter(None, [ahead])))

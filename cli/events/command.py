@@ -91,9 +91,11 @@ def _report(checked: Checked) -> None:
         what = f"{checked.detail_type}: {in_words(checked.command)}"
         say(f"{checked.label}: ok: {what} ({size})", style="green")
         return
-    count = len(checked.problems)
+    count = len(checked.problems) + checked.more
     about = ", ".join(filter(None, (checked.detail_type, size)))
-    problems = "1 problem" if count == 1 else f"{count} problems"
+    problems = "1 problem" if count == 1 else f"{count:,} problems"
     say(f"{checked.label}: {problems}" + (f" ({about})" if about else ""), style="red")
     for problem in checked.problems:
         say(f"  {problem}")
+    if checked.more:
+        say(f"  and {checked.more:,} more")

@@ -304,6 +304,16 @@ def test_every_problem_of_a_list_is_named_with_its_place() -> None:
     ]
 
 
+def test_of_a_long_list_the_first_problems_are_named_and_the_others_counted() -> None:
+    reading = read_detail("event.created", {"events": [EVENT, *[{}] * 1000]})
+    assert reading.command == CreateEvents((DECODED,))
+    assert len(reading.problems) + reading.more == 1000 * (len(EVENT) - 1)
+    assert len(reading.problems) < 110
+    command = decode(envelope("event.created", {"events": [EVENT, *[{}] * 1000]}))
+    assert isinstance(command, CreateEvents)
+    assert "; and 5,997 more." in command.problems
+
+
 def test_fields_that_aws_adds_to_the_envelope_do_not_matter() -> None:
     assert decode(envelope("event.created", EVENT, **{"replay-name": "again"}))
 

@@ -417,6 +417,13 @@ def test_a_list_of_which_nothing_fits_is_refused(detail: dict[str, Any]) -> None
     assert "detail." in refusal(envelope("event.created", detail))
 
 
+def test_attack_an_object_of_very_many_fields_is_refused_before_they_are_looked_at() -> None:
+    unknown = {f"field{number}": 1 for number in range(201)}
+    for detail in (unknown, {**EVENT, "entity": unknown}, {"events": [unknown]}):
+        said = refusal(envelope("event.created", detail))
+        assert said == "The message is too large: one object has 201 names."
+
+
 # Whatever comes.
 
 texts = st.text(max_size=12)

@@ -58,9 +58,9 @@ def command_for(given: AnyDetail) -> Command:
     """The command that `given` asks for."""
     match given:
         case EventCreated():
-            return CreateEvents((_event(given),))
+            return CreateEvents((event_of(given),))
         case EventsCreated():
-            return CreateEvents(tuple(map(_event, given.events)))
+            return CreateEvents(tuple(map(event_of, given.events)))
         case ActivityCreated():
             parent = _key(given.parent) if given.parent else None
             return CreateActivity(Activity(parent=parent, **_happening(given)))
@@ -84,7 +84,8 @@ def command_for(given: AnyDetail) -> Command:
             assert_never(given)
 
 
-def _event(given: EventCreated) -> Event:
+def event_of(given: EventCreated) -> Event:
+    """The event that a detail, or one of a list, describes."""
     return Event(user_id=given.user_id, **_happening(given))
 
 

@@ -4,14 +4,14 @@ JSON is parsed strictly: text that two parsers could understand differently is r
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from aws_lambda_powertools.utilities.parser.models import EventBridgeModel
 from pydantic import ValidationError
 
-from gazette.adapters.contract.building import AnyDetail, command_for
+from gazette.adapters.contract.building import AnyDetail, command_for, event_of
 from gazette.adapters.contract.details import (
     ActivityCreated,
     EventCreated,
@@ -29,9 +29,13 @@ from gazette.adapters.contract.subscribers import (
 from gazette.adapters.contract.wording import in_words, quoted, sentence
 from gazette.domain.commands import Command, CreateEvents
 from gazette.domain.errors import InvalidEvent
+from gazette.domain.model import Event
 
 REASONS = 3
 """How many problems a reason names; it counts the others."""
+
+MOST_PROBLEMS = 100
+"""Of a list of events, so many are put into words; the others are counted."""
 
 DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "activity.created": (ActivityCreated,),
@@ -49,13 +53,15 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The command in a detail, and every problem as `detail.field: …`.
+    """The command in a detail, and its problems as `detail.field: …`.
 
-    `command` is None if the detail is invalid. Of a list of events, it has the valid ones.
+    `command` is None if the detail is invalid. Of a list of events, it has the valid ones. `more`:
+    how many problems there are besides.
     """
 
     command: Command | None
     problems: tuple[str, ...] = ()
+    more: int = 0
 
 
 def decode(body: str) -> Command:
@@ -69,7 +75,7 @@ def decode(body: str) -> Command:
 
 
 def read_detail(detail_type: Any, detail: Any) -> Reading:
-    """The command in `detail` (parsed JSON), and every problem."""
+    """The command in `detail` (parsed JSON), and its problems."""
     problem = _no_detail(detail_type, detail)
     if problem:
         return Reading(None, (problem,))
@@ -88,7 +94,7 @@ def _decode(envelope: Any) -> Command:
     reading = read_detail(detail_type, detail)
     if not reading.problems and reading.command:
         return reading.command
-    reason = sentence(str(detail_type), reading.problems, reasons=REASONS)
+    reason = sentence(str(detail_type), reading.problems, reasons=REASONS, besides=reading.more)
     if isinstance(reading.command, CreateEvents):
         return replace(reading.command, problems=f"{reason} {_taken(reading.command)}")
     raise InvalidEvent(reason)
@@ -126,15 +132,39 @@ def _read(model: type[AnyDetail], detail: Any) -> Reading:
 
 
 def _read_list(detail: dict[str, Any]) -> Reading:
-    """Read each event of a list by itself, if the detail is a list at all."""
-    whole = _read(EventsCreated, detail)
-    given = detail["events"]
-    if not whole.problems or not isinstance(given, list) or len(detail) > 1:
-        return whole
-    read = (_read(EventCreated, event).command for event in given)
-    events = [event for each in read if isinstance(each, CreateEvents) for event in each.events]
-    return Reading(CreateEvents(tuple(events)) if events else None, whole.problems)
+    """Read each event of a list by itself, if the detail is a list at all.
 
+    What is wrong with one is forgotten before the next is read: a message may hold a hundred
+    thousand that lack every field.
+    """
+    given = detail["events"]
+    if not isinstance(given, list) or not given:
+        return _read(EventsCreated, detail)
+    if len(detail) > 1:
+        return _read(EventsCreated, {**detail, "events": given[:1]})
+    events: list[Event] = []
+    problems: list[str] = []
+    more = 0
+    for number, each in enumerate(given):
+        found = _event(each)
+        if isinstance(found, Event):
+            events.append(found)
+        elif len(problems) < MOST_PROBLEMS:
+            problems += in_words(found, "detail", "events", str(number))
+        else:
+            more += found.error_count()
+    return Reading(CreateEvents(tuple(events)) if events else None, tuple(problems), more)
+
+
+def _event(given: Any) -> Event | ValidationError:
+    try:
+        return event_of(EventCreated.model_validate(given))
+    except ValidationError as err:
+        return err
+
+
+_MOST_NAMES = 200
+"""In one object: twice as many as the largest of them needs, the frequencies by category."""
 
 _DIGITS = 100
 
@@ -148,7 +178,8 @@ def read_json(text: str) -> Any:
 
     Also refused: NaN and Infinity, which are not JSON; duplicate names in an object and names
     that UTF-8 cannot encode, because parsers differ about them (RFC 8259, sections 4 and 8.2);
-    and JSON that is nested too deeply for this process.
+    an object with more names than any of ours may have, each of which would be a problem of its
+    own; and JSON that is nested too deeply for this process.
     """
     try:
         return json.loads(
@@ -162,7 +193,9 @@ def read_json(text: str) -> Any:
         raise UnreadableError("nested too deeply") from err
 
 
-def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > _MOST_NAMES:
+        raise UnreadableError(f"too large: one object has {len(pairs):,} names")
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:

@@ -32,10 +32,13 @@ def place(path: tuple[str, ...], inner: tuple[str | int, ...]) -> str:
     return ".".join((*path, *(_named(part) for part in inner if part != "[key]")))
 
 
-def sentence(subject: str, problems: tuple[str, ...], *, reasons: int) -> str:
-    """One sentence with the first `reasons` problems of `subject`, and a count of the others."""
-    more = len(problems) - reasons
-    listed = "; ".join(problems[:reasons]) + (f"; and {more} more" if more > 0 else "")
+def sentence(subject: str, problems: tuple[str, ...], *, reasons: int, besides: int = 0) -> str:
+    """One sentence with the first `reasons` problems of `subject`, and a count of the others.
+
+    `besides`: how many there are that are not among `problems`.
+    """
+    more = len(problems) - reasons + besides
+    listed = "; ".join(problems[:reasons]) + (f"; and {more:,} more" if more > 0 else "")
     return f"{subject} does not fit its schema: {listed}."
 
 
