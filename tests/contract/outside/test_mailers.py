@@ -27,10 +27,13 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
+from gazette.domain.identity import ADDRESS
 from gazette.domain.model import DAILY
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.settings import SendingSettings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from demo.ses import Answer, StandIn
 from tests.builders import a_mail
@@ -49,6 +52,7 @@ class SmtpInbox:
     taken: list[EmailMessage] = field(default_factory=list)
     answers: dict[str, str] = field(default_factory=dict)
     drops_after_data: bool = False
+    recipients: list[str] = field(default_factory=list)
 
     async def handle_RCPT(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -61,6 +65,7 @@ class SmtpInbox:
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
         message = message_from_bytes(cast("bytes", envelope.content), policy=SMTP_POLICY)
         self.taken.append(message)
+        self.recipients += envelope.rcpt_tos
         if self.drops_after_data:
             cast("asyncio.Transport", server.transport).abort()
             await asyncio.sleep(0)
@@ -243,13 +248,37 @@ def test_an_answer_that_smtp_does_not_know_is_uncertain(
     assert isinstance(outcome, Uncertain)
 
 
-def test_an_address_that_smtp_cannot_carry_is_refused_before_anything_is_sent(
-    smtp: tuple[SmtpInbox, SmtpServer],
+@pytest.mark.parametrize(
+    "address",
+    ["änn@example.com", "=?utf-8?q?victim?=@example.com", "=?x?b?dmljdGltAA==?=@example.com"],
+    ids=["not ASCII", "encoded word", "encoded word with a NUL"],
+)
+def test_attack_an_address_that_some_would_decode_is_refused_before_anything_is_sent(
+    smtp: tuple[SmtpInbox, SmtpServer], ses: StandIn, address: str
+) -> None:
+    """It was decoded on its way, and went to an address that suppressions do not know."""
+    inbox, server = smtp
+    for mailer in (smtp_mailer(server), ses_mailer()):
+        assert isinstance(mailer.send(a_mail(address), 1), RefusedForGood)
+    assert not inbox.taken
+    assert not ses.accepted
+
+
+atoms = st.text("=?'`{}|!#$%&*+/^_~-aZ9", min_size=1, max_size=12)
+local_parts = st.lists(atoms, min_size=1, max_size=3).map(".".join)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(local_parts.map("{}@mail.example".format).filter(ADDRESS.fullmatch))
+def test_every_address_reaches_the_server_as_it_is_stored(
+    smtp: tuple[SmtpInbox, SmtpServer], address: str
 ) -> None:
     inbox, server = smtp
-    outcome = smtp_mailer(server).send(a_mail("änn@example.com"), 1)
-    assert isinstance(outcome, RefusedForGood)
-    assert not inbox.taken
+    assert isinstance(smtp_mailer(server).send(a_mail(address), 1), Accepted)
+    assert inbox.recipients[-1] == address
+    assert inbox.taken[-1]["To"].addresses[0].addr_spec == address
 
 
 def test_a_connection_that_drops_after_the_message_is_uncertain(

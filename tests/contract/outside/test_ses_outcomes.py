@@ -277,9 +277,10 @@ def test_without_credentials_nothing_is_asked_and_it_is_nobodys_attempt(
 
 
 def test_what_botocore_itself_finds_wrong_is_never_sent(ses: StandIn) -> None:
-    nobody = replace(a_mail(), to=None)  # type: ignore[arg-type]
+    mail = a_mail()
+    untitled = replace(mail, edition=replace(mail.edition, subject=None))  # type: ignore[arg-type]
     mailer = SesMailer(
         ses_client(SEND_TIMEOUT), sender="digest@example.com", configuration_set="digest"
     )
-    assert isinstance(mailer.send(nobody, 1), RefusedForGood)
+    assert isinstance(mailer.send(untitled, 1), RefusedForGood)
     assert not ses.requests

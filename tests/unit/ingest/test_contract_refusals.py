@@ -91,6 +91,8 @@ BAD = [
     ("subscriber.changed", "email", "ann@example.com,eve@example.com"),
     ("subscriber.changed", "email", "ann@example.com\nBcc: eve@example.com"),
     ("subscriber.changed", "email", "ann@example.com\n"),
+    ("subscriber.changed", "email", "=?x?q?victim?=@example.com"),
+    ("subscriber.changed", "email", "ann.=?x?q?victim?=@example.com"),
     ("subscriber.changed", "email", "a" * 65 + "@example.com"),
     ("subscriber.changed", "email", None),
     ("subscriber.changed", "name", "Ann\r\nBcc: eve@example.com"),

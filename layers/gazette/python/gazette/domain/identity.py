@@ -12,6 +12,16 @@ SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
 CATEGORY_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 """The types of entities have such names too."""
 
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_LOCAL_PART = rf"(?=[^@]{{1,64}}@)(?![^@]*=\?){_ATOM}(?:\.{_ATOM})*"
+ADDRESS = re.compile(rf"{_LOCAL_PART}@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*")
+"""A mailbox whose local part is a dot-atom (RFC 5321, section 4.1.2) without `=?`.
+
+So begins an encoded word. There must be none in an address (RFC 2047, section 5), but there is
+software that decodes it, and sends to another one.
+"""
+
 LAST_SEQUENCE = 9_999_999_999
 """Greater than every sequence of a run."""
 

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from gazette.domain.identity import CATEGORY_NAME, USER_ID
+from gazette.domain.identity import ADDRESS, CATEGORY_NAME, USER_ID
 from gazette.domain.subscribers.frequency import Frequency
 
 
@@ -61,9 +61,6 @@ class Shape:
 _NEVER = r"\x7f-\x9f\u2028\u2029\ufffe\uffff"
 _LINE = rf"[^\x00-\x1f{_NEVER}]*"
 _LINES = rf"(?:\r\n|[^\x00-\x08\x0b-\x1f{_NEVER}])*"
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_ADDRESS = rf"(?=[^@]{{1,64}}@){_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*"
 _URL = r"https?://[A-Za-z0-9\[][!#-;=?-~]*"
 _ZONE = r"(?!Factory$)[A-Z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
 _LOCALE = r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"
@@ -178,7 +175,7 @@ Address = Annotated[
     str,
     StringConstraints(max_length=254),
     Shape(
-        _ADDRESS,
+        ADDRESS.pattern,
         "must be one email address in ASCII, such as reader@mail.example (domains in Punycode)",
         "email",
     ),

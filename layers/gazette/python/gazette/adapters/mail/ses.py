@@ -30,6 +30,7 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import Unavailable
+from gazette.domain.identity import ADDRESS
 from gazette.domain.model import Mail
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class SesMailer:
 
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
         """
+        if not ADDRESS.fullmatch(mail.to):
+            return RefusedForGood(attempt, "not an address")
         request: SendEmailRequestTypeDef = {
             "FromEmailAddress": self._sender,
             "Destination": {"ToAddresses": [mail.to]},

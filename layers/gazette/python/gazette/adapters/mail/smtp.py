@@ -17,6 +17,7 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
+from gazette.domain.identity import ADDRESS
 from gazette.domain.model import Mail
 
 _POLICY = SMTP.clone(max_line_length=998)
@@ -47,13 +48,16 @@ class SmtpMailer:
 
         If the exchange ends before the final dot, the message was certainly not sent. So the
         earlier stages have shorter time-outs than the last one, in which the server may scan the
-        message before it answers.
+        message before it answers. The envelope has the address as it is stored: it is the one
+        that suppressions know.
         """
+        if not ADDRESS.fullmatch(mail.to):
+            return RefusedForGood(attempt, "not an address")
         try:
             message = mime(mail, sender=self._sender)
             letter = _Letter(
                 sender=_ascii(message["From"].addresses[0].addr_spec),
-                recipient=_ascii(message["To"].addresses[0].addr_spec),
+                recipient=mail.to,
                 data=_dotted(message.as_bytes()),
             )
         except (ValueError, LookupError) as err:
