@@ -61,7 +61,8 @@ class Shape:
 _NEVER = r"\x7f-\x9f\u2028\u2029\ufffe\uffff"
 _LINE = rf"[^\x00-\x1f{_NEVER}]*"
 _LINES = rf"(?:\r\n|[^\x00-\x08\x0b-\x1f{_NEVER}])*"
-_URL = r"https?://[A-Za-z0-9\[][!#-;=?-~]*"
+_HOST = r"[A-Za-z0-9\[][!$-.0-;=A-\[\]-~]*"
+_URL = rf"https?://{_HOST}(?:[/?#][!#-;=?-\[\]-~]*)?"
 _ZONE = r"(?!Factory$)[A-Z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
 _LOCALE = r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"
 _DATE = r"(?:199[0-9]|2[01][0-9]{2})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -142,11 +143,16 @@ Url = Annotated[
     StringConstraints(max_length=1000),
     Shape(
         _URL,
-        "must be an absolute http or https URL, other characters percent-encoded (RFC 3986)",
+        "must be an absolute http or https URL without a user name, other characters "
+        "percent-encoded (RFC 3986)",
         "uri",
     ),
 ]
-"""An absolute http or https URL of up to 1,000 characters."""
+"""An absolute http or https URL of up to 1,000 characters.
+
+What is before an `@` looks like the host to a reader, and a backslash ends the host for browsers
+alone (https://url.spec.whatwg.org/#authority-state): neither is taken.
+"""
 
 Excerpt = Annotated[
     str,
