@@ -1,8 +1,8 @@
 """The output of the command: plain lines, and one line with what to do if it cannot go on."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unicodedata import category
 
 import typer
 from rich.console import Console
@@ -11,7 +11,13 @@ from rich.text import Text
 NOT_POSSIBLE = 2
 """The exit status where the command could not do what it was asked, as for a wrong option."""
 
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Categories of characters that steer a terminal or cannot be seen: controls, those that turn the
+direction of text or join it, halves of pairs, separators of lines.
+https://www.unicode.org/reports/tr44/#General_Category_Values"""
+
+_BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Of other categories, and drawn as nothing."""
 
 
 class NotPossible(Exception):
@@ -19,8 +25,10 @@ class NotPossible(Exception):
 
 
 def printable(text: str) -> str:
-    """`text` on one line, without what would steer a terminal."""
-    return _UNPRINTABLE.sub("?", text)
+    """`text` on one line; `?` for what would steer a terminal or cannot be seen."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join("?" if category(each) in _UNSEEN or each in _BLANK else each for each in text)
 
 
 def say(text: str, *, style: str = "") -> None:

@@ -169,6 +169,7 @@ def test_an_email_in_the_browser_runs_no_script_and_leaks_no_referrer(sent: Clou
 def test_a_page_of_ours_has_its_own_style_and_nothing_else(sent: Cloud) -> None:
     kept = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     kept |= {"X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex"}
+    kept |= {"Strict-Transport-Security": "max-age=63072000"}
     for path in (path_of("updates"), path_of("unsubscribe"), "/nowhere"):
         answer = sent.invoke("preferences", http("GET", path))
         assert policy_of(answer) == {

@@ -12,6 +12,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.steps.support.batches import BatchView
 from rich.console import Console
 
+from cli.shared.console import printable
 from cli.shared.formatting import BatchProgress, pace_text, row, stands, stopped_text
 from tests.builders import NOW
 
@@ -150,3 +151,19 @@ def test_people_see_a_bar_and_every_reason() -> None:
         "at most 20",
     ):
         assert said in shown.get()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2Jann\r\n", "?[2Jann??"),
+        ("ann\u202emoc.elpmaxe", "ann?moc.elpmaxe"),
+        ("a\u2066n\u2069n", "a?n?n"),
+        ("an\u200bn\ufeff", "an?n?"),
+        ("ann\u3164\u2800", "ann??"),
+        ("ann\u2028\ud800", "ann??"),
+        ("Zoë 李 👋", "Zoë 李 👋"),
+    ],
+)
+def test_attack_what_steers_a_terminal_or_cannot_be_seen_is_shown(text: str, shown: str) -> None:
+    assert printable(text) == shown

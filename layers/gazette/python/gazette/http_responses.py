@@ -5,6 +5,7 @@ from aws_lambda_powertools.event_handler import Response
 _HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=63072000",
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex",
 }
