@@ -313,6 +313,11 @@ class FakeSchedules:
         state = ScheduleState.WITHDRAWN
         return {key for key, schedule in self.rows.items() if schedule.state is state}
 
+    @property
+    def listed(self) -> set[tuple[str, str]]:
+        """The schedules in the due index."""
+        return {key for key, schedule in self.rows.items() if schedule.listed}
+
     def get(self, user_id: str, name: str) -> Schedule | None:
         if (user_id, name) in self.unreadable:
             raise unreadable_row("schedules", user_id, name)

@@ -604,6 +604,13 @@ class World:
             shard_queue=self.shard_queue,
         )
 
+    def arm(self) -> None:
+        """Arm what is idle, as an event does: one that was taken back since."""
+        for key, schedule in self.schedules.rows.items():
+            if schedule.is_idle:
+                due = schedule.due_after(self.clock())
+                self.schedules.rows[key] = schedule.armed(due)
+
     def send_digest(self, name: str = DAILY, user_id: str = "ann") -> None:
         """Let a schedule come due, fan its slot out, and deliver everything that is queued."""
         schedule = self.schedules.rows[user_id, name]

@@ -8,7 +8,7 @@ once more, a call of a port at a time, and must be changed with them.
 What is in a state: the row of one schedule and the occurrence under which the index shows it; its
 runs; up to two events, each here, under another schedule, or not stored; and who works on them,
 what each has read and which call it makes next: ingest, movers, fan-out, delivery, and whoever
-withdraws or arms the rows of a reader who becomes dormant and comes back.
+creates the row, withdraws it or arms it for a reader who is new, becomes dormant and comes back.
 
 What may happen, in any order: occurrences come while anybody is at work, as far as they are
 `hasty`; the index follows the row as late as it likes; a worker dies between any two calls, and its

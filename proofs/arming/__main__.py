@@ -30,6 +30,13 @@ def bounds() -> Iterator[tuple[str, Setup]]:
     yield "two events, idle, a death", idle._replace(deaths=1)
     yield "two events, idle, any two occurrences", idle._replace(hasty=2, occurrences=6)
     yield "two events, absent, a death", _TWO._replace(row=None, deaths=1)
+    born = _ONE._replace(row=None, births=1)
+    yield "one event, born twice at once, a death", born._replace(births=2, deaths=1)
+    yield (
+        "one event, born, and moved here, a death",
+        born._replace(events=(_AWAY,), moves=(_HERE,), deaths=1),
+    )
+    yield "two events, born", _TWO._replace(row=None, births=1)
     yield "one event, another moved here", _ONE._replace(events=(_NEW, _AWAY), moves=(_NEW, _HERE))
     dormant = _ONE._replace(fanouts=1, sunsets=1, wakes=1)
     for row in (ScheduleState.ARMED, ScheduleState.IDLE, ScheduleState.WITHDRAWN, None):
@@ -39,6 +46,7 @@ def bounds() -> Iterator[tuple[str, Setup]]:
         "one event, dormant and back, idle, a death",
         dormant._replace(row=ScheduleState.IDLE, deaths=1),
     )
+    yield "one event, born, dormant and back", dormant._replace(row=None, births=1)
 
 
 def main() -> int:

@@ -27,6 +27,7 @@ class Rule(StrEnum):
     CHAIN_FIRST = "A4: the look reads the chain before the events"
     READ_AGAIN = "A5: fan-out that was overtaken reads the row again"
     LOOK_BACK = "A5: ticks look far back"
+    BORN_IF_ABSENT = "A8: a row is born idle only where there is none"
     WAKE_UNSEEN = "A8: a reader who is back has their rows armed without a look"
     STATUS_FIRST = "A8: the status is written before the rows are armed"
     WAKE_WRITES = "A8: a row that is armed already is written as well"
@@ -51,9 +52,9 @@ class Setup(NamedTuple):
     `occurrences`: all; those after the hasty ones come only when everybody has done their work.
     `deaths`: workers that die. `repeats`: messages that come again although they were done with, or
     twice at once. `late`: writes that take longer than the settle lag. `refusals`: runs that
-    the provider refuses for good. `sunsets`, `wakes`: the reader becomes dormant, or comes back.
-    `idle_is_final`: no run may be started for an occurrence at which nothing waited. `without`: the
-    rules that are taken out.
+    the provider refuses for good. `births`: profiles that create the row. `sunsets`, `wakes`: the
+    reader becomes dormant, or comes back. `idle_is_final`: no run may be started for an occurrence
+    at which nothing waited. `without`: the rules that are taken out.
     """
 
     row: ScheduleState | None = ScheduleState.ARMED
@@ -68,6 +69,7 @@ class Setup(NamedTuple):
     repeats: int = 0
     late: int = 0
     refusals: int = 0
+    births: int = 0
     sunsets: int = 0
     wakes: int = 0
     idle_is_final: bool = True
@@ -85,6 +87,7 @@ class Kind(StrEnum):
     MOVER = "mover"
     FANOUT = "fan-out"
     DELIVERY = "delivery"
+    PROFILE = "profile"
     SUNSET = "sunset"
     WAKER = "waker"
 
@@ -178,6 +181,7 @@ class State(NamedTuple):
     repeats: int
     late: int
     refusals: int
+    births: int
     is_dormant: bool
     sunsets: int
     wakes: int
@@ -211,6 +215,7 @@ def beginning(setup: Setup) -> State:
         repeats=setup.repeats,
         late=setup.late,
         refusals=setup.refusals,
+        births=setup.births,
         is_dormant=setup.row is ScheduleState.WITHDRAWN,
         sunsets=setup.sunsets,
         wakes=setup.wakes,

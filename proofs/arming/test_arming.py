@@ -117,6 +117,13 @@ def test_nothing_breaks_without_what_only_saves_work(rule: Rule) -> None:
     assert search(ONE._replace(without=frozenset({rule}))).violation is None
 
 
+def test_a8_a_row_that_is_born_over_one_that_an_event_has_armed_leaves_the_event_behind() -> None:
+    traits = ("profile worker reads the row: absent", "arms the row", "writes the row: idle")
+    setup = ONE._replace(row=None, births=1)
+    assert search(setup).violation is None
+    assert_breaks(setup, {Rule.BORN_IF_ABSENT}, UNSEEN, *traits)
+
+
 def test_a8_a_waker_that_looks_misses_what_is_stored_after_its_look() -> None:
     traits = ("it looks, and nothing waits", "is stored", "reads the row: withdrawn")
     setup = DORMANT._replace(row=ScheduleState.WITHDRAWN)
@@ -125,7 +132,8 @@ def test_a8_a_waker_that_looks_misses_what_is_stored_after_its_look() -> None:
 
 def test_a8_a_row_that_is_armed_before_the_status_is_written_is_withdrawn_again() -> None:
     traits = ("waker writes the row: armed", "withdraws the row", "written to be back")
-    assert_breaks(DORMANT, {Rule.STATUS_FIRST}, UNSEEN, *traits)
+    setup = DORMANT._replace(row=ScheduleState.WITHDRAWN)
+    assert_breaks(setup, {Rule.STATUS_FIRST}, UNSEEN, *traits)
 
 
 def test_a8_a_row_that_is_not_written_because_it_is_armed_is_withdrawn_as_read() -> None:

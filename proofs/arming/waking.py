@@ -1,4 +1,8 @@
-"""A reader becomes dormant and comes back: rows are withdrawn as read, and armed unseen (A8)."""
+"""A reader becomes dormant and comes back: rows are withdrawn as read, and armed unseen (A8).
+
+A row that is not there yet is born idle, by the profile or the waker: whoever stores an event under
+it arms it. So an idle row stays as it is, whoever leaves or comes back.
+"""
 
 from collections.abc import Iterator
 
@@ -7,6 +11,7 @@ from gazette.domain.model import ScheduleState
 from proofs.arming.numbered import (
     ABSENT,
     armed,
+    created,
     has_open,
     idle,
     listed_at,
@@ -32,9 +37,12 @@ from proofs.arming.writing import with_row
 
 
 def signs_of_life(state: State, setup: Setup) -> Iterator[Step]:
-    """The reader shows no sign of life for too long, or shows one."""
+    """A service puts a profile, or the reader becomes dormant or comes back."""
     if state.now > setup.hasty:
         return
+    if state.births:
+        put = begun(state._replace(births=state.births - 1), Worker(Kind.PROFILE, At.READ))
+        yield ("a profile is put",), put
     if state.sunsets and not state.is_dormant:
         dormant = state._replace(is_dormant=True, sunsets=state.sunsets - 1)
         yield ("the reader is written to be dormant",), begun(dormant, Worker(Kind.SUNSET, At.ROWS))
@@ -47,14 +55,19 @@ def signs_of_life(state: State, setup: Setup) -> Iterator[Step]:
 
 
 def waking(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of a worker that withdraws rows, or arms them for a reader who is back."""
+    """Every next step of a worker that creates rows, withdraws them, or arms them on a return."""
     worker = state.workers[w]
-    if worker.kind in {Kind.SUNSET, Kind.WAKER} and state.deaths:
+    if worker.kind in {Kind.PROFILE, Kind.SUNSET, Kind.WAKER} and state.deaths:
         fewer = state._replace(deaths=state.deaths - 1)
         at = At.ROWS if worker.kind is Kind.SUNSET else At.READ
         label = (f"the {worker.kind} worker dies, and its message comes again",)
         yield label, with_worker(fewer, w, Worker(worker.kind, at))
     match worker.kind, worker.at:
+        case Kind.PROFILE, At.READ:
+            yield _read_for_birth(state, w)
+        case Kind.PROFILE, At.ARM:
+            born = with_row(gone(state, w), worker.after, setup)
+            yield ("the profile worker writes the row: idle",), born
         case Kind.WAKER, At.READ:
             yield _read(state, w, setup)
         case Kind.WAKER, At.ARM:
@@ -102,17 +115,30 @@ def _read(state: State, w: int, setup: Setup) -> Step:
     found = state_of(row)
     label = (f"the waker reads the row: {_named(state)}",)
     after = ABSENT
-    if found in {ScheduleState.IDLE, ScheduleState.WITHDRAWN}:
+    if found is None:
+        after = _born(state)
+    elif found is ScheduleState.WITHDRAWN:
         after = armed(row, now=state.now)
         if not setup.holds(Rule.WAKE_UNSEEN) and not _waits(state):
             label = (f"the waker reads the row: {_named(state)}; it looks, and nothing waits",)
             after = idle(row, keeps_sequence=True)
-    elif found is not None and setup.holds(Rule.WAKE_WRITES):
+    elif found is not ScheduleState.IDLE and setup.holds(Rule.WAKE_WRITES):
         after = armed(row, now=state.now)
     if after == ABSENT:
         at = At.PROFILE if setup.holds(Rule.STATUS_FIRST) else At.STATUS
         return label, with_worker(state, w, Worker(Kind.WAKER, at))
     return label, with_worker(state, w, Worker(Kind.WAKER, At.ARM, row=row, after=after))
+
+
+def _read_for_birth(state: State, w: int) -> Step:
+    label = (f"the profile worker reads the row: {_named(state)}",)
+    if state.row != ABSENT:
+        return label, gone(state, w)
+    return label, with_worker(state, w, Worker(Kind.PROFILE, At.ARM, after=_born(state)))
+
+
+def _born(state: State) -> int:
+    return created(ScheduleState.IDLE, now=state.now, sequence=len(state.runs) + 1)
 
 
 def _waits(state: State) -> bool:

@@ -38,6 +38,8 @@ def again(worker: Worker, setup: Setup) -> Worker | None:
 def _overtaken(worker: Worker, setup: Setup) -> Worker | None:
     if worker.kind is Kind.DELIVERY or not worker.is_current:
         return worker
+    if worker.kind is Kind.PROFILE and not setup.holds(Rule.BORN_IF_ABSENT):
+        return worker
     if worker.at in _WRITES:
         return again(worker, setup)
     if worker.at is At.MOVE:

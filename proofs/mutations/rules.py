@@ -239,4 +239,11 @@ RULES: Final = (
         "        number * partitions, partitions",
         "tests/unit/sweep/test_audit.py::test_each_idle_schedule_is_audited_once_in_thirty_days",
     ),
+    Mutation(
+        "a new reader is not visited before an event comes",
+        "steps/subscribers/schedules.py",
+        "        state=ScheduleState.IDLE,\n",
+        "",
+        "tests/unit/routing/test_arming.py::test_nobody_visits_a_new_reader_for_whom_nothing_waits",
+    ),
 )

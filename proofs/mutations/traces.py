@@ -206,10 +206,9 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a new schedule is due after the open slot",
-        "steps/subscribers/schedules.py",
-        "        next_due_at=next_occurrence(wanted, "
-        "after=last_instant_of_slot(context.clock())),\n",
-        "        next_due_at=next_occurrence(wanted, after=context.clock()),\n",
+        "domain/model.py",
+        "self.wanted, after=last_instant_of_slot(now), last=",
+        "self.wanted, after=now, last=",
         "tests/unit/subscribers/test_schedules.py::test_trace_k_the_open_slot_is_never_chosen",
         "k",
     ),
@@ -1022,7 +1021,7 @@ PREVENTED: Final = (
     Mutation(
         "a schedule of who comes back has another revision, also where nothing else changes",
         "steps/subscribers/schedules.py",
-        "            if resumes:\n"
+        "            if resumes and not current.is_idle:\n"
         "                changed = replace(changed, revision=current.revision + 1)\n",
         "",
         "tests/unit/subscribers/test_sunset.py"

@@ -549,7 +549,12 @@ def _moves() -> Iterator[Scenario]:
 def _idle() -> Iterator[Scenario]:
     """Nothing waits, the schedule goes idle or is idle already, and then something happens."""
     nothing = Scenario(
-        name="idle/an event meanwhile", events=(), meanwhile=during(put("e1")), hows=(), days=3
+        name="idle/an event meanwhile",
+        acts=(at(retract("e0"), hours=-1),),
+        events=("e0",),
+        meanwhile=during(put("e1")),
+        hows=(),
+        days=3,
     )
     yield nothing
     shortly_before = at(put("e2"), hours=23, minutes=59, seconds=45)

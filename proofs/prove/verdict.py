@@ -226,7 +226,7 @@ def _is_stopped(life: Life, user_id: str, address: str) -> bool:
         life.onlooker.suppressions.holds(address)
         and isinstance(subscriber, Subscriber)
         and subscriber.has_left
-        and all(each.is_withdrawn for each in life.onlooker.schedules.of_user(user_id))
+        and not any(each.listed for each in life.onlooker.schedules.of_user(user_id))
     )
 
 

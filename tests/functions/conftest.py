@@ -144,6 +144,16 @@ class Cloud:
         for detail in details:
             self.work("ingest", envelope(detail_type, detail))
 
+    def arm(self, *user_ids: str, schedule: str = DAILY) -> None:
+        """Arm schedules, as an event does: one that was taken back since."""
+        schedules = DynamoSchedules("schedules", shards=1)
+        with self.meter.acting("somebody else"):
+            for user_id in user_ids:
+                idle = schedules.get(user_id, schedule)
+                assert idle
+                due = idle.due_after(datetime.now(UTC))
+                assert schedules.put(idle.armed(due), replacing=idle)
+
     def begin(self, story: Callable[["Cloud"], None]) -> None:
         """Tell a story with which many tests begin: once in a process.
 

@@ -69,6 +69,7 @@ def work_one(cloud: Cloud, message: dict[str, Any]) -> None:
 
 def ann_follows(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile())
+    cloud.arm("ann")
     cloud.say("follow.created", follow())
 
 

@@ -128,6 +128,7 @@ def choices_that_change(cloud: Cloud) -> None:
 def a_reader_whose_leaving_broke_off(cloud: Cloud) -> None:
     """The status is written, and the schedule is still in the due index."""
     cloud.say("subscriber.changed", profile("ida"))
+    cloud.arm("ida")
     with cloud.meter.acting("somebody else"):
         leave("ida")
     cloud.say("subscriber.changed", profile("ida", changed_at=ago(days=1)))
@@ -136,6 +137,7 @@ def a_reader_whose_leaving_broke_off(cloud: Cloud) -> None:
 def a_dormant_reader(cloud: Cloud) -> None:
     """Nothing was seen of hal for long, and fan-out has to ask."""
     cloud.say("subscriber.changed", profile("hal"))
+    cloud.arm("hal")
     subscribers, schedules = (
         DynamoSubscribers("subscribers"),
         DynamoSchedules("schedules", shards=1),
@@ -345,6 +347,7 @@ def an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does
             runs.swap(before, replace(unknown, key=key))
     cloud.work("feedback", delivery_event("Sent", "jo-daily-7"))
     cloud.say("subscriber.changed", profile("jo"))
+    cloud.arm("jo")
     cloud.work("feedback", bounce("jo-daily-7", kind="Transient"), bounce("jo-daily-7"))
     cloud.work("feedback", complaint("jo-daily-7"))
     cloud.invoke("sweep", {"time": now().isoformat()})

@@ -49,6 +49,7 @@ def stage(cloud: Cloud) -> Cloud:
 def wait(cloud: Cloud) -> None:
     for reader in READERS:
         cloud.say("subscriber.changed", profile(reader, digest={"hour": 8, "minute": 0}))
+    cloud.arm(*READERS)
     for number, reader in enumerate(READERS[:2]):
         cloud.say("event.created", event(number, user_id=reader))
 

@@ -181,6 +181,7 @@ def test_no_other_stage_than_the_named_one_is_touched(
 def test_a_batch_shows_that_digests_are_stopped(stage: Cloud) -> None:
     deploy("fanout", FanoutSettings.from_env().to_env())
     stage.say("subscriber.changed", profile())
+    stage.arm("ann")
     refused()
     shown = CliRunner().invoke(app, ["batch", "show", slot(), "--once"])
     assert f"stopped automatically since {SINCE} ({WHY})" in shown.stdout

@@ -133,6 +133,7 @@ def test_a_date_at_which_nothing_waited_is_told_from_when_to_when(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage.say("subscriber.changed", profile())
+    stage.arm("ann")
     assert fan_out(stage) == []
     (ended,) = stage.rows("runs")
     due = datetime.fromisoformat(ended["due_at"])

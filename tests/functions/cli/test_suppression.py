@@ -106,8 +106,10 @@ def test_every_cause_is_explained_before_it_is_removed(each: Cause) -> None:
 
 def test_after_removing_a_newer_profile_brings_the_reader_back(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile())
+    stage.arm("ann")
     stage.work("feedback", bounce())
     assert ann().status is SubscriberStatus.SUPPRESSED
+    assert "due" not in stage.rows("schedules")[0]
     assert run("remove", "ann@example.com", "--yes").exit_code == 0
     assert ann().status is SubscriberStatus.SUPPRESSED
     stage.say("subscriber.changed", profile(changed_at=ago(days=1)))

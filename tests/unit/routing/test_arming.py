@@ -23,9 +23,10 @@ Act = Callable[[World], object]
 
 
 def ripe() -> World:
-    """Ann's daily schedule is due now, and nothing waits under it."""
+    """Ann's daily schedule is due now, and nothing waits under it any more."""
     world = World()
     world.choose()
+    world.arm()
     world.clock.now = DUE
     return world
 
@@ -34,6 +35,7 @@ def ripe_and_elsewhere() -> World:
     """The same, but an event waits under Ann's weekly schedule, which is due later."""
     world = World()
     world.choose()
+    world.arm()
     world.choose(comment=Frequency.WEEKLY, at=world.clock() + timedelta(seconds=1))
     create(world)
     assert world.waiting() == {"e1": Frequency.WEEKLY}
@@ -196,6 +198,27 @@ def test_trace_ah_a_sequence_that_was_used_where_nothing_waited_is_not_used_agai
     assert daily(world).sequence == 2
 
 
+def test_nobody_visits_a_new_reader_for_whom_nothing_waits() -> None:
+    world = World()
+    world.choose()
+    world.clock.now = DUE
+    with world.calls() as calls:
+        fan_out(world)
+    assert not world.runs.rows
+    assert not {call for call in calls if call.startswith(("schedules.put", "events."))}
+
+
+def test_an_event_that_comes_while_its_reader_registers_is_not_left_behind() -> None:
+    """Its schedule is born idle, before or after an event has armed it, or made it."""
+
+    def register(world: World) -> None:
+        world.choose()
+
+    for act, other in ((register, create), (create, register)):
+        for world, where in interleavings(World, act, other):
+            assert_sent_once(world, where)
+
+
 def test_what_fan_out_has_taken_out_is_armed_for_the_next_occurrence() -> None:
     world = idle()
     world.clock.pass_time(days=9)
@@ -215,7 +238,7 @@ def test_trace_ai_what_was_withdrawn_of_an_active_reader_is_armed_by_the_next_ev
 def test_trace_ai_what_is_armed_for_a_reader_who_leaves_meanwhile_is_withdrawn() -> None:
     for act, other in ((create, World.unsubscribe), (World.unsubscribe, create)):
         for world, where in interleavings(idle, act, other):
-            assert daily(world).is_withdrawn, where
+            assert not daily(world).listed, where
 
 
 def test_a_schedule_that_was_armed_is_as_new_as_the_profile_that_it_was_armed_for() -> None:

@@ -284,6 +284,7 @@ def test_trace_x_fan_out_whose_clock_is_ahead_looks_again_where_it_found_nothing
     """By the clock of whoever writes the digest is not due yet; by that of fan-out it is."""
     world = World()
     world.choose(comment=Frequency.DAILY)
+    world.arm()
     due = world.schedules.rows["ann", DAILY].next_due_at
     put_schedule = world.schedules.put
 

@@ -97,6 +97,7 @@ def test_no_digest_is_scheduled_in_a_pause_and_what_waited_is_one_email(world: W
 
 def test_every_digest_comes_back_on_its_first_day_after_the_pause(world: World) -> None:
     change(world, like=WEEKLY, comment=Frequency.CUSTOM)
+    world.arm()
     change(world, END, at=NOW + A_MINUTE, like=WEEKLY, comment=Frequency.CUSTOM)
     due = {name: schedule.next_due_at for (_, name), schedule in world.schedules.rows.items()}
     assert due == {"daily": BACK, "weekly": BACK + 5 * DAY, "custom": BACK}
@@ -108,6 +109,7 @@ def test_what_was_next_does_not_go_out_in_the_pause_though_its_date_has_no_other
 ) -> None:
     """Unlike with a change of the hour alone."""
     change(world, hour=20)
+    world.arm()
     change(world, END, at=NOW + A_MINUTE, hour=7)
     assert daily(world).next_due_at == BACK - timedelta(hours=1)
     spent = world.runs.rows[next(iter(world.runs.rows))]

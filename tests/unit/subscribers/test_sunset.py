@@ -30,6 +30,7 @@ def registered() -> World:
     world.clock.now = REGISTERED
     world.choose(like=Frequency.WEEKLY)
     world.clock.now = NOW
+    world.arm()
     world.create(an_event())
     schedule = daily(world)
     due = replace(schedule, next_due_at=slot_of(NOW), active_until=schedule.active_until)
@@ -205,7 +206,7 @@ def test_who_has_left_is_found_without_a_sunset_too() -> None:
     world.sunset = None
     world.subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
     fan_out(world)
-    assert set(world.schedules.rows) == world.schedules.withdrawn
+    assert not world.schedules.listed
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ def test_who_has_left_and_is_still_in_the_index_is_taken_out(
     world.subscribers.set_status("ann", status)
     fan_out(world)
     assert first_run(world).reason is reason
-    assert set(world.schedules.rows) == world.schedules.withdrawn
+    assert not world.schedules.listed
 
 
 def test_falling_asleep_broken_off_anywhere_is_whole_after_its_repetition() -> None:
@@ -231,7 +232,7 @@ def test_falling_asleep_broken_off_anywhere_is_whole_after_its_repetition() -> N
         world.fan_out(slot_of(NOW))
         world.fan_out(slot_of(world.schedules.rows["ann", "weekly"].next_due_at))
         assert ann(world).status is SubscriberStatus.DORMANT, where
-        assert set(world.schedules.rows) == world.schedules.withdrawn, where
+        assert not world.schedules.listed, where
         assert first_run(world).reason is Reason.DORMANT, where
 
 
@@ -258,7 +259,7 @@ def test_a_profile_that_a_service_puts_resumes_nobody() -> None:
     world = dormant()
     world.choose(comment=Frequency.WEEKLY)
     assert ann(world).status is SubscriberStatus.DORMANT
-    assert set(world.schedules.rows) == world.schedules.withdrawn
+    assert not world.schedules.listed
 
 
 # Waking up.
@@ -299,7 +300,7 @@ def test_a_sign_of_life_of_somebody_who_left_brings_nothing_back(status: Subscri
     world.subscribers.set_status("ann", status)
     show_life(world)
     assert ann(world).status is status
-    assert set(world.schedules.rows) == world.schedules.withdrawn
+    assert not world.schedules.listed
 
 
 @pytest.mark.parametrize("sunset", [None, SUNSET])
@@ -367,7 +368,7 @@ def test_who_leaves_while_resuming_is_never_due() -> None:
     for act, other in ((show_life, World.unsubscribe), (World.unsubscribe, show_life)):
         for world, where in interleavings(dormant, act, other):
             assert ann(world).status is SubscriberStatus.UNSUBSCRIBED, where
-            assert set(world.schedules.rows) == world.schedules.withdrawn, where
+            assert not world.schedules.listed, where
     for world, where in interleavings(dormant, show_life, change):
         assert ann(world).status is SubscriberStatus.ACTIVE, where
         assert not world.schedules.withdrawn, where
@@ -454,10 +455,11 @@ def test_trace_ai_who_comes_back_is_armed_although_nobody_looks_whether_anything
     """An event may have come, and its worker read that she is dormant, before she was back."""
     world = quiet(registered())
     fan_out_weekly(world)
-    assert set(world.schedules.rows) == world.schedules.withdrawn
+    assert not world.schedules.listed
     with world.calls() as calls:
         show_life(world)
-    assert {each.state for each in world.schedules.rows.values()} == {ScheduleState.ARMED}
+    assert world.schedules.rows["ann", "weekly"].state is ScheduleState.ARMED
+    assert daily(world).is_idle, "an event finds it, whatever its worker read of her"
     assert not {call for call in calls if call.startswith("events.")}
 
 

@@ -18,10 +18,11 @@ READERS = ("ann", "bo", "cy")
 
 
 def waiting() -> World:
-    """Three readers, for two of whom something waits; all are due in the same slot."""
+    """Three readers are due in the same slot; for the third nothing waits any more."""
     world = World()
     for reader in READERS:
         world.choose(reader)
+    world.arm()
     for reader in READERS[:2]:
         world.create(an_event(user_id=reader))
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at + timedelta(minutes=1)

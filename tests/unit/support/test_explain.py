@@ -28,9 +28,13 @@ AT_ONCE = immediate_schedule("post#post1")
 
 @pytest.fixture
 def world() -> World:
-    """Ann is registered: every day at eight in Berlin, first on 23 November."""
+    """Ann is registered: every day at eight in Berlin. On 23 November first, as an event came.
+
+    It was taken back since.
+    """
     world = World()
     world.choose()
+    world.arm()
     return world
 
 
@@ -117,6 +121,31 @@ def test_a_date_at_which_nothing_waited_tells_from_when_to_when(world: World) ->
         assert outlook(world, date(2026, 11, 27)).quiet is None
         world.send_digest()
     assert reasons(explained(world, date(2026, 11, 27))) == [(Status.SENT, Reason.ACCEPTED)]
+
+
+def test_for_a_new_reader_nothing_waits_from_the_profile_on() -> None:
+    """No run tells of it: nobody has visited them yet."""
+    world = World()
+    world.choose()
+    world.clock.pass_time(days=3, hours=3)
+    came = world.clock()
+    quiet = [date(2026, 11, day) for day in (23, 24, 25)]
+    assert [outlook(world, on).quiet for on in quiet] == [(NOW, came)] * 3
+    for on in (date(2026, 11, 21), date(2026, 11, 26)):
+        assert outlook(world, on).quiet is None, on
+    world.create(an_event())
+    for _ in range(2):
+        assert [outlook(world, on).quiet for on in quiet] == [(NOW, came)] * 3
+        assert outlook(world, date(2026, 11, 26)).quiet is None
+        world.send_digest()
+    world.runs.rows.clear()
+    assert outlook(world, quiet[0]).quiet is None, "what was before is not stored any more"
+
+
+def test_a_digest_that_no_tick_came_for_is_no_quiet_one(world: World) -> None:
+    world.clock.pass_time(days=3)
+    assert outlook(world, date(2026, 11, 23)).quiet is None
+    assert outlook(world, date(2026, 11, 24)).quiet is None
 
 
 def test_a_date_lies_in_the_quiet_time_that_was_around_it(world: World) -> None:
@@ -415,6 +444,7 @@ def test_a_date_with_a_clock_change_has_its_one_digest(zone: str, wanted: str, u
     world, due, local = World(), datetime.fromisoformat(utc), datetime.fromisoformat(wanted)
     world.clock.now = due - timedelta(hours=20)
     register(world, zone, DigestTimes(local.hour, local.minute))
+    world.arm()
     on = local.date()
     predicted = outlook(world, on).on_date
     for _ in range(3):

@@ -42,9 +42,13 @@ COVERS = "It covers what was stored"
 
 @pytest.fixture
 def world() -> World:
-    """Ann is registered: every day at eight in Berlin, first on Monday, 23 November."""
+    """Ann is registered: every day at eight in Berlin. On Monday first, as an event came.
+
+    It was taken back since. Monday is 23 November.
+    """
     world = World()
     world.choose()
+    world.arm()
     return world
 
 
@@ -166,6 +170,21 @@ def test_nothing_waited_on_a_date_without_a_run(world: World) -> None:
     assert answer(world, THURSDAY).startswith("The daily digest of 08:00 was sent")
 
 
+def test_for_a_new_reader_nothing_waited_since_the_profile() -> None:
+    world = World()
+    world.choose()
+    assert answer(world) == (
+        "Nothing has been due yet. Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 "
+        "07:00 UTC), if an event comes before: nothing waits."
+    )
+    world.clock.now = datetime(2026, 11, 24, 7, 10, tzinfo=UTC)
+    assert answer(world, MONDAY) == (
+        "Nothing was sent on 2026-11-23: no run was due. Nothing was waiting for the daily digest "
+        "between Sun 2026-11-22 08:03 (2026-11-22 07:03 UTC) and Tue 2026-11-24 08:10 (2026-11-24 "
+        "07:10 UTC)."
+    )
+
+
 def test_a_date_to_come_of_an_idle_schedule_says_that_it_may_come(world: World) -> None:
     world.send_digest()
     assert answer(world, WEDNESDAY) == (
@@ -233,6 +252,7 @@ def test_nothing_waited_because_it_is_muted() -> None:
     world = World(defaults=(("like", Frequency.NEVER),))
     world.choose(comment=Frequency.NEVER, mention=Frequency.DAILY)
     world.follow(entity="post#p9", often=Frequency.NEVER)
+    world.arm()
     world.send_digest()
     muted = "Muted: comment, like and post#p9."
     assert muted in answer(world)
@@ -455,6 +475,7 @@ def test_every_table_tells_what_it_rests_on() -> None:
     world.choose(like=Frequency.WEEKLY)
     world.follow(entity="post#p9", often=Frequency.NEVER)
     world.subscribers.mark_active("ann", date(2026, 11, 20))
+    world.arm()
     world.send_digest()
     world.create(an_event("e1"), an_event("e2"))
 

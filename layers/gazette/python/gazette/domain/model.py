@@ -124,9 +124,9 @@ class Schedule:
     """One recurring digest of one subscriber.
 
     `sequence`: of the next run. `next_due_at`: when that is due; of an idle schedule, the
-    occurrence at which nothing waited. `revision` grows with each write, so that nobody overwrites
-    what they have not read. `last_due_at`: the occurrence that was started last. `active_until`:
-    the reader is active at least until then.
+    occurrence at which nothing waited, or the first after it was created. `revision` grows with
+    each write, so that nobody overwrites what they have not read. `last_due_at`: the occurrence
+    that was started last. `active_until`: the reader is active at least until then.
     """
 
     user_id: str

@@ -64,20 +64,13 @@ def next_digest(
     An idle schedule counts as if an event came now. A digest that no category or follow uses any
     more may still be scheduled; it is not counted.
     """
-    if subscriber.status is SubscriberStatus.DORMANT:
+    if subscriber.status is not SubscriberStatus.ACTIVE:
         return None
     wanted = _wanted((), subscriber, follows, defaults)
     pause = subscriber.pause
     if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
         wanted.add(Frequency.DAILY)
-    return min(
-        (
-            each.due_after(now)
-            for each in schedules
-            if each.name in wanted and not each.is_withdrawn
-        ),
-        default=None,
-    )
+    return min((each.due_after(now) for each in schedules if each.name in wanted), default=None)
 
 
 def _wanted(

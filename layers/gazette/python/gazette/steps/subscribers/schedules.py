@@ -54,11 +54,9 @@ def _arm(
     If the profile has changed, whoever changed it may not have seen the schedule: it is set again.
     """
     for _ in ATTEMPTS:
-        if current is None:
-            armed = _new(reader, digest, context=context, is_new=False)
-        else:
-            armed = current.armed(current.due_after(context.clock()))
-            armed = replace(armed, changed_at=max(armed.changed_at, reader.changed_at))
+        found = current or _new(reader, digest, context=context, is_new=False)
+        armed = found.armed(found.due_after(context.clock()))
+        armed = replace(armed, changed_at=max(armed.changed_at, reader.changed_at))
         if context.schedules.put(armed, replacing=current):
             latest = withdraw_if_left(reader.user_id, context=context)
             if not is_active(latest) or latest.is_unchanged_since(reader):
@@ -102,8 +100,9 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
 
     The schedules are read before the profile, and withdrawn only as they were read: a reader who
     comes back meanwhile writes the profile first and the schedules then. The schedule that is due
-    goes last: fan-out finds it again after a crash, and with it the others. Under a status that
-    this version does not know nothing is withdrawn: a version that knows it may schedule digests.
+    goes last: fan-out finds it again after a crash, and with it the others. An idle schedule stays
+    idle. Under a status that this version does not know nothing is withdrawn: a version that knows
+    it may schedule digests.
     """
     while True:
         present = schedules.of_user(user_id)
@@ -111,7 +110,7 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
         if not isinstance(reader, Subscriber) or is_active(reader) or not is_known(reader.status):
             return reader
         latest_first = sorted(present, key=lambda each: each.next_due_at, reverse=True)
-        if all(schedules.withdraw(each) for each in latest_first if not each.is_withdrawn):
+        if all(schedules.withdraw(each) for each in latest_first if each.listed):
             return reader
 
 
@@ -166,8 +165,8 @@ def set_schedule(
     return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write even
     if nothing changes, so that no worker withdraws the schedule as it read it before. A changed
     occurrence gets a new sequence: fan-out may have started the run of the old one without having
-    advanced the schedule. An idle schedule stays idle, unless it `resumes`. Raises NotYet if the
-    schedule keeps changing.
+    advanced the schedule. An idle schedule stays idle. Raises NotYet if the schedule keeps
+    changing.
     """
     wanted = subscriber.recurrence(digest)
 
@@ -177,8 +176,8 @@ def set_schedule(
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            changed = _moved(current, wanted, subscriber.changed_at, context, resumes=resumes)
-            if resumes:
+            changed = _moved(current, wanted, subscriber.changed_at, context)
+            if resumes and not current.is_idle:
                 changed = replace(changed, revision=current.revision + 1)
             if changed == current:
                 return
@@ -191,7 +190,7 @@ def set_schedule(
 def _new(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext, is_new: bool
 ) -> Schedule:
-    """A new schedule, first due after the open slot, which fan-out may have read already."""
+    """A new schedule, idle: whoever stores the first event under it arms it (rule 23)."""
     wanted = subscriber.recurrence(digest)
     chain = [] if is_new else context.runs.chain(latest_run(subscriber.user_id, digest.value))
     return Schedule(
@@ -203,16 +202,12 @@ def _new(
         revision=1,
         changed_at=subscriber.changed_at,
         active_until=subscriber.dormant_at(context.sunset) if context.sunset else None,
+        state=ScheduleState.IDLE,
     )
 
 
 def _moved(
-    current: Schedule,
-    wanted: Recurrence,
-    changed_at: datetime,
-    context: ScheduleContext,
-    *,
-    resumes: bool,
+    current: Schedule, wanted: Recurrence, changed_at: datetime, context: ScheduleContext
 ) -> Schedule:
     """`current` as it is wanted now; equal to `current` if nothing changes.
 
@@ -222,8 +217,6 @@ def _moved(
     """
     if current.is_idle:
         idle = replace(current, wanted=wanted, changed_at=changed_at, revision=current.revision + 1)
-        if resumes:
-            return idle.armed(idle.due_after(context.clock()))
         return current if current.wanted == wanted else idle
     if current.wanted == wanted and current.listed:
         return replace(current, changed_at=changed_at)

@@ -167,11 +167,16 @@ def _quiet_around(
 ) -> tuple[datetime, datetime] | None:
     """From the occurrence at which nothing waited to what came next, if `due` lies in between.
 
-    An event that comes in the slot of a digest goes with the one after it.
+    Or from the profile on, if the first run is still to come or still stored. An event that comes
+    in the slot of a digest goes with the one after it.
     """
+    if schedule.is_withdrawn or (schedule.listed and due >= schedule.next_due_at):
+        return None
     taken_out = [run.due_at for run in runs if run.reason is Reason.NOTHING_WAITED]
-    if schedule.is_idle:
+    if schedule.is_idle and schedule.sequence > 1:
         taken_out.append(schedule.next_due_at)
+    if min([schedule.sequence, *(run.key.sequence for run in runs)]) == 1:
+        taken_out.append(schedule.changed_at)
     since = max((at for at in taken_out if at <= due), default=None)
     if since is None:
         return None
