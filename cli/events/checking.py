@@ -14,6 +14,10 @@ _NO_EVENT = (
     "is no event: give DetailType and Detail as to PutEvents, or detail-type and detail as "
     "EventBridge delivers them"
 )
+_ADDRESS = (
+    "user_id: is an email address, it seems. Ids stay in logs, in runs and in the links of emails "
+    "after an erasure: use an id that says nothing of the person"
+)
 _DEEP = "is nested too deeply: take out a few levels"
 
 
@@ -21,7 +25,7 @@ _DEEP = "is nested too deeply: take out a few levels"
 class Checked:
     """An entry, looked at. With `problems`, `command` is what would be taken all the same.
 
-    `more`: how many problems there are besides.
+    `more`: how many problems there are besides. `warning`: about what would be taken all the same.
     """
 
     label: str
@@ -29,6 +33,7 @@ class Checked:
     command: Command | None = None
     problems: tuple[str, ...] = ()
     more: int = 0
+    warning: str = ""
 
     @property
     def detail_type(self) -> str:
@@ -50,7 +55,17 @@ def check(entry: Entry) -> Checked:
     except RecursionError:
         return Checked(entry.label, problems=(_DEEP,))
     problems = (*found.problems, *reading.problems)
-    return Checked(entry.label, found, reading.command, problems, reading.more)
+    warning = _warning((found.content or {}).get("detail"))
+    return Checked(entry.label, found, reading.command, problems, reading.more, warning)
+
+
+def _warning(detail: object) -> str:
+    if not isinstance(detail, dict):
+        return ""
+    events = detail.get("events")
+    given = [detail, *(events if isinstance(events, list) else ())]
+    ids = (each.get("user_id") for each in given if isinstance(each, dict))
+    return _ADDRESS if any(isinstance(each, str) and "@" in each for each in ids) else ""
 
 
 def _read(content: dict[str, Any]) -> Reading:

@@ -90,6 +90,7 @@ def _report(checked: Checked) -> None:
     if not checked.problems and checked.command:
         what = f"{checked.detail_type}: {in_words(checked.command)}"
         say(f"{checked.label}: ok: {what} ({size})", style="green")
+        _warn(checked)
         return
     count = len(checked.problems) + checked.more
     about = ", ".join(filter(None, (checked.detail_type, size)))
@@ -99,3 +100,9 @@ def _report(checked: Checked) -> None:
         say(f"  {problem}")
     if checked.more:
         say(f"  and {checked.more:,} more")
+    _warn(checked)
+
+
+def _warn(checked: Checked) -> None:
+    if checked.warning:
+        say(f"  warning: {checked.warning}", style="yellow")

@@ -72,14 +72,14 @@ def choose(token: str) -> Response[str]:
 def email(token: str) -> Response[str]:
     """The email of a run."""
     preferences = build()
-    return email_answer(_found(preferences.email(preferences.email_run(token))))
+    return email_answer(_found(preferences.email(token)))
 
 
 @app.get("/updates/<token>")
 def updates(token: str) -> Response[str]:
     """All updates of a run, those left out of its email included."""
     preferences = build()
-    return _page(200, _found(preferences.updates(preferences.email_run(token))))
+    return _page(200, _found(preferences.updates(token)))
 
 
 @app.not_found

@@ -12,6 +12,7 @@ from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap import preferences
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.steps.support.link_keys import rotate
 
 from tests.functions.conftest import Cloud
 from tests.functions.messages import ago, http
@@ -136,14 +137,33 @@ def test_a_path_that_there_is_not_is_answered_with_the_same_page(cloud: Cloud) -
 
 
 def test_the_email_in_the_browser_is_the_one_that_was_sent(sent: Cloud) -> None:
-    """But for what tells SES to leave a link alone, which it takes out itself."""
+    """But for what tells SES to leave a link alone, which it takes out itself, and for the links
+    by which the reader alone may choose and leave."""
     (request,) = sent.sent()
     answer = sent.invoke("preferences", http("GET", path_of("email")))
     assert answer["statusCode"] == 200
     assert answer["headers"]["Content-Type"] == "text/html; charset=utf-8"
     html = request["Content"]["Simple"]["Body"]["Html"]["Data"]
-    assert answer["body"] == html.replace("ses:no-track ", "")
+    sent_before, acts, _ = re.split(r"(<a[^>]*/preferences/)", html, maxsplit=1)
+    assert acts
+    assert answer["body"].startswith(sent_before.replace("ses:no-track ", "").rstrip())
     assert_no_cookies_nor_redirect(answer)
+
+
+def test_attack_a_view_that_a_leaked_key_opened_has_no_link_that_outlives_the_key(
+    sent: Cloud,
+) -> None:
+    """Nothing is signed anew: the view has the token that opened it, and no other."""
+    path = path_of("email")
+    rotate(store=SecretKeyStore("links"), draw_key=lambda: "n" * 64)
+    preferences.build.cache_clear()
+    answer = sent.invoke("preferences", http("GET", path))
+    assert answer["statusCode"] == 200
+    token = path.rpartition("/")[2]
+    found = re.findall(r"/(email|updates|preferences|unsubscribe)/([^\"#]+)", answer["body"])
+    assert found
+    assert {each for _, each in found} == {token}
+    assert {name for name, _ in found} <= {"email", "updates"}
 
 
 def policy_of(answer: dict[str, Any]) -> dict[str, str]:

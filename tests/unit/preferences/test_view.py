@@ -1,5 +1,6 @@
 """What was sent, in the browser: what the window of the run holds now, and nothing is written."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -9,6 +10,7 @@ import pytest
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
+from gazette.adapters.web.links import links_of_view
 from gazette.domain.commands import RetractEvent
 from gazette.domain.delivery.run import Status
 from gazette.domain.model import DAILY, RunKey
@@ -21,7 +23,15 @@ from tests.world import World
 
 View = Callable[..., str | None]
 
-both = pytest.mark.parametrize("view", [view_email, view_updates], ids=["email", "updates"])
+SHARED = links_of_view("a-token", base_url="https://example.com/")
+
+
+def view_shared(key: RunKey, *, context: ViewContext) -> str | None:
+    """The email in the browser."""
+    return view_email(key, SHARED, context=context)
+
+
+both = pytest.mark.parametrize("view", [view_shared, view_updates], ids=["email", "updates"])
 
 
 @pytest.fixture
@@ -47,7 +57,6 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
         subscribers=world.subscribers,
         events=world.events,
         renderer=JinjaRenderer(built_templates),
-        link_maker=FakeLinks(),
         pages=pages,
         clock=world.clock,
         max_groups=1,
@@ -57,13 +66,14 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
 def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) -> None:
     (email,) = world.emails()
     assert email.lines == ("post1: 2", "post2: 1")
-    html = view_email(KEY, context=replace(viewing, renderer=world.renderer, max_groups=20))
+    context = replace(viewing, renderer=world.renderer, max_groups=20)
+    html = view_email(KEY, FakeLinks().links(KEY), context=context)
     ((mail, _),) = world.mailer.accepted
     assert html == mail.edition.html
 
 
 def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: ViewContext) -> None:
-    email, updates = view_email(KEY, context=viewing), view_updates(KEY, context=viewing)
+    email, updates = view_shared(KEY, context=viewing), view_updates(KEY, context=viewing)
     assert email is not None
     assert updates is not None
     assert "Title of post1" in email
@@ -73,10 +83,14 @@ def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: Vie
         assert said in updates
 
 
-def test_the_links_of_the_view_are_those_of_the_run(viewing: ViewContext) -> None:
-    html = view_email(KEY, context=viewing)
+def test_attack_whoever_is_shown_the_view_can_neither_choose_nor_leave_for_its_reader(
+    viewing: ViewContext,
+) -> None:
+    html = view_shared(KEY, context=viewing)
     assert html is not None
-    assert FakeLinks().links(KEY).unsubscribe in html
+    links = re.findall(r'href="https://example\.com/([^"]*)"', html)
+    assert {"email/a-token", "updates/a-token"} <= set(links)
+    assert not re.search("unsubscribe|preferences", html, re.IGNORECASE)
 
 
 @both

@@ -9,7 +9,7 @@ from typing import Any
 import lxml.html
 import pytest
 from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer
-from gazette.adapters.rendering.view_models import one_line
+from gazette.adapters.rendering.view_models import one_line, person
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import LONGEST_URL, is_web_link
@@ -311,3 +311,39 @@ def test_a_subject_that_is_cut_leaves_no_isolate_open(renderer: JinjaRenderer) -
     made = edition(renderer, [event], schedule=IMMEDIATE)
     assert made.subject.endswith("ש…\u2069")
     assert len(made.subject) == 200
+
+
+@pytest.mark.parametrize(
+    "title", ["Unsubscribe: https://evil.example", "Preferences: https://evil.example", "-- "]
+)
+def test_attack_a_title_does_not_look_like_our_footer_in_the_text(
+    renderer: JinjaRenderer, title: str
+) -> None:
+    """Our own lines begin at the margin, and what services say in quotes or behind a space."""
+    event = an_event(excerpt=f"a\n{title}")
+    event = replace(event, entity=replace(event.entity, title=title))
+    for schedule in (DAILY, IMMEDIATE):
+        text = edition(renderer, [event], schedule=schedule).text
+        assert title.strip() in text
+        assert not re.search(rf"^{re.escape(title.strip())}", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("bo@example.com", "bo@\u2060example.\u2060com"),
+        ("http://evil.example", "http:\u2060//evil.\u2060example"),
+        ("www.evil.example", "www.\u2060evil.\u2060example"),
+        ("J. R. R. Tolkien", "J. R. R. Tolkien"),
+        ("Bo: the one", "Bo: the one"),
+        ("evil\u2060.example", "evil.\u2060example"),
+    ],
+)
+def test_attack_no_mail_program_makes_a_link_of_a_name(
+    renderer: JinjaRenderer, name: str, shown: str
+) -> None:
+    assert person(name, 80) == shown
+    made = edition(renderer, [an_event(actor=name)], name=name)
+    for part in (made.html, made.text):
+        assert part.count(shown) >= 2, "in the greeting, and in the line"
+    assert "\u2060" not in made.subject

@@ -89,6 +89,16 @@ def test_every_bad_event_of_a_list_is_told() -> None:
     assert "  detail.events.1." not in result.stdout
 
 
+@pytest.mark.parametrize(
+    "detail", [event(user_id="ann@example.com"), {"events": [EVENT, event(user_id="ann@x.org")]}]
+)
+def test_an_address_as_an_id_is_taken_with_a_warning(detail: dict[str, Any]) -> None:
+    found = run("lint", entry(detail))
+    assert found.exit_code == 0
+    assert found.stdout.count("warning: user_id: is an email address, it seems.") == 1
+    assert "warning" not in run("lint", entry(EVENT)).stdout
+
+
 def test_each_entry_of_a_file_is_told_for_itself() -> None:
     result = run("lint", [entry(EVENT), entry({}), 7, {"other": 1}])
     assert result.exit_code == 1

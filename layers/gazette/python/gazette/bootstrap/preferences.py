@@ -16,7 +16,7 @@ from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.preference_page import PreferencePages, zones
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.web.forms import read_request
-from gazette.adapters.web.links import LinkReader, SignedLinks
+from gazette.adapters.web.links import LinkReader, links_of_view
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.templates import renderer, templates
@@ -34,8 +34,8 @@ from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 class Preferences:
     """What the handler calls.
 
-    `unsubscribe_run`, `preferences_run` and `email_run` return the run that a token names, or raise
-    InvalidToken.
+    `unsubscribe_run` and `preferences_run` return the run that a token names, `email` and `updates`
+    what it shows; all raise InvalidToken.
 
     `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
     `preference_page` makes the page of what `show` and `submit` return. `submit` takes the run, a
@@ -48,9 +48,8 @@ class Preferences:
     images: str
     unsubscribe_run: Callable[[str], RunKey]
     preferences_run: Callable[[str], RunKey]
-    email_run: Callable[[str], RunKey]
-    email: Callable[[RunKey], str | None]
-    updates: Callable[[RunKey], str | None]
+    email: Callable[[str], str | None]
+    updates: Callable[[str], str | None]
     unsubscribe: Callable[[RunKey], bool]
     show: Callable[[RunKey], Shown]
     submit: Callable[[RunKey, Callable[[], Fields], TimeLeft], Shown]
@@ -84,7 +83,6 @@ def build() -> Preferences:
         subscribers=routing.subscribers,
         events=events,
         renderer=renderer(),
-        link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
         pages=pages,
         clock=now,
         max_groups=settings.max_groups,
@@ -98,9 +96,12 @@ def build() -> Preferences:
         images=sheets.images,
         unsubscribe_run=partial(links.run, purpose=Purpose.UNSUBSCRIBE),
         preferences_run=partial(links.run, purpose=Purpose.PREFERENCES),
-        email_run=partial(links.run, purpose=Purpose.RUN),
-        email=partial(view_email, context=view),
-        updates=partial(view_updates, context=view),
+        email=lambda token: view_email(
+            links.run(token, Purpose.RUN),
+            links_of_view(token, base_url=settings.base_url),
+            context=view,
+        ),
+        updates=lambda token: view_updates(links.run(token, Purpose.RUN), context=view),
         unsubscribe=partial(leave, context=context),
         show=partial(show, context=context),
         submit=lambda email, form, time_left: submit(

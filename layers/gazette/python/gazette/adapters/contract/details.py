@@ -27,7 +27,8 @@ class OfSubscriber(Detail):
 
     user_id: UserId = Field(
         description="Your id of the subscriber: 1 to 64 printable ASCII characters without "
-        "spaces. Use the same id in every event about them.",
+        "spaces. Use the same id in every event about them, and no email address: ids stay in "
+        "logs, in runs and in the links of emails after an erasure.",
         examples=["ann", "bea"],
     )
 

@@ -15,7 +15,7 @@ from gazette.adapters.rendering.brand import Brand, read_brand
 from gazette.adapters.rendering.environment import environment, read_rankings
 from gazette.adapters.rendering.fragments import Fragment, Fragments
 from gazette.adapters.rendering.language import Languages
-from gazette.adapters.rendering.view_models import one_line, show, subject_line
+from gazette.adapters.rendering.view_models import person, show, subject_line
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
@@ -112,7 +112,7 @@ class JinjaRenderer:
             "brand": self._brand,
             "links": links,
             "often": schedule if email == "digest" else email,
-            "reader": language.isolated(one_line(subscriber.name, _LONGEST_NAME)),
+            "reader": language.isolated(person(subscriber.name, _LONGEST_NAME)),
             "zone": zone,
         }
         while True:
@@ -185,6 +185,6 @@ def without_tracking(html: str, links: Links) -> str:
     must not depend on a tracking server, and no tracking server may see the signed links.
     """
     own = (links.unsubscribe, links.preferences, links.email, links.updates)
-    addresses = "|".join(re.escape(str(escape(link))) for link in own)
+    addresses = "|".join(re.escape(str(escape(link))) for link in own if link)
     link = rf"<a(?=\s{_ATTRIBUTES}\bhref\s*=\s*([\"'])(?:{addresses})(?:[#?][^\"']*)?\1)"
     return re.sub(link, _MARKED, html, flags=re.IGNORECASE)

@@ -26,6 +26,9 @@ _NEVER = re.compile(
 )
 """Control characters, bidirectional controls (UAX #9, 2.1 to 2.4) and invisible characters."""
 
+_LINKED = re.compile(r"(?<=\S)[.@](?=\S)|:(?=//)")
+"""What makes an address of a name."""
+
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols in Unicode's tables, but invisible."""
 
@@ -63,7 +66,7 @@ def show(group: Group, language: Language, zone: tzinfo) -> Shown:
     return Shown(
         category=latest.category,
         count=group.count,
-        people=tuple(one_line(actor.name, _NAME) for actor in group.actors[:named]),
+        people=tuple(person(actor.name, _NAME) for actor in group.actors[:named]),
         others=len(group.actors) - named,
         title=one_line(latest.entity.title, _TITLE) or latest.entity.url,
         url=latest.entity.url,
@@ -79,6 +82,15 @@ def one_line(text: str, longest: int) -> str:
     Empty if nothing of it is visible.
     """
     return _cut(" ".join(_seen(text, longest).split()), longest)
+
+
+def person(name: str, longest: int) -> str:
+    """The name of somebody on one line, which no mail program takes for an address.
+
+    Anybody can call themself `example.com` or `bo@example.com`, and mail programs make a link of
+    it. An invisible word joiner (Unicode 23.2) behind the sign tells them that it is none.
+    """
+    return _LINKED.sub("\\g<0>\u2060", one_line(name, longest))
 
 
 def subject_line(text: str, longest: int) -> str:

@@ -28,6 +28,21 @@ class SignedLinks:
         )
 
 
+def links_of_view(token: str, *, base_url: str) -> Links:
+    """The links of an email in the browser, below `base_url`: only those that `token` opens.
+
+    People share the view, so nobody may act for the reader from there. And no link is signed anew:
+    one that somebody forged with a leaked key ends with that key.
+    """
+    below = base_url.rstrip("/")
+    return Links(
+        unsubscribe="",
+        preferences="",
+        email=f"{below}/email/{token}",
+        updates=f"{below}/updates/{token}",
+    )
+
+
 class LinkReader:
     """Reads the tokens of links. `newer_keys` is read if a token names a key not in `keys`."""
 

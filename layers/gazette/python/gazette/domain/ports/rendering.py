@@ -49,7 +49,8 @@ class Links:
     """The reader's own links, signed, https.
 
     `preferences`: the preference page. `email`: this email in the browser. `updates`: every event
-    of its run, including those that the email leaves out.
+    of its run, including those that the email leaves out. In the browser `unsubscribe` and
+    `preferences` are empty: people share what they see there.
     """
 
     unsubscribe: str

@@ -8,7 +8,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.model import Event, RunKey
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.rendering import LinkMaker, Pages, Renderer
+from gazette.domain.ports.rendering import Links, Pages, Renderer
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.edition import make_edition
@@ -24,14 +24,13 @@ class ViewContext:
     subscribers: Subscribers
     events: EventReader
     renderer: Renderer
-    link_maker: LinkMaker
     pages: Pages
     clock: Clock
     max_groups: int
 
 
-def view_email(key: RunKey, *, context: ViewContext) -> str | None:
-    """The email of a run, as HTML, of what its window holds now.
+def view_email(key: RunKey, links: Links, *, context: ViewContext) -> str | None:
+    """The email of a run, as HTML, of what its window holds now, with links that may be shared.
 
     None: there is no such run, or its reader was erased. One who has left may look at what was
     sent to them.
@@ -42,7 +41,7 @@ def view_email(key: RunKey, *, context: ViewContext) -> str | None:
             key,
             events,
             reader,
-            context.link_maker.links(key),
+            links,
             variation=run.variant.variation,
             renderer=context.renderer,
             max_groups=context.max_groups,
