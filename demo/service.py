@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
     from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_sqs import SQSClient
 
 _ENTRIES_A_CALL = 10
@@ -25,6 +27,8 @@ _DETAILS_A_LIST = 50
 _QUIET_FOR = 2
 _LOOKS_EVERY = 0.2
 """Seconds. A queue is never seen empty between two that hand on: they are counted in that order."""
+_PATIENCE = 120
+"""Seconds in which something changes while messages are worked off, even on a slow machine."""
 _AT_MOST = 1_800
 """Seconds that anything may take to be worked off."""
 _STAGE = "gazette-local"
@@ -43,6 +47,7 @@ class Service:
     functions: "LambdaClient"
     queues: "SQSClient"
     tables: "DynamoDBClient"
+    logs: "CloudWatchLogsClient"
     urls: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -59,6 +64,7 @@ class Service:
             functions=session.client("lambda", endpoint_url=engine.url),
             queues=session.client("sqs", endpoint_url=engine.url),
             tables=session.client("dynamodb", endpoint_url=engine.url),
+            logs=session.client("logs", endpoint_url=engine.url),
         )
 
     def put_events(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
@@ -117,6 +123,24 @@ class Service:
         hidden = 0 if delayed else int(found["ApproximateNumberOfMessagesDelayed"])
         return sum(map(int, found.values())) - hidden
 
+    def _troubles(self, *queues: str) -> list[str]:
+        """The last warnings and errors in the logs of the functions behind the queues."""
+        found = []
+        for queue in queues:
+            with suppress(self.logs.exceptions.ResourceNotFoundException):
+                for page in self.logs.get_paginator("filter_log_events").paginate(
+                    logGroupName=f"/aws/lambda/{_STAGE}-{queue}"
+                ):
+                    found += [each["message"] for each in page["events"]]
+        return [line for line in found if '"WARNING"' in line or '"ERROR"' in line][-3:]
+
+    def _visibility_of(self, queue: str) -> int:
+        """Seconds for which the queue hides a message that was received."""
+        found = self.queues.get_queue_attributes(
+            QueueUrl=self.queue_url(queue), AttributeNames=["VisibilityTimeout"]
+        )
+        return int(found["Attributes"]["VisibilityTimeout"])
+
     def queue_url(self, queue: str) -> str:
         """The address of the stage's queue of that name."""
         if queue not in self.urls:
@@ -131,15 +155,20 @@ class Service:
         )
         return answer["Attributes"]["QueueArn"]
 
-    def wait_until_drained(self, *queues: str, within: float = 120, delayed: bool = True) -> None:
+    def wait_until_drained(
+        self, *queues: str, within: float | None = None, delayed: bool = True
+    ) -> None:
         """Return when the queues have been seen empty a few times in a row.
 
-        `delayed`: wait for delayed messages too.
+        `delayed`: wait for delayed messages too. `within`: seconds in which something about them
+        has to change; by default two minutes more than a message whose worker failed stays hidden.
 
-        Raises ServiceError where nothing about them has changed for `within` seconds, or where that
-        takes half an hour. What is left may stay the same in number while work goes on: fan-out
-        puts as many messages on a queue as generate takes from it.
+        Raises ServiceError where nothing has changed for so long, or where that takes half an hour.
+        What is left may stay the same in number while work goes on: fan-out puts as many messages
+        on a queue as generate takes from it.
         """
+        if within is None:
+            within = max(map(self._visibility_of, queues)) + _PATIENCE
         began = changed = time.monotonic()
         before: dict[str, int] = {}
         quiet = 0
@@ -152,7 +181,8 @@ class Service:
             if quiet == 0 and (now - changed > within or now - began > _AT_MOST):
                 raise ServiceError(
                     f"Messages are left after {now - began:.0f} s, "
-                    f"and for {now - changed:.0f} s as many: {counts}"
+                    f"and for {now - changed:.0f} s as many: {counts}. "
+                    f"Their workers said last: {self._troubles(*queues) or 'no warning'}"
                 )
             time.sleep(_LOOKS_EVERY)
 
