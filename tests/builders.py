@@ -7,6 +7,7 @@ from typing import Any
 from gazette.domain.delivery.run import Run
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 from gazette.domain.identity import address_hash
+from gazette.domain.links import LinkToken
 from gazette.domain.model import (
     DAILY,
     Actor,
@@ -183,6 +184,11 @@ def a_subscriber(
         times=times or DigestTimes(minute=0),
         choices=((changed_at, frequencies(chosen)),),
     )
+
+
+def a_link(run: RunKey = KEY, reader: Subscriber | None = None) -> LinkToken:
+    """What the links of the email of a run say; by default it went to `a_subscriber`."""
+    return LinkToken.of(run, NOW, reader or a_subscriber(run.user_id))
 
 
 def a_schedule(

@@ -109,6 +109,7 @@ class FakeSubscribers:
         return True
 
     def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
+        """No method of the port: a status out of the blue, as a worker leaves it who dies then."""
         current = self.rows.get(user_id)
         if not isinstance(current, Subscriber):
             return False

@@ -13,8 +13,8 @@ from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
-from gazette.domain.links import LinkKeys
-from gazette.domain.model import Edition, Mail, RunKey
+from gazette.domain.links import LinkKeys, LinkToken
+from gazette.domain.model import Edition, Mail
 from gazette.domain.ports.queues import MESSAGES_A_CALL, BusCommand
 from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -131,7 +131,8 @@ class FakeKeyStore:
 class FakeLinks:
     """The port `LinkMaker`."""
 
-    def links(self, key: RunKey) -> Links:
+    def links(self, link: LinkToken) -> Links:
+        key = link.run
         site, run = "https://example.com", f"{key.user_id}/{key.schedule}/{key.sequence}"
         return Links(
             unsubscribe=f"{site}/unsubscribe/{key.user_id}",

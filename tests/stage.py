@@ -10,12 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from gazette.adapters.web.links import SignedLinks
-from gazette.domain.links import read_keys
-from gazette.domain.model import RunKey
-from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.calendar import Recurrence, last_instant_of_slot, next_occurrence
 from typer.testing import CliRunner
 
@@ -69,22 +64,6 @@ class Deployed:
     def inbox(self, user: str) -> list[Accepted]:
         """The emails that the reader has got, in order."""
         return [mail for mail in self.ses.accepted if mail.to == f"{user}@example.com"]
-
-    def links(self, key: RunKey) -> Links:
-        """Those of the email of a run, as its worker made them."""
-        configured = self.service.functions.get_function_configuration(
-            FunctionName="gazette-local-generate"
-        )["Environment"]["Variables"]
-        secrets = boto3.client(
-            "secretsmanager",
-            endpoint_url=self.engine.url,
-            region_name=self.engine.environment["AWS_REGION"],
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-        )
-        stored = secrets.get_secret_value(SecretId=configured["GAZETTE_LINKS_SECRET"])
-        keys = read_keys(stored["SecretString"])
-        return SignedLinks(base_url=configured["GAZETTE_BASE_URL"], keys=lambda: keys).links(key)
 
     def request(self, link: str, body: bytes | None = None) -> tuple[int, str]:
         """What a browser or a mail program asks of a link in an email."""

@@ -25,7 +25,8 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import CategoryHold
-from gazette.domain.identity import shard_of
+from gazette.domain.identity import address_hash, shard_of
+from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
@@ -627,10 +628,11 @@ class World:
         for user_id, name in sorted(listed):
             self.send_digest(name, user_id)
 
-    def unsubscribe(self, user_id: str = "ann") -> bool:
-        """A reader leaves."""
+    def unsubscribe(self, user_id: str = "ann", email: str = "") -> bool:
+        """A reader leaves, at the address that `a_subscriber` has where none is given."""
         return unsubscribe(
             user_id,
+            address_hash(email or a_subscriber(user_id).email),
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             schedules=self.schedules,
@@ -653,14 +655,14 @@ class World:
             zones=lambda: ("Europe/Berlin", "Asia/Kolkata"),
         )
 
-    def leave(self, email: RunKey) -> bool:
+    def leave(self, link: LinkToken) -> bool:
         """The unsubscribe link of an email is followed."""
-        return leave(email, context=self.page_context())
+        return leave(link, context=self.page_context())
 
-    def submit(self, email: RunKey, form: Fields) -> Shown:
+    def submit(self, link: LinkToken, form: Fields) -> Shown:
         """The form of the preference page is sent."""
         return submit(
-            email,
+            link,
             lambda: form,
             context=self.page_context(),
             time_left=lambda: self.time_left(),
@@ -693,6 +695,7 @@ class World:
         """Save a choice, and return the notice of the page."""
         return perform(
             user_id,
+            address_hash(a_subscriber(user_id).email),
             Submission(Act.SAVE, choice, follows),
             bus=self.bus,
             suppressions=self.suppressions,

@@ -27,7 +27,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def confirm(token: str) -> Response[str]:
     """Change nothing: link scanners open every link of an email."""
     preferences = build()
-    preferences.unsubscribe_run(token)
+    preferences.unsubscribe_link(token)
     return _page(200, preferences.pages.confirm_unsubscribe(_accepted()))
 
 
@@ -35,7 +35,7 @@ def confirm(token: str) -> Response[str]:
 def leave(token: str) -> Response[str]:
     """The page's button and RFC 8058's one-click: no login, no redirect, any body whatever."""
     preferences = build()
-    found = preferences.unsubscribe(preferences.unsubscribe_run(token))
+    found = preferences.unsubscribe(preferences.unsubscribe_link(token))
     count("unsubscribed", int(found))
     logger().info("reader unsubscribed", found=found)
     return _page(200, preferences.pages.unsubscribed(_accepted()))
@@ -45,7 +45,7 @@ def leave(token: str) -> Response[str]:
 def show(token: str) -> Response[str]:
     """The preference page. Changes nothing."""
     preferences = build()
-    shown = preferences.show(preferences.preferences_run(token))
+    shown = preferences.show(preferences.preferences_link(token))
     return _page(200, preferences.preference_page(shown))
 
 
@@ -54,7 +54,7 @@ def choose(token: str) -> Response[str]:
     """A button of the preference page. The token is the only proof of who presses it."""
     preferences, event = build(), app.current_event
     shown = preferences.submit(
-        preferences.preferences_run(token),
+        preferences.preferences_link(token),
         lambda: preferences.read_form(
             event.body,
             event.headers.get("content-type") or "",

@@ -354,7 +354,7 @@ class Town:
         ban = self._ban("left", _is_to(person.user_id), user_id=person.user_id)
 
         def act() -> None:
-            if self.life.world.unsubscribe(person.user_id):
+            if self.life.world.unsubscribe(person.user_id, person.email):
                 self._stop(person, "left")
                 self.life.acknowledged.setdefault(ban.key, self.life.calls.count)
 

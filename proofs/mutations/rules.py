@@ -5,6 +5,7 @@ from typing import Final
 from proofs.mutations.mutation import Mutation
 
 _SWAP_HOLDS = "tests/contract/dynamodb/test_runs.py::test_a_swap_holds_only_on_what_was_read"
+_LINKS = "tests/unit/preferences/test_which_links_work.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
 )
@@ -245,5 +246,48 @@ RULES: Final = (
         "        state=ScheduleState.IDLE,\n",
         "",
         "tests/unit/routing/test_arming.py::test_nobody_visits_a_new_reader_for_whom_nothing_waits",
+    ),
+    Mutation(
+        "a link ends with the address that it went to",
+        "domain/links.py",
+        "            and self.since == reader.addressed_after\n",
+        "",
+        f"{_LINKS}::test_attack_who_had_the_address_before_cannot_choose_not_even_if_it_comes_back",
+    ),
+    Mutation(
+        "of several addresses at one instant a link is for its own",
+        "domain/links.py",
+        "            and self.address == address_hash(reader.email)\n",
+        "",
+        f"{_LINKS}::test_attack_who_had_an_address_for_an_instant_cannot_choose",
+    ),
+    Mutation(
+        "a link ends with an erasure",
+        "steps/ingest/profiles.py",
+        "                addressed_after=erased_at,\n",
+        "",
+        f"{_LINKS}::test_attack_who_had_the_id_before_cannot_choose_not_even_from_the_same_mailbox",
+    ),
+    Mutation(
+        "a link expires",
+        "adapters/web/links.py",
+        "        if link.has_expired(purpose, self._clock().date()):\n",
+        "        if False:\n",
+        f"{_LINKS}::test_attack_an_old_link_opens_no_page",
+    ),
+    Mutation(
+        "a link of an unknown scope is refused",
+        "domain/links.py",
+        "    if found.scope != EVERYTHING or not is_hash",
+        "    if not is_hash",
+        f"{_LINKS}::test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all",
+    ),
+    Mutation(
+        "an unsubscribe link speaks for its own address",
+        "steps/subscribers/unsubscribe.py",
+        " or address_hash(reader.email) != address:\n            return False",
+        ":\n            return False",
+        "tests/unit/subscribers/test_unsubscribe.py"
+        "::test_attack_an_old_address_cannot_leave_for_the_new_one",
     ),
 )

@@ -26,7 +26,7 @@ from proofs.prove.land import Register
 from proofs.prove.life import FIRST_DUE, Life
 from proofs.prove.scenario import Act, Overtake
 from proofs.prove.strikes import Worker
-from tests.builders import a_complaint, a_subscriber, an_activity, an_event
+from tests.builders import a_complaint, a_link, a_subscriber, an_activity, an_event
 from tests.fake_stores import FakeRateLimiter
 from tests.world import Watched
 
@@ -173,7 +173,7 @@ def leave(life: Life) -> None:
     world = life.world
     life.persist(
         "unsubscribe",
-        lambda: world.leave(RunKey("ann", DAILY, 1)),
+        lambda: world.leave(a_link()),
         (LEFT, "ann"),
     )
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from botocore.exceptions import ConnectTimeoutError
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap import (
     fanout,
@@ -34,8 +35,10 @@ from gazette.bootstrap import (
 )
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.support import dead_letters
+from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.observability import logger
 from gazette.settings import (
     FanoutSettings,
@@ -60,6 +63,7 @@ from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
 from infra.topology import STEPS
+from tests.builders import KEY
 from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
@@ -218,11 +222,28 @@ class Cloud:
         value = next(h["Value"] for h in headers if h["Name"] == "List-Unsubscribe")
         return str(urlsplit(value.strip("<>")).path)
 
+    def reader(self, user_id: str = "ann") -> Subscriber:
+        """The subscriber as stored."""
+        found = DynamoSubscribers("subscribers").get(user_id)
+        assert isinstance(found, Subscriber)
+        return found
+
+    def set_status(self, user_id: str, status: SubscriberStatus) -> None:
+        """Store only the status, as if a worker had died then."""
+        found = self.reader(user_id)
+        changed = replace(found, status=status, revision=found.revision + 1)
+        assert DynamoSubscribers("subscribers").put(changed, replacing=found)
+
+    def link(self, name: str, key: RunKey = KEY, reader: Subscriber | None = None) -> str:
+        """The path of a link in the email of a run to the reader as stored, or as given."""
+        keys = SecretKeyStore(os.environ["GAZETTE_LINKS_SECRET"])
+        token = LinkToken.of(key, datetime.now(UTC), reader or self.reader(key.user_id))
+        links = SignedLinks(base_url="https://example.com", keys=keys.read).links(token)
+        return str(urlsplit(getattr(links, name)).path)
+
     def preferences_path(self, user_id: str = "ann") -> str:
         """The path of the link to the preference page in an email."""
-        keys = SecretKeyStore(os.environ["GAZETTE_LINKS_SECRET"])
-        links = SignedLinks(base_url="https://example.com", keys=keys.read)
-        return str(urlsplit(links.links(RunKey(user_id, DAILY, 1)).preferences).path)
+        return self.link("preferences", RunKey(user_id, DAILY, 1))
 
     def work_off_bus(self) -> int:
         """Process the commands on the bus in ingest; returns the messages."""

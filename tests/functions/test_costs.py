@@ -20,7 +20,6 @@ from tests.functions import test_follower_costs
 from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.costs_page import PAGE, promised
 from tests.functions.messages import ago, event, follow, happening, http, profile
-from tests.functions.preferences.test_links import path_of
 from tests.meter import calls
 
 KEY = RunKey("ann", DAILY, 1)
@@ -55,7 +54,7 @@ def test_a_look_at_what_was_sent_costs_three_reads_and_no_write(cloud: Cloud, na
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     cloud.work("generate", *fan_out(cloud))
-    path = path_of(name)
+    path = cloud.link(name)
     cloud.warm_up("preferences")
     assert cloud.invoke("preferences", http("GET", path))["statusCode"] == 200
     assert cloud.meter.calls == calls(GetItem=2, Query=1)

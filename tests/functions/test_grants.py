@@ -49,7 +49,6 @@ from tests.functions.messages import (
     profile,
     reference,
 )
-from tests.functions.preferences.test_links import path_of
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -72,10 +71,6 @@ def meanwhile(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Meanwhi
         patch.setattr(BaseClient, "_make_api_call", interrupted)
         yield lambda table, operation, act: pending.append((table, operation, act))
     assert not pending, "it did not come to that"
-
-
-def leave(user_id: str) -> None:
-    DynamoSubscribers("subscribers").set_status(user_id, SubscriberStatus.UNSUBSCRIBED)
 
 
 def erase(user_id: str) -> None:
@@ -109,7 +104,7 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
     cloud.invoke("preferences", http("GET", path))
     cloud.invoke("preferences", http("POST", path))
     for name in ("email", "updates"):
-        assert cloud.invoke("preferences", http("GET", path_of(name)))["statusCode"] == 200
+        assert cloud.invoke("preferences", http("GET", cloud.link(name)))["statusCode"] == 200
     cloud.say("subscriber.changed", profile(changed_at=ago(days=1)))
     cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
 
@@ -130,7 +125,7 @@ def a_reader_whose_leaving_broke_off(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile("ida"))
     cloud.arm("ida")
     with cloud.meter.acting("somebody else"):
-        leave("ida")
+        cloud.set_status("ida", SubscriberStatus.UNSUBSCRIBED)
     cloud.say("subscriber.changed", profile("ida", changed_at=ago(days=1)))
 
 
@@ -177,7 +172,7 @@ def followers_of_every_kind(cloud: Cloud, meanwhile: Meanwhile) -> None:
     bring(cloud, 4)
 
     follow_and_crash("ed", "post#p5", FollowState(True, Frequency.WEEKLY))
-    meanwhile("schedules", "PutItem", lambda: leave("ed"))
+    meanwhile("schedules", "PutItem", lambda: cloud.set_status("ed", SubscriberStatus.UNSUBSCRIBED))
     bring(cloud, 5, "post#p5")
     follow_and_crash("flo", "post#p6", FollowState(True, Frequency.CUSTOM))
     meanwhile("schedules", "PutItem", lambda: erase("flo"))

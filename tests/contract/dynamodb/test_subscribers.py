@@ -130,25 +130,6 @@ def test_a_profile_leaves_the_signs_of_life_and_the_place_as_they_are(
     assert subscribers.get("ann") == replace(second, routed_for="the choices", active_on=TODAY)
 
 
-def test_nobody_has_a_status_before_a_profile(subscribers: Subscribers) -> None:
-    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-    assert subscribers.get("ann") is None
-    subscribers.mark_active("ann", TODAY)
-    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-    subscribers.erase("ann", NOW)
-    assert not subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-    assert subscribers.get("ann") == Erased("ann", NOW)
-
-
-def test_a_status_is_a_change_that_no_profile_overwrites_unseen(subscribers: Subscribers) -> None:
-    subscribers.put(a_subscriber(), replacing=None)
-    assert subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
-    left = replace(a_subscriber(), status=SubscriberStatus.UNSUBSCRIBED, revision=2)
-    assert subscribers.get("ann") == left
-    assert not subscribers.put(replace(a_subscriber(), revision=2), replacing=a_subscriber())
-    assert subscribers.get("ann") == left
-
-
 def test_the_latest_day_with_a_sign_of_life_is_kept(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     for day in (TODAY, TOMORROW, TODAY):
@@ -191,7 +172,8 @@ def test_a_place_is_remembered_only_for_the_profile_that_was_read(
     subscribers.put(a_subscriber(), replacing=None)
     subscribers.mark_routed(a_subscriber(), "first")
     assert subscribers.get("ann") == replace(a_subscriber(), routed_for="first")
-    subscribers.set_status("ann", SubscriberStatus.UNSUBSCRIBED)
+    left = replace(a_subscriber(), status=SubscriberStatus.UNSUBSCRIBED, revision=2)
+    assert subscribers.put(left, replacing=stored(subscribers))
     subscribers.mark_routed(a_subscriber(), "second")
     assert stored(subscribers).routed_for == "first"
 

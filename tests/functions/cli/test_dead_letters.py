@@ -15,7 +15,6 @@ from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_failed_
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
-from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.support import dead_letters as support
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Claim, RefusedForNow, Uncertain
@@ -327,7 +326,7 @@ def test_what_failed_says_why_nothing_is_started(stage: Cloud, sqs: Sqs) -> None
     bodies = [dead_letter(refused_to_the_end(a_message(stage, reader))) for reader in ("bo", "cy")]
     sqs.put("failed", *bodies)
     with stage.meter.acting("somebody else"):
-        DynamoSubscribers("subscribers").set_status("bo", SubscriberStatus.UNSUBSCRIBED)
+        stage.set_status("bo", SubscriberStatus.UNSUBSCRIBED)
         schedules = DynamoSchedules("schedules", shards=1)
         schedule = schedules.get("cy", DAILY)
         assert schedule

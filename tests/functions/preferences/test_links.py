@@ -3,15 +3,13 @@
 import base64
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap import preferences
 from gazette.domain.model import DAILY, RunKey
-from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.steps.support.link_keys import rotate
 
 from tests.functions.conftest import Cloud
@@ -24,19 +22,6 @@ MULTIPART = "multipart/form-data; boundary=b"
 _PARTS = (
     '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
 )
-
-
-def path_of(name: str, key: RunKey = KEY) -> str:
-    """Where a link in an email of this installation leads."""
-    keys = SecretKeyStore("links").read()
-    links = SignedLinks(base_url="https://example.com", keys=lambda: keys).links(key)
-    return str(urlsplit(getattr(links, name)).path)
-
-
-def status() -> SubscriberStatus:
-    ann = DynamoSubscribers("subscribers").get("ann")
-    assert isinstance(ann, Subscriber)
-    return ann.status
 
 
 @pytest.fixture
@@ -58,10 +43,10 @@ _BODIES = (
 )
 
 
-def subscribe_again() -> None:
+def subscribe_again(cloud: Cloud) -> None:
     """So that the next request has something to do."""
-    DynamoSubscribers("subscribers").set_status("ann", SubscriberStatus.ACTIVE)
-    assert status() is SubscriberStatus.ACTIVE
+    with cloud.meter.acting("somebody else"):
+        cloud.set_status("ann", SubscriberStatus.ACTIVE)
 
 
 @pytest.mark.parametrize("encoded", [False, True], ids=["text", "base64"])
@@ -71,7 +56,7 @@ def test_one_click_is_answered_at_once_whatever_its_body(sent: Cloud, encoded: b
     HTTP APIs hand over what they do not know to be text in base64, with a flag.
     """
     for body, content_type in _BODIES:
-        subscribe_again()
+        subscribe_again(sent)
         request = http("POST", sent.unsubscribe_path(), body, content_type)
         if encoded:
             coded = base64.b64encode(body.encode()).decode()
@@ -79,17 +64,17 @@ def test_one_click_is_answered_at_once_whatever_its_body(sent: Cloud, encoded: b
         answer = sent.invoke("preferences", request)
         assert answer["statusCode"] == 200, (body, content_type)
         assert "You are unsubscribed" in answer["body"], (body, content_type)
-        assert status() is SubscriberStatus.UNSUBSCRIBED, (body, content_type)
+        assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED, (body, content_type)
         assert_no_cookies_nor_redirect(answer)
 
 
 def test_a_body_that_is_not_what_it_says_fails_nothing(sent: Cloud) -> None:
     for body in ("not base64!", "=", "\xff"):
-        subscribe_again()
+        subscribe_again(sent)
         request = http("POST", sent.unsubscribe_path(), body, URLENCODED)
         answer = sent.invoke("preferences", request | {"isBase64Encoded": True})
         assert answer["statusCode"] == 200, body
-        assert status() is SubscriberStatus.UNSUBSCRIBED, body
+        assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED, body
 
 
 def test_a_request_without_a_body_is_answered(sent: Cloud) -> None:
@@ -100,10 +85,10 @@ def test_a_request_without_a_body_is_answered(sent: Cloud) -> None:
 
 def test_the_link_of_an_email_whose_run_has_expired_still_unsubscribes(sent: Cloud) -> None:
     """A run is kept for half a year, an email for as long as its reader likes."""
-    path = path_of("unsubscribe", RunKey("ann", DAILY, 99))
+    path = sent.link("unsubscribe", RunKey("ann", DAILY, 99))
     for method in ("GET", "POST"):
         assert sent.invoke("preferences", http(method, path))["statusCode"] == 200
-    assert status() is SubscriberStatus.UNSUBSCRIBED
+    assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED
     assert not sent.rows("engagement")
 
 
@@ -116,16 +101,16 @@ def assert_no_cookies_nor_redirect(answer: dict[str, Any]) -> None:
 def test_another_method_is_refused_with_a_page_and_changes_nothing(sent: Cloud) -> None:
     for name in ("unsubscribe", "email", "updates"):
         for method in ("PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "BREW"):
-            answer = sent.invoke("preferences", http(method, path_of(name)))
+            answer = sent.invoke("preferences", http(method, sent.link(name)))
             assert answer["statusCode"] == 404, (name, method)
             assert "This link does not work" in answer["body"], (name, method)
-            assert status() is SubscriberStatus.ACTIVE, (name, method)
+            assert sent.reader().status is SubscriberStatus.ACTIVE, (name, method)
 
 
 def test_nothing_is_changed_by_posting_to_what_only_shows(sent: Cloud) -> None:
     for name in ("email", "updates"):
-        assert sent.invoke("preferences", http("POST", path_of(name)))["statusCode"] == 404, name
-        assert status() is SubscriberStatus.ACTIVE, name
+        assert sent.invoke("preferences", http("POST", sent.link(name)))["statusCode"] == 404, name
+        assert sent.reader().status is SubscriberStatus.ACTIVE, name
 
 
 def test_a_path_that_there_is_not_is_answered_with_the_same_page(cloud: Cloud) -> None:
@@ -140,7 +125,7 @@ def test_the_email_in_the_browser_is_the_one_that_was_sent(sent: Cloud) -> None:
     """But for what tells SES to leave a link alone, which it takes out itself, and for the links
     by which the reader alone may choose and leave."""
     (request,) = sent.sent()
-    answer = sent.invoke("preferences", http("GET", path_of("email")))
+    answer = sent.invoke("preferences", http("GET", sent.link("email")))
     assert answer["statusCode"] == 200
     assert answer["headers"]["Content-Type"] == "text/html; charset=utf-8"
     html = request["Content"]["Simple"]["Body"]["Html"]["Data"]
@@ -154,7 +139,7 @@ def test_attack_a_view_that_a_leaked_key_opened_has_no_link_that_outlives_the_ke
     sent: Cloud,
 ) -> None:
     """Nothing is signed anew: the view has the token that opened it, and no other."""
-    path = path_of("email")
+    path = sent.link("email")
     rotate(store=SecretKeyStore("links"), draw_key=lambda: "n" * 64)
     preferences.build.cache_clear()
     answer = sent.invoke("preferences", http("GET", path))
@@ -173,7 +158,7 @@ def policy_of(answer: dict[str, Any]) -> dict[str, str]:
 
 
 def test_an_email_in_the_browser_runs_no_script_and_leaks_no_referrer(sent: Cloud) -> None:
-    answer = sent.invoke("preferences", http("GET", path_of("email")))
+    answer = sent.invoke("preferences", http("GET", sent.link("email")))
     assert policy_of(answer) == {
         "default-src": "'none'",
         "base-uri": "'none'",
@@ -190,7 +175,7 @@ def test_a_page_of_ours_has_its_own_style_and_nothing_else(sent: Cloud) -> None:
     kept = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     kept |= {"X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex"}
     kept |= {"Strict-Transport-Security": "max-age=63072000"}
-    for path in (path_of("updates"), path_of("unsubscribe"), "/nowhere"):
+    for path in (sent.link("updates"), sent.link("unsubscribe"), "/nowhere"):
         answer = sent.invoke("preferences", http("GET", path))
         assert policy_of(answer) == {
             "default-src": "'none'",
@@ -203,7 +188,7 @@ def test_a_page_of_ours_has_its_own_style_and_nothing_else(sent: Cloud) -> None:
 
 
 def test_the_list_shows_all_of_the_run(sent: Cloud) -> None:
-    answer = sent.invoke("preferences", http("GET", path_of("updates")))
+    answer = sent.invoke("preferences", http("GET", sent.link("updates")))
     assert answer["statusCode"] == 200
     assert "Title of post#p1" in answer["body"]
     assert "1 new comment from User 1" in answer["body"]
@@ -211,16 +196,18 @@ def test_the_list_shows_all_of_the_run(sent: Cloud) -> None:
 
 def test_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
     """Whoever tries learns nothing: wrong, of nobody, of a run that is not there, or erased."""
-    run, leaving = path_of("email").rpartition("/")[2], path_of("unsubscribe").rpartition("/")[2]
+    ann = sent.reader()
+    run, leaving = (sent.link(name).rpartition("/")[2] for name in ("email", "unsubscribe"))
     wrong = [
         f"/{name}/{token}"
         for name in ("email", "updates", "unsubscribe")
         for token in ("k1.YW5u.AAAAAAAAAAAAAAAAAAAAAA", "k7.YW5u.AAAA", "x", f"{run}A")
     ]
     wrong += [f"/email/{leaving}", f"/unsubscribe/{run}"]
-    wrong += [path_of("email", RunKey("nobody", DAILY, 1)), path_of("email", RunKey("ann", "x", 1))]
+    others = RunKey("nobody", DAILY, 1), RunKey("ann", "x", 1)
+    wrong += [sent.link("email", other, ann) for other in others]
     sent.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
-    wrong += [path_of("email"), path_of("updates")]
+    wrong += [sent.link(name, reader=ann) for name in ("email", "updates", "preferences")]
     answers = [sent.invoke("preferences", http("GET", path)) for path in wrong]
     assert {answer["statusCode"] for answer in answers} == {404}
     assert len({answer["body"] for answer in answers}) == 1
@@ -228,7 +215,7 @@ def test_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
 
 
 def test_no_token_is_in_the_log(sent: Cloud, logs: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    paths = [path_of(name) for name in ("email", "updates", "preferences", "unsubscribe")]
+    paths = [sent.link(name) for name in ("email", "updates", "preferences", "unsubscribe")]
     for path in paths:
         sent.invoke("preferences", http("GET", path))
     for path in paths[2:]:
@@ -253,9 +240,10 @@ def test_whatever_fails_is_a_page_that_apologises_and_a_metric(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret detail")
 
+    path = sent.link("email")
     with monkeypatch.context() as patch:
         patch.setattr(DynamoSubscribers, "get", fail)
-        answer = sent.invoke("preferences", http("GET", path_of("email")))
+        answer = sent.invoke("preferences", http("GET", path))
     assert answer["statusCode"] == 500
     assert "The fault is ours" in answer["body"]
     assert "secret detail" not in answer["body"]

@@ -17,7 +17,7 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.identity import address_hash
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.preference_form import follow_field
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
@@ -186,7 +186,7 @@ def test_to_unsubscribe_and_start_again(ann: Cloud) -> None:
 def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
     suppressions = DynamoSuppressions("suppressions", clock=now)
     suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
-    DynamoSubscribers("subscribers").set_status("ann", SubscriberStatus.SUPPRESSED)
+    ann.set_status("ann", SubscriberStatus.SUPPRESSED)
     answer = press(ann, "start")
     assert "cannot be started again from here" in told(answer)
     assert stored().status is SubscriberStatus.SUPPRESSED
@@ -258,12 +258,13 @@ def test_where_the_bus_does_not_take_it_nothing_is_changed_here(
 def test_nobody_can_tell_a_wrong_link_from_a_reader_who_is_unknown_or_erased(
     ann: Cloud, method: str
 ) -> None:
-    unknown = ann.preferences_path("nobody")
+    unknown = ann.link("preferences", RunKey("nobody", DAILY, 1), ann.reader())
     ann.say("subscriber.changed", profile("bo"))
+    erased = ann.preferences_path("bo")
     ann.say("subscriber.deleted", {"user_id": "bo", "deleted_at": ago()})
     altered = f"{ann.preferences_path()[:-2]}xx"
     unsubscribe = ann.preferences_path().replace("preferences", "unsubscribe")
-    paths = (unknown, ann.preferences_path("bo"), altered, "/preferences/x", unsubscribe)
+    paths = (unknown, erased, altered, "/preferences/x", unsubscribe)
     answers = [ann.invoke("preferences", http(method, path)) for path in paths]
     assert {answer["statusCode"] for answer in answers} == {404}
     assert len({answer["body"] for answer in answers}) == 1
@@ -300,7 +301,9 @@ def test_whatever_is_sent_is_answered(ann: Cloud, body: str, kind: str, is_base6
 
 def test_to_look_at_the_page_costs_four_reads(ann: Cloud) -> None:
     """The reader, what they follow and those follows, and the schedules."""
-    ann.invoke("preferences", http("GET", ann.preferences_path()))
+    path = ann.preferences_path()
+    ann.meter.clear()
+    ann.invoke("preferences", http("GET", path))
     assert {
         name: number for name, number in ann.meter.calls.items() if name.startswith("dynamodb.")
     } == calls(GetItem=1, Query=2, BatchGetItem=1)

@@ -11,13 +11,12 @@ from gazette.adapters.aws.link_keys import TTL
 from gazette.adapters.cached import READ_INTERVAL, Cached
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
-from gazette.domain.identity import run_id
 from gazette.domain.links import LinkKeys, Purpose, read_keys, sign
 from gazette.domain.model import RunKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import KEY, SettableClock
+from tests.builders import KEY, SettableClock, a_link
 from tests.fakes import FakeKeyStore, FakeSecret
 
 OLD = LinkKeys({"k1": b"1" * 32})
@@ -38,7 +37,7 @@ class Installation:
 
     @property
     def reader(self) -> LinkReader:
-        return LinkReader(keys=self.cached.get, newer_keys=self.cached.refreshed)
+        return LinkReader(keys=self.cached.get, newer_keys=self.cached.refreshed, clock=self.clock)
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def process(clock: SettableClock) -> Installation:
 
 def leave(keys: LinkKeys) -> str:
     """A token to unsubscribe with, as a worker that knows `keys` makes it."""
-    return sign(run_id(KEY), purpose=Purpose.UNSUBSCRIBE, keys=keys)
+    return sign(a_link().to_text(), purpose=Purpose.UNSUBSCRIBE, keys=keys)
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -109,15 +108,15 @@ def test_a_new_key_is_known_to_a_running_process_by_the_first_link_that_names_it
 ) -> None:
     process.wait(READ_INTERVAL)
     process.secret.keys = NEW
-    assert process.reader.run(leave(NEW), Purpose.UNSUBSCRIBE) == KEY
-    assert process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE) == KEY
+    assert process.reader.read(leave(NEW), Purpose.UNSUBSCRIBE) == a_link()
+    assert process.reader.read(leave(OLD), Purpose.UNSUBSCRIBE) == a_link()
 
 
 def test_made_up_key_ids_cost_one_look_a_minute(process: Installation) -> None:
     for number in range(2, 122):
         process.wait(SECOND)
         with pytest.raises(InvalidToken):
-            process.reader.run(f"k{number}.YW5u.AAAAAAAAAAAAAAAAAAAAAA", Purpose.UNSUBSCRIBE)
+            process.reader.read(f"k{number}.YW5u.AAAAAAAAAAAAAAAAAAAAAA", Purpose.UNSUBSCRIBE)
     assert process.secret.reads == 1 + 2
 
 
@@ -125,7 +124,7 @@ def test_what_names_no_key_costs_no_look(process: Installation) -> None:
     process.wait(READ_INTERVAL)
     for token in ("", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
         with pytest.raises(InvalidToken):
-            process.reader.run(token, Purpose.UNSUBSCRIBE)
+            process.reader.read(token, Purpose.UNSUBSCRIBE)
     assert process.secret.reads == 1
 
 
@@ -142,7 +141,7 @@ def test_a_retired_key_is_refused_within_minutes(process: Installation) -> None:
     process.secret.keys = NEW.without("k1")
     process.wait(TTL + SECOND)
     with pytest.raises(InvalidToken):
-        process.reader.run(leave(OLD), Purpose.UNSUBSCRIBE)
+        process.reader.read(leave(OLD), Purpose.UNSUBSCRIBE)
 
 
 def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
@@ -182,7 +181,7 @@ def test_the_first_look_must_succeed(clock: SettableClock) -> None:
 
 
 def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:
-    links = SignedLinks(base_url="https://mail.example.com/", keys=maker).links(key)
+    links = SignedLinks(base_url="https://mail.example.com/", keys=maker).links(a_link(key))
     return str(getattr(links, name))
 
 
@@ -207,12 +206,12 @@ def test_each_link_names_the_run_for_its_own_purpose_alone(
 ) -> None:
     odd = RunKey("a/b c-1", "now5f1c", 17)
     token = link_of(process.cached.get, name, odd).rpartition("/")[2]
-    assert process.reader.run(token, purpose) == odd
+    assert process.reader.read(token, purpose) == a_link(odd)
     for other in set(Purpose) - {purpose}:
         with pytest.raises(InvalidToken):
-            process.reader.run(token, other)
+            process.reader.read(token, other)
 
 
 def test_what_was_signed_as_a_run_and_is_none_is_refused(process: Installation) -> None:
     with pytest.raises(InvalidToken):
-        process.reader.run(sign("ann", purpose=Purpose.RUN, keys=OLD), Purpose.RUN)
+        process.reader.read(sign("ann", purpose=Purpose.RUN, keys=OLD), Purpose.RUN)

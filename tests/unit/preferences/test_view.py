@@ -11,24 +11,27 @@ from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.web.links import links_of_view
-from gazette.domain.commands import RetractEvent
+from gazette.domain.commands import ChangeSubscriber, RetractEvent
 from gazette.domain.delivery.run import Status
+from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
-from tests.builders import KEY, a_run, a_subscriber, an_event
+from tests.builders import KEY, a_link, a_run, a_subscriber, an_event
 from tests.fakes import FakeLinks
 from tests.world import World
 
 View = Callable[..., str | None]
 
+LINK = a_link()
 SHARED = links_of_view("a-token", base_url="https://example.com/")
 
 
-def view_shared(key: RunKey, *, context: ViewContext) -> str | None:
+def view_shared(link: LinkToken, *, context: ViewContext) -> str | None:
     """The email in the browser."""
-    return view_email(key, SHARED, context=context)
+    return view_email(link, SHARED, context=context)
 
 
 both = pytest.mark.parametrize("view", [view_shared, view_updates], ids=["email", "updates"])
@@ -67,13 +70,13 @@ def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) 
     (email,) = world.emails()
     assert email.lines == ("post1: 2", "post2: 1")
     context = replace(viewing, renderer=world.renderer, max_groups=20)
-    html = view_email(KEY, FakeLinks().links(KEY), context=context)
+    html = view_email(LINK, FakeLinks().links(LINK), context=context)
     ((mail, _),) = world.mailer.accepted
     assert html == mail.edition.html
 
 
 def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: ViewContext) -> None:
-    email, updates = view_shared(KEY, context=viewing), view_updates(KEY, context=viewing)
+    email, updates = view_shared(LINK, context=viewing), view_updates(LINK, context=viewing)
     assert email is not None
     assert updates is not None
     assert "Title of post1" in email
@@ -86,7 +89,7 @@ def test_the_email_leaves_out_what_it_left_out_and_the_list_nothing(viewing: Vie
 def test_attack_whoever_is_shown_the_view_can_neither_choose_nor_leave_for_its_reader(
     viewing: ViewContext,
 ) -> None:
-    html = view_shared(KEY, context=viewing)
+    html = view_shared(LINK, context=viewing)
     assert html is not None
     links = re.findall(r'href="https://example\.com/([^"]*)"', html)
     assert {"email/a-token", "updates/a-token"} <= set(links)
@@ -100,7 +103,7 @@ def test_a_run_shows_its_own_events_and_no_others(
     world.create(an_event("e4", entity_id="post4"))
     world.send_digest()
     world.create(an_event("e5", entity_id="post5"))
-    shown = view(replace(KEY, sequence=2), context=viewing)
+    shown = view(replace(LINK, run=replace(KEY, sequence=2)), context=viewing)
     assert shown is not None
     assert "Title of post4" in shown
     for other in ("post1", "post2", "post5"):
@@ -113,7 +116,7 @@ def test_what_was_taken_back_meanwhile_is_not_there(
 ) -> None:
     for event_id in ("e1", "e2"):
         world.say(RetractEvent("ann", event_id))
-    shown = view(KEY, context=viewing)
+    shown = view(LINK, context=viewing)
     assert shown is not None
     assert "Title of post2" in shown
     assert "Title of post1" not in shown
@@ -124,7 +127,7 @@ def test_where_nothing_is_left_a_page_says_so(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     world.clock.now += timedelta(days=91)
-    assert view(KEY, context=viewing) == pages.nothing_left(a_subscriber())
+    assert view(LINK, context=viewing) == pages.nothing_left(a_subscriber())
 
 
 @both
@@ -134,7 +137,7 @@ def test_what_was_amended_meanwhile_is_shown_as_it_is_now(
     amended = an_event("e3", entity_id="post2", actor="Cy", amended_at=world.clock.now)
     world.create(amended)
     context = replace(viewing, max_groups=2)
-    assert "1 new comment from Cy" in (view(KEY, context=context) or "")
+    assert "1 new comment from Cy" in (view(LINK, context=context) or "")
 
 
 @both
@@ -144,7 +147,7 @@ def test_before_a_run_has_a_window_a_page_says_that_it_is_not_sent_yet(
 ) -> None:
     run = replace(a_run(2), status=status)
     world.runs.create(run)
-    assert view(run.key, context=viewing) == pages.not_sent(a_subscriber())
+    assert view(a_link(run.key), context=viewing) == pages.not_sent(a_subscriber())
 
 
 @both
@@ -154,7 +157,7 @@ def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
 ) -> None:
     """Whoever has its link has got it."""
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=status)
-    assert "Title of post1" in (view(KEY, context=viewing) or "")
+    assert "Title of post1" in (view(LINK, context=viewing) or "")
 
 
 @both
@@ -162,18 +165,19 @@ def test_who_has_left_may_look_at_what_was_sent_to_them(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     world.unsubscribe()
-    assert "Title of post1" in (view(KEY, context=viewing) or "")
+    assert "Title of post1" in (view(LINK, context=viewing) or "")
 
 
 @both
 def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
     world: World, viewing: ViewContext, view: View
 ) -> None:
-    others = replace(KEY, sequence=2), replace(KEY, schedule="weekly"), RunKey("bo", DAILY, 1)
+    runs = replace(KEY, sequence=2), replace(KEY, schedule="weekly"), RunKey("bo", DAILY, 1)
+    others = [replace(LINK, run=run) for run in runs]
     for other in others:
         assert view(other, context=viewing) is None
     world.erase()
-    assert view(KEY, context=viewing) is None
+    assert view(LINK, context=viewing) is None
 
 
 @both
@@ -184,7 +188,18 @@ def test_who_comes_back_under_the_same_id_sees_nothing_of_the_one_before(
     world.clock.now += timedelta(minutes=1)
     world.choose()
     world.create(an_event("e9", occurred_at=world.clock.now))
-    assert view(KEY, context=viewing) == pages.nothing_left(a_subscriber())
+    back = world.subscribers.rows["ann"]
+    assert isinstance(back, Subscriber)
+    assert view(a_link(reader=back), context=viewing) == pages.nothing_left(a_subscriber())
+    assert view(LINK, context=viewing) is None
+
+
+@both
+def test_attack_who_had_the_address_before_cannot_look(
+    world: World, viewing: ViewContext, view: View
+) -> None:
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email="new@example.com")))
+    assert view(LINK, context=viewing) is None
 
 
 @both
@@ -196,7 +211,7 @@ def test_an_email_at_once_is_shown_as_any_other(
     world.clock.now += timedelta(minutes=2)
     world.deliver_queued()
     (key,) = (key for key in world.runs.rows if key.is_immediate)
-    assert "Title of post7" in (view(key, context=viewing) or "")
+    assert "Title of post7" in (view(a_link(key), context=viewing) or "")
 
 
 @both
@@ -205,5 +220,5 @@ def test_a_look_writes_nothing(world: World, viewing: ViewContext, view: View) -
         context = replace(
             viewing, runs=world.runs, subscribers=world.subscribers, events=world.events
         )
-        assert view(KEY, context=context)
+        assert view(LINK, context=context)
     assert made == ["runs.get", "subscribers.get", "events.read"]

@@ -5,16 +5,17 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Status
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
-from tests.builders import KEY, NOW, SettableClock, a_run, an_event
+from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
 
 DAY = timedelta(days=1)
@@ -129,12 +130,44 @@ def test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged() -> None:
     assert set(claimed) == {True, False}
 
 
-def test_somebody_unknown_is_answered_without_a_trace(clock: SettableClock) -> None:
+def test_the_address_is_suppressed_even_if_its_reader_is_not_known_any_more(
+    clock: SettableClock,
+) -> None:
+    """Whoever has its mailbox asked for no more email, and a service may put it again."""
     world = World(clock)
-    assert not world.unsubscribe()
     world.erase()
     assert not world.unsubscribe()
-    assert not world.suppressions.rows
+    assert set(world.suppressions.rows) == {address_hash("ann@example.com")}
+    assert isinstance(world.subscribers.get("ann"), Erased)
+
+
+def test_attack_an_old_address_cannot_leave_for_the_new_one(world: World) -> None:
+    """Nor can one that is changed at the very moment."""
+    new = a_subscriber(changed_at=NOW, email="new@example.com")
+
+    def change() -> None:
+        world.say(ChangeSubscriber(new))
+
+    with world.meanwhile("suppressions.add", change):
+        assert not world.unsubscribe()
+    assert not world.unsubscribe()
+    assert status(world) is SubscriberStatus.ACTIVE
+    assert set(world.suppressions.rows) == {address_hash("ann@example.com")}
+    assert not world.schedules.withdrawn
+
+
+def test_attack_who_had_the_id_before_cannot_leave_for_who_has_it_now(world: World) -> None:
+    """Not even if the id changes hands between the look at the reader and the write."""
+
+    def change_hands() -> None:
+        world.erase()
+        world.clock.now += timedelta(minutes=1)
+        other = a_subscriber(changed_at=world.clock(), email="other@example.com")
+        world.say(ChangeSubscriber(other))
+
+    with world.meanwhile("subscribers.get", change_hands):
+        assert not world.unsubscribe()
+    assert status(world) is SubscriberStatus.ACTIVE
 
 
 def test_a_reader_who_is_erased_meanwhile_is_answered_and_never_written_to(world: World) -> None:

@@ -20,8 +20,7 @@ from gazette.adapters.web.links import LinkReader, links_of_view
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.templates import renderer, templates
-from gazette.domain.links import Purpose
-from gazette.domain.model import RunKey
+from gazette.domain.links import LinkToken, Purpose
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
 from gazette.domain.subscribers.preference_form import Fields
@@ -34,11 +33,11 @@ from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 class Preferences:
     """What the handler calls.
 
-    `unsubscribe_run` and `preferences_run` return the run that a token names, `email` and `updates`
-    what it shows; all raise InvalidToken.
+    `unsubscribe_link` and `preferences_link` return what a token says, `email` and `updates` what
+    it shows; all raise InvalidToken.
 
     `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
-    `preference_page` makes the page of what `show` and `submit` return. `submit` takes the run, a
+    `preference_page` makes the page of what `show` and `submit` return. `submit` takes the link, a
     function that reads the form, and what is left of the invocation. `read_form` is `read_request`.
     """
 
@@ -46,13 +45,13 @@ class Preferences:
     preference_page: Callable[[Shown], str]
     styles: str
     images: str
-    unsubscribe_run: Callable[[str], RunKey]
-    preferences_run: Callable[[str], RunKey]
+    unsubscribe_link: Callable[[str], LinkToken]
+    preferences_link: Callable[[str], LinkToken]
     email: Callable[[str], str | None]
     updates: Callable[[str], str | None]
-    unsubscribe: Callable[[RunKey], bool]
-    show: Callable[[RunKey], Shown]
-    submit: Callable[[RunKey, Callable[[], Fields], TimeLeft], Shown]
+    unsubscribe: Callable[[LinkToken], bool]
+    show: Callable[[LinkToken], Shown]
+    submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Shown]
     read_form: Callable[..., Fields]
 
 
@@ -61,7 +60,7 @@ def build() -> Preferences:
     """Built once per process."""
     settings = PreferencesSettings.from_env()
     keys = cached_keys(settings.links_secret, clock=now)
-    links = LinkReader(keys=keys.get, newer_keys=keys.refreshed)
+    links = LinkReader(keys=keys.get, newer_keys=keys.refreshed, clock=now)
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
     preference_pages = PreferencePages(sheets, templates())
@@ -94,18 +93,18 @@ def build() -> Preferences:
         ),
         styles=sheets.styles,
         images=sheets.images,
-        unsubscribe_run=partial(links.run, purpose=Purpose.UNSUBSCRIBE),
-        preferences_run=partial(links.run, purpose=Purpose.PREFERENCES),
+        unsubscribe_link=partial(links.read, purpose=Purpose.UNSUBSCRIBE),
+        preferences_link=partial(links.read, purpose=Purpose.PREFERENCES),
         email=lambda token: view_email(
-            links.run(token, Purpose.RUN),
+            links.read(token, Purpose.RUN),
             links_of_view(token, base_url=settings.base_url),
             context=view,
         ),
-        updates=lambda token: view_updates(links.run(token, Purpose.RUN), context=view),
+        updates=lambda token: view_updates(links.read(token, Purpose.RUN), context=view),
         unsubscribe=partial(leave, context=context),
         show=partial(show, context=context),
-        submit=lambda email, form, time_left: submit(
-            email, form, context=context, time_left=time_left
+        submit=lambda link, form, time_left: submit(
+            link, form, context=context, time_left=time_left
         ),
         read_form=read_request,
     )

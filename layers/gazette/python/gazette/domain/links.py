@@ -11,10 +11,14 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from gazette.domain.errors import InvalidKeys, InvalidToken, UnknownKey
+from gazette.domain.identity import address_hash, parse_run_id, run_id
+from gazette.domain.model import RunKey
+from gazette.domain.subscribers.subscriber import Reader, Subscriber
 
 LONGEST_URL = 2000
 """Characters. Longer URLs may be cut off or refused on their way to a browser."""
@@ -102,14 +106,90 @@ _SIGNATURE_BYTES = 16
 
 
 class Purpose(StrEnum):
-    """The purpose of a link. A token for one purpose is never valid for another.
-
-    Each token names the run of its email, so it is known by which email a reader unsubscribed.
-    """
+    """The purpose of a link. A token for one purpose is never valid for another."""
 
     UNSUBSCRIBE = "unsubscribe"
     PREFERENCES = "preferences"
     RUN = "run"
+
+    @property
+    def lifetime(self) -> timedelta:
+        """For how long a link works. People look for the way out in emails that they kept."""
+        return timedelta(days=730 if self is Purpose.UNSUBSCRIBE else 90)
+
+
+EVERYTHING = "all"
+"""The scope of a link that concerns all emails to its address. There is no other yet."""
+
+_HASH_DIGITS = 64
+"""SHA-256 in hex."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkToken:
+    """What the token of a link says: whose email it was in, and to which address that went.
+
+    `run`: that email's. `address`: as a hash (identity.address_hash). `since`: `addressed_after` of
+    the reader then. `issued_on`: the UTC date on which the run was due. `scope`: what the link
+    concerns; a version that does not know a scope must not take it for everything.
+    """
+
+    run: RunKey
+    address: str
+    since: datetime | None
+    issued_on: date
+    scope: str = EVERYTHING
+
+    @classmethod
+    def of(cls, run: RunKey, due_at: datetime, reader: Subscriber) -> "LinkToken":
+        """The token for the email of a run that was due then, to this reader."""
+        issued_on = due_at.astimezone(UTC).date()
+        return cls(run, address_hash(reader.email), reader.addressed_after, issued_on)
+
+    def is_for(self, reader: Reader) -> bool:
+        """Whether the reader still is who the email went to, at the same address ever since.
+
+        `since` differs after an erasure and after a change of address, unless services say that
+        several happened at one instant.
+        """
+        return (
+            isinstance(reader, Subscriber)
+            and self.since == reader.addressed_after
+            and self.address == address_hash(reader.email)
+        )
+
+    def has_expired(self, purpose: Purpose, today: date) -> bool:
+        """Whether a link with this token is too old for `purpose`."""
+        return today - self.issued_on > purpose.lifetime
+
+    def to_text(self) -> str:
+        """The payload of the token; `read_link` reads it."""
+        since = "" if self.since is None else str((self.since - _EPOCH) // _MICROSECOND)
+        address = _encode(bytes.fromhex(self.address))
+        issued_on = self.issued_on.toordinal()
+        return f"{run_id(self.run)}.{self.scope}.{since}.{issued_on}.{address}"
+
+
+def read_link(text: str) -> LinkToken:
+    """The token with this payload. Raises InvalidToken if it is none that this version makes."""
+    try:
+        run, scope, since, issued_on, address = text.split(".")
+        found = LinkToken(
+            parse_run_id(run),
+            _decode(address).hex(),
+            _EPOCH + int(since) * _MICROSECOND if since else None,
+            date.fromordinal(int(issued_on)),
+            scope,
+        )
+    except (ValueError, OverflowError) as err:
+        raise InvalidToken("This link is none of an email.") from err
+    is_hash = len(found.address) == _HASH_DIGITS
+    if found.scope != EVERYTHING or not is_hash or found.to_text() != text:
+        raise InvalidToken("This link is none that this version makes.")
+    return found
 
 
 def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:

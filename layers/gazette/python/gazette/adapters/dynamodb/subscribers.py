@@ -106,18 +106,9 @@ class DynamoSubscribers:
             actions.append(SubscriberRow.paused_last.set(subscriber.paused_last.isoformat()))
         if subscriber.resumed_at:
             actions.append(SubscriberRow.resumed_at.set(subscriber.resumed_at))
+        if subscriber.addressed_after:
+            actions.append(SubscriberRow.addressed_after.set(subscriber.addressed_after))
         return written(row.update, actions=actions, condition=_unchanged(replacing))
-
-    def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
-        """One conditional UpdateItem."""
-        return written(
-            SubscriberRow(user_id).update,
-            actions=[
-                SubscriberRow.status.set(status.value),
-                SubscriberRow.revision.add(1),
-            ],
-            condition=SubscriberRow.email.exists(),
-        )
 
     def mark_active(self, user_id: str, on: date) -> None:
         """One conditional UpdateItem."""
@@ -225,4 +216,5 @@ def _reader(row: SubscriberRow) -> Reader:
         routed_for=row.routed_for or "",
         revision=int(row.revision),
         erased_at=row.erased_at,
+        addressed_after=row.addressed_after,
     )

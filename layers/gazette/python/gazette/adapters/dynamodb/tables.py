@@ -55,6 +55,7 @@ class SubscriberRow(Row):
     routed_for = UnicodeAttribute(null=True)
     revision = NumberAttribute(null=True)
     erased_at = InstantAttribute(null=True)
+    addressed_after = InstantAttribute(null=True)
 
 
 class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):

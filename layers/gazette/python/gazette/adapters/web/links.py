@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from gazette.domain.errors import InvalidToken, UnknownKey
-from gazette.domain.identity import parse_run_id, run_id
-from gazette.domain.links import LinkKeys, Purpose, sign, verify
-from gazette.domain.model import RunKey
+from gazette.domain.links import LinkKeys, LinkToken, Purpose, read_link, sign, verify
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.rendering import Links
 
 
@@ -16,10 +15,10 @@ class SignedLinks:
         self._base_url = base_url.rstrip("/")
         self._keys = keys
 
-    def links(self, key: RunKey) -> Links:
-        """The links for the reader of this run."""
-        keys = self._keys()
-        tokens = {purpose: sign(run_id(key), purpose=purpose, keys=keys) for purpose in Purpose}
+    def links(self, link: LinkToken) -> Links:
+        """The links of an email, all with this content."""
+        keys, text = self._keys(), link.to_text()
+        tokens = {purpose: sign(text, purpose=purpose, keys=keys) for purpose in Purpose}
         return Links(
             unsubscribe=f"{self._base_url}/unsubscribe/{tokens[Purpose.UNSUBSCRIBE]}",
             preferences=f"{self._base_url}/preferences/{tokens[Purpose.PREFERENCES]}",
@@ -46,16 +45,19 @@ def links_of_view(token: str, *, base_url: str) -> Links:
 class LinkReader:
     """Reads the tokens of links. `newer_keys` is read if a token names a key not in `keys`."""
 
-    def __init__(self, *, keys: Callable[[], LinkKeys], newer_keys: Callable[[], LinkKeys]) -> None:
+    def __init__(
+        self, *, keys: Callable[[], LinkKeys], newer_keys: Callable[[], LinkKeys], clock: Clock
+    ) -> None:
         self._keys = keys
         self._newer_keys = newer_keys
+        self._clock = clock
 
-    def run(self, token: str, purpose: Purpose) -> RunKey:
-        """The run whose email contains the link with this token. Raises InvalidToken."""
-        try:
-            return parse_run_id(self._payload(token, purpose))
-        except ValueError as err:
-            raise InvalidToken("This link names no run.") from err
+    def read(self, token: str, purpose: Purpose) -> LinkToken:
+        """What a token says. Raises InvalidToken, also if the link has expired."""
+        link = read_link(self._payload(token, purpose))
+        if link.has_expired(purpose, self._clock().date()):
+            raise InvalidToken("This link has expired.")
+        return link
 
     def _payload(self, token: str, purpose: Purpose) -> str:
         try:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gazette.domain.delivery.compose import Digest, Ranking
-from gazette.domain.links import LinkKeys
-from gazette.domain.model import Edition, RunKey
+from gazette.domain.links import LinkKeys, LinkToken
+from gazette.domain.model import Edition
 from gazette.domain.subscribers.subscriber import Subscriber
 
 
@@ -62,8 +62,8 @@ class Links:
 class LinkMaker(Protocol):
     """Makes the signed links of an email."""
 
-    def links(self, key: RunKey) -> Links:
-        """Return the links for the reader of this run. Raises Unavailable if no key is known."""
+    def links(self, link: LinkToken) -> Links:
+        """Return the links with this content. Raises Unavailable if no key is known."""
 
 
 class KeyStore(Protocol):

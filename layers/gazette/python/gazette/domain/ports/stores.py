@@ -16,7 +16,7 @@ from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
-from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
@@ -41,9 +41,6 @@ class Subscribers(Protocol):
         `replacing` None: neither a profile nor an early choice is stored. A profile replaces an
         early choice. Leaves `active_on` and `routed_for` unchanged: other methods write them.
         """
-
-    def set_status(self, user_id: str, status: SubscriberStatus) -> bool:
-        """Change the status only. Returns False if there is no such subscriber."""
 
     def mark_active(self, user_id: str, on: date) -> None:
         """Store the latest date of a sign of life, even before the profile is known."""

@@ -42,6 +42,8 @@ class Subscriber:
     of any profile; `resumed_at` is when a dormant period ended.
     `routed_for` names the choices by which the waiting events were routed last, and `revision`
     counts the changes of profile and status. `erased_at` is set if this user id was erased before.
+    `addressed_after` is when the user id last had another address or was erased, None if never: it
+    tells readers of the same id apart, and the same address before and after another.
     """
 
     user_id: str
@@ -62,6 +64,7 @@ class Subscriber:
     routed_for: str = ""
     revision: int = 1
     erased_at: datetime | None = None
+    addressed_after: datetime | None = None
 
     @property
     def chosen(self) -> Frequencies:

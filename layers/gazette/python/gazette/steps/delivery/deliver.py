@@ -21,6 +21,7 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.errors import NotYet, Overtaken, Unavailable
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id
+from gazette.domain.links import LinkToken
 from gazette.domain.model import Edition, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
@@ -137,13 +138,14 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
     If events were excluded, the window is read again without them.
     """
     while isinstance(prepared := _prepare(key, context), Prepared):
-        links = context.link_maker.links(key)
+        reader = prepared.subscriber
+        links = context.link_maker.links(LinkToken.of(key, prepared.run.due_at, reader))
         running = context.editing.experiment()
         variant = variant_of(key.user_id, running) if running else DEFAULT_VARIANT
         edition = edit(
             prepared.run,
             prepared.due.sent,
-            prepared.subscriber,
+            reader,
             links,
             variant=variant,
             context=context.editing,

@@ -102,6 +102,7 @@ def _merged(
                 registered_on=today,
                 paused_last=latest_of(given.times.paused_until, chosen.paused_last),
                 erased_at=erased_at,
+                addressed_after=erased_at,
             ).with_choices(given.service_choices, chosen)
         case Subscriber():
             if current.erased_at and given.changed_at <= current.erased_at:
@@ -118,8 +119,17 @@ def _merged(
         routed_for=current.routed_for,
         revision=current.revision,
         erased_at=current.erased_at,
+        addressed_after=_addressed_after(current, given),
     ).with_choices(_service_choices(current, given), current.reader_choices)
     return merged if merged == current else replace(merged, revision=current.revision + 1)
+
+
+def _addressed_after(current: Subscriber, given: Subscriber) -> datetime | None:
+    """When the user id last had another address than that of the later profile."""
+    if address_hash(current.email) == address_hash(given.email):
+        return current.addressed_after
+    earlier = min(current, given, key=_precedence)
+    return max(filter(None, (current.addressed_after, earlier.changed_at)))
 
 
 def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferences]:

@@ -94,6 +94,7 @@ def save(
 
 def perform(
     user_id: str,
+    address: str,
     submission: Submission,
     *,
     bus: Bus,
@@ -103,6 +104,7 @@ def perform(
 ) -> Notice:
     """Press a button; what is wrong with a field is told and nothing else done.
 
+    `address`: the reader's, as a hash, to which the link of the page went.
     What could not be finished within `time_left` of the invocation is not told as saved.
     """
     if submission.problems:
@@ -110,6 +112,7 @@ def perform(
     if submission.act is Act.UNSUBSCRIBE:
         unsubscribe(
             user_id,
+            address,
             subscribers=context.subscribers,
             suppressions=suppressions,
             schedules=context.schedules,

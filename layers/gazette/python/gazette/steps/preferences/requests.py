@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from gazette.domain.errors import InvalidToken, UnreadableForm
-from gazette.domain.model import RunKey
+from gazette.domain.links import LinkToken
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Engagements
 from gazette.domain.ports.queues import Bus
@@ -46,19 +46,22 @@ class Shown:
     sent: Fields | None = None
 
 
-def show(email: RunKey, *, context: PageContext) -> Shown:
-    """Look up the subscriber, and change nothing. Raises InvalidToken where nobody is known."""
-    return Shown(overview=_overview(email.user_id, context))
+def show(link: LinkToken, *, context: PageContext) -> Shown:
+    """Look up the subscriber, and change nothing.
+
+    Raises InvalidToken where the link is for nobody any more.
+    """
+    return Shown(overview=_overview(link, context))
 
 
 def submit(
-    email: RunKey, read_form: Callable[[], Fields], *, context: PageContext, time_left: TimeLeft
+    link: LinkToken, read_form: Callable[[], Fields], *, context: PageContext, time_left: TimeLeft
 ) -> Shown:
-    """Do what the form asks for, and look up the subscriber again; `email` led to the page.
+    """Do what the form asks for, and look up the subscriber again; `link` led to the page.
 
-    Raises InvalidToken where nobody is known.
+    Raises InvalidToken where the link is for nobody any more.
     """
-    overview = _overview(email.user_id, context)
+    overview = _overview(link, context)
     try:
         sent = read_form()
     except UnreadableForm:
@@ -67,7 +70,8 @@ def submit(
     if not wanted.problems:
         context.announce()
     notice = perform(
-        email.user_id,
+        link.run.user_id,
+        link.address,
         wanted,
         bus=context.bus,
         suppressions=context.suppressions,
@@ -77,38 +81,40 @@ def submit(
     if notice is Notice.WRONG:
         return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
     if notice is Notice.UNSUBSCRIBED:
-        _record_unsubscribed(email, context)
-    return Shown(overview=_overview(email.user_id, context), notice=notice)
+        _record_unsubscribed(link, context)
+    return Shown(overview=_overview(link, context), notice=notice)
 
 
-def leave(email: RunKey, *, context: PageContext) -> bool:
+def leave(link: LinkToken, *, context: PageContext) -> bool:
     """Unsubscribe by the link of an email, and record that it was this one.
 
-    Safe to repeat. False if there is no such subscriber.
+    Safe to repeat. False if the address of the link is no subscriber's whom it was for: then it
+    alone is suppressed.
     """
     found = unsubscribe(
-        email.user_id,
+        link.run.user_id,
+        link.address,
         subscribers=context.routing.subscribers,
         suppressions=context.suppressions,
         schedules=context.routing.schedules,
         runs=context.routing.runs,
     )
     if found:
-        _record_unsubscribed(email, context)
+        _record_unsubscribed(link, context)
     return found
 
 
-def _record_unsubscribed(email: RunKey, context: PageContext) -> None:
+def _record_unsubscribed(link: LinkToken, context: PageContext) -> None:
     record_unsubscribed(
-        email,
+        link.run,
         runs=context.routing.runs,
         engagements=context.engagements,
         clock=context.routing.clock,
     )
 
 
-def _overview(user_id: str, context: PageContext) -> Overview:
-    overview = read_overview(user_id, context=context.routing)
-    if overview is None:
-        raise InvalidToken("Nothing is known of this subscriber.")
+def _overview(link: LinkToken, context: PageContext) -> Overview:
+    overview = read_overview(link.run.user_id, context=context.routing)
+    if overview is None or not link.is_for(overview.subscriber):
+        raise InvalidToken("Nothing is known of this subscriber at this address.")
     return overview

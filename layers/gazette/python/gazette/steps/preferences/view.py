@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
-from gazette.domain.model import Event, RunKey
+from gazette.domain.links import LinkToken
+from gazette.domain.model import Event
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.rendering import Links, Pages, Renderer
@@ -29,16 +30,16 @@ class ViewContext:
     max_groups: int
 
 
-def view_email(key: RunKey, links: Links, *, context: ViewContext) -> str | None:
+def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | None:
     """The email of a run, as HTML, of what its window holds now, with links that may be shared.
 
-    None: there is no such run, or its reader was erased. One who has left may look at what was
-    sent to them.
+    None: there is no such run, or its reader was erased or has another address. One who has left
+    may look at what was sent to them.
     """
 
     def show(run: Run, events: Sequence[Event], reader: Subscriber) -> str:
         return make_edition(
-            key,
+            link.run,
             events,
             reader,
             links,
@@ -47,24 +48,25 @@ def view_email(key: RunKey, links: Links, *, context: ViewContext) -> str | None
             max_groups=context.max_groups,
         ).html
 
-    return _view(key, show, context)
+    return _view(link, show, context)
 
 
-def view_updates(key: RunKey, *, context: ViewContext) -> str | None:
+def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
     """The page of all that the window of a run holds now, no group left out. None: as above."""
 
     def show(_: Run, events: Sequence[Event], reader: Subscriber) -> str:
         return context.pages.updates(compose(events, max_groups=len(events)), reader)
 
-    return _view(key, show, context)
+    return _view(link, show, context)
 
 
-def _view(key: RunKey, show: _Show, context: ViewContext) -> str | None:
+def _view(link: LinkToken, show: _Show, context: ViewContext) -> str | None:
+    key = link.run
     run = context.runs.get(key)
     if run is None:
         return None
     reader = context.subscribers.get(key.user_id)
-    if not isinstance(reader, Subscriber):
+    if not isinstance(reader, Subscriber) or not link.is_for(reader):
         return None
     if run.window is None:
         return context.pages.not_sent(reader)

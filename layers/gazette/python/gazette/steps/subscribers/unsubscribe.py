@@ -1,6 +1,7 @@
 """A reader leaves: write the stop, then raise the epoch of the runs that are about to be sent."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import EngagementEvent
@@ -17,23 +18,27 @@ from gazette.steps.subscribers.schedules import withdraw
 
 def unsubscribe(
     user_id: str,
+    address: str,
     *,
     subscribers: Subscribers,
     suppressions: Suppressions,
     schedules: Schedules,
     runs: Runs,
 ) -> bool:
-    """Stop all email to `user_id`. Safe to repeat. False if there is no such subscriber.
+    """Stop all email to an address, given as a hash, and to `user_id` if it is theirs.
 
+    Safe to repeat. False if the reader has another address by now, was erased, or is not known:
+    then the address alone is suppressed, because whoever has its mailbox can speak for no other.
     The address is suppressed and the status written first, the schedules and runs follow (rule 11).
     """
-    reader = subscribers.get(user_id)
-    if not isinstance(reader, Subscriber):
-        return False
-    address = address_hash(reader.email)
     suppressions.add(address, Cause.UNSUBSCRIBED)
-    if not subscribers.set_status(user_id, SubscriberStatus.UNSUBSCRIBED):
-        return False
+    while True:
+        reader = subscribers.get(user_id)
+        if not isinstance(reader, Subscriber) or address_hash(reader.email) != address:
+            return False
+        left = replace(reader, status=SubscriberStatus.UNSUBSCRIBED, revision=reader.revision + 1)
+        if subscribers.put(left, replacing=reader):
+            break
     withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return True
