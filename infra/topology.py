@@ -132,7 +132,7 @@ INGEST = Step(
         ),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("UpdateItem",)),
-        ("suppressions", ("GetItem", "PutItem")),
+        ("suppressions", ("GetItem", "UpdateItem")),
     ),
 )
 FOLLOWERS = Step(
@@ -243,7 +243,7 @@ PREFERENCES = Step(
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),
-        ("suppressions", ("GetItem", "PutItem", "DeleteItem")),
+        ("suppressions", ("GetItem", "UpdateItem", "DeleteItem")),
     ),
 )
 STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, RESEND, FEEDBACK, SWEEP, PREFERENCES)

@@ -247,6 +247,7 @@ class FakeSuppressions:
     clock: Clock = field(default_factory=SettableClock)
     rows: dict[str, Cause] = field(default_factory=dict)
     since: dict[str, datetime] = field(default_factory=dict)
+    by: dict[str, set[str]] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
@@ -255,7 +256,22 @@ class FakeSuppressions:
             return False
         self.rows[address_hash] = cause
         self.since[address_hash] = since or self.clock()
+        self.by.pop(address_hash, None)
         return True
+
+    def unsubscribe(self, address_hash: str, user_id: str) -> None:
+        self.add(address_hash, Cause.UNSUBSCRIBED)
+        if self.rows[address_hash] is Cause.UNSUBSCRIBED:
+            self.by.setdefault(address_hash, set()).add(user_id)
+
+    def resubscribe(self, address_hash: str, user_id: str) -> None:
+        if self.rows.get(address_hash) is not Cause.UNSUBSCRIBED:
+            return
+        others = self.by.get(address_hash, set()) - {user_id}
+        if others:
+            self.by[address_hash] = others
+        else:
+            self.lift(address_hash, Cause.UNSUBSCRIBED)
 
     def holds(self, address_hash: str) -> bool:
         return address_hash in self.rows
@@ -269,6 +285,7 @@ class FakeSuppressions:
     def lift(self, address_hash: str, cause: Cause) -> None:
         if self.rows.get(address_hash) == cause:
             del self.rows[address_hash]
+            self.by.pop(address_hash, None)
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
         for address_hash in list(self.rows):

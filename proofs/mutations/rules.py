@@ -283,6 +283,14 @@ RULES: Final = (
         f"{_LINKS}::test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all",
     ),
     Mutation(
+        "only who unsubscribed takes it back",
+        "steps/subscribers/resubscribe.py",
+        "        suppressions.resubscribe(address, user_id)\n",
+        "        suppressions.lift(address, suppressions.get(address).cause)\n",
+        "tests/unit/subscribers/test_resubscribe.py"
+        "::test_attack_who_shares_an_address_cannot_take_back_that_the_other_left",
+    ),
+    Mutation(
         "an unsubscribe link speaks for its own address",
         "steps/subscribers/unsubscribe.py",
         " or address_hash(reader.email) != address:\n            return False",

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from itertools import permutations, product
+from typing import Any
 
 import pytest
 from gazette.adapters.dynamodb.tables import SuppressionRow
@@ -77,6 +78,71 @@ def test_a_suppression_is_lifted_for_its_own_reason_alone_and_may_be_again(
     assert suppressions.holds(BO)
     suppressions.add(ANN, Cause.UNSUBSCRIBED)
     assert suppressions.holds(ANN)
+
+
+def test_only_who_asked_for_it_takes_it_back(suppressions: Suppressions) -> None:
+    for _ in range(2):
+        suppressions.unsubscribe(ANN, "ann")
+        suppressions.resubscribe(ANN, "bo")
+        assert suppressions.get(ANN) == Suppression(ANN, Cause.UNSUBSCRIBED, NOW)
+    suppressions.resubscribe(ANN, "ann")
+    assert not suppressions.holds(ANN)
+
+
+def test_of_several_who_asked_for_it_each_takes_back_their_own(
+    suppressions: Suppressions, clock: SettableClock
+) -> None:
+    for user_id in ("ann", "bo", "cy"):
+        suppressions.unsubscribe(ANN, user_id)
+        clock.now += SECOND
+    for user_id in ("bo", "bo", "ann"):
+        suppressions.resubscribe(ANN, user_id)
+        assert suppressions.get(ANN) == Suppression(ANN, Cause.UNSUBSCRIBED, NOW)
+    suppressions.resubscribe(ANN, "cy")
+    assert not suppressions.holds(ANN)
+
+
+def test_what_was_imported_is_lifted_by_whoever_reads_there(suppressions: Suppressions) -> None:
+    suppressions.add(ANN, Cause.UNSUBSCRIBED)
+    suppressions.resubscribe(ANN, "ann")
+    assert not suppressions.holds(ANN)
+
+
+@pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
+def test_a_greater_cause_is_neither_replaced_nor_lifted_by_a_reader(
+    suppressions: Suppressions, clock: SettableClock, cause: Cause
+) -> None:
+    for before in (True, False):
+        if before:
+            suppressions.unsubscribe(BO, "bo")
+        suppressions.add(BO, cause)
+        clock.now += SECOND
+        suppressions.unsubscribe(BO, "bo")
+        suppressions.resubscribe(BO, "bo")
+        found = suppressions.get(BO)
+        assert found
+        assert found.cause is cause
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_two_who_take_it_back_at_once_leave_nothing(
+    suppressions: Suppressions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each finds that the other asked for it as well, and takes out only themself."""
+    for user_id in ("ann", "bo"):
+        suppressions.unsubscribe(ANN, user_id)
+    update = SuppressionRow.update
+
+    def meanwhile(row: SuppressionRow, **given: Any) -> Any:
+        """The update of the other comes first."""
+        monkeypatch.setattr(SuppressionRow, "update", update)
+        by = SuppressionRow.by
+        SuppressionRow(ANN).update(actions=[by.delete({"bo"})], condition=by.contains("bo"))
+        return update(row, **given)
+
+    monkeypatch.setattr(SuppressionRow, "update", meanwhile)
+    suppressions.resubscribe(ANN, "ann")
+    assert not suppressions.holds(ANN)
 
 
 def test_all_are_found_with_the_instant_that_was_given(suppressions: Suppressions) -> None:

@@ -370,8 +370,8 @@ def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
     """Leaving: the status; the suppression, added and once more refused; out of `due`. And once
     a process, as in ingest, that there are so many shards.
 
-    Back: the suppression is deleted, and once more refused; status and sign of life; the schedule
-    twice, the first time with its entry in `due`.
+    Back: the suppression is deleted; then two writes are refused, because nobody else asked for it;
+    status and sign of life; the schedule twice, the first time with its entry in `due`.
     """
     press(ann, "unsubscribe")
     assert ann.meter.write_units == {
@@ -384,6 +384,6 @@ def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
     press(ann, "start")
     assert ann.meter.write_units == {
         "subscribers": 1 + 1,
-        "suppressions": 1 + 1,
+        "suppressions": 1 + 2,
         "schedules": 2 + 1,
     }

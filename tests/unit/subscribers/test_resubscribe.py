@@ -1,6 +1,7 @@
 """A reader who unsubscribed starts again: by their own hand, and only from that."""
 
 import pytest
+from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
@@ -8,7 +9,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
-from tests.builders import NOW, SettableClock, a_complaint, an_event
+from tests.builders import NOW, SettableClock, a_complaint, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
 
 ANN = address_hash("ann@example.com")
@@ -70,6 +71,17 @@ def test_an_address_that_is_suppressed_for_another_reason_stays_so(reason: Cause
     assert not world.resubscribe()
     assert world.suppressions.rows == {ANN: reason}
     assert world.subscribers.rows == before
+
+
+def test_attack_who_shares_an_address_cannot_take_back_that_the_other_left() -> None:
+    """Bo gives Ann's address: what she asked for there holds for him as well."""
+    world = left()
+    world.say(ChangeSubscriber(a_subscriber("bo")))
+    for _ in range(2):
+        assert not world.resubscribe("bo")
+        assert_consistent(world, "")
+    assert world.resubscribe()
+    assert not world.suppressions.rows
 
 
 def test_who_was_erased_and_came_back_to_a_suppressed_address_may_start_again() -> None:

@@ -148,7 +148,7 @@ def test_attack_an_old_address_cannot_leave_for_the_new_one(world: World) -> Non
     def change() -> None:
         world.say(ChangeSubscriber(new))
 
-    with world.meanwhile("suppressions.add", change):
+    with world.meanwhile("suppressions.unsubscribe", change):
         assert not world.unsubscribe()
     assert not world.unsubscribe()
     assert status(world) is SubscriberStatus.ACTIVE
@@ -171,6 +171,6 @@ def test_attack_who_had_the_id_before_cannot_leave_for_who_has_it_now(world: Wor
 
 
 def test_a_reader_who_is_erased_meanwhile_is_answered_and_never_written_to(world: World) -> None:
-    with world.meanwhile("suppressions.add", world.erase):
+    with world.meanwhile("suppressions.unsubscribe", world.erase):
         assert not world.unsubscribe()
     assert not world.schedules.rows

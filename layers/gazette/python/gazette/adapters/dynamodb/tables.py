@@ -119,7 +119,10 @@ class ActivityRow(Row):
 
 
 class SuppressionRow(Row):
-    """Table `suppressions`: hashes of addresses, with the reason. Erasure leaves them alone."""
+    """Table `suppressions`: hashes of addresses, with the reason. Erasure leaves them alone.
+
+    `by`: the user ids of those who unsubscribed, if that is the reason.
+    """
 
     class Meta:
         table_name = ""
@@ -127,6 +130,7 @@ class SuppressionRow(Row):
     address_hash = UnicodeAttribute(hash_key=True)
     reason = UnicodeAttribute()
     since = InstantAttribute()
+    by = UnicodeSetAttribute(null=True)
 
 
 class BounceRow(Row):

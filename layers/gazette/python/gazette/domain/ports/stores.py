@@ -242,6 +242,18 @@ class Suppressions(Protocol):
         greatest cause stays, in whatever order causes are added.
         """
 
+    def unsubscribe(self, address_hash: str, user_id: str) -> None:
+        """Suppress an address, from now, because this reader of it asked for no more email.
+
+        A greater cause stays as it is. Of several readers of an address the words of all are kept.
+        """
+
+    def resubscribe(self, address_hash: str, user_id: str) -> None:
+        """Take back what this reader of the address asked for; lift it if nobody else asked for it.
+
+        A suppression of which nobody knows who asked for it is lifted: it was imported.
+        """
+
     def holds(self, address_hash: str) -> bool:
         """Whether the address is suppressed, even if the cause cannot be read."""
 
@@ -249,7 +261,7 @@ class Suppressions(Protocol):
         """Return why and since when the address is suppressed; None if it is not."""
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """Lift the suppression of the address, if its cause is `cause`."""
+        """Lift the suppression of the address, if its cause is `cause`, whoever asked for it."""
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
         """Yield all suppressions, in no order. Eventually consistent; reads the whole table."""

@@ -9,8 +9,8 @@ from enum import StrEnum
 class Cause(StrEnum):
     """Why an address is suppressed, from the weakest cause to the strongest.
 
-    Only `UNSUBSCRIBED` can be lifted by the reader. `MANUAL`: by an operator. A cause that this
-    version does not know suppresses as well, and no other replaces it.
+    Only `UNSUBSCRIBED` can be lifted by a reader, by the one who asked for it. `MANUAL`: by an
+    operator. A cause that this version does not know suppresses as well, and no other replaces it.
     """
 
     UNSUBSCRIBED = "unsubscribed"

@@ -9,7 +9,6 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
-from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow
 from gazette.steps.runs import apply, cancel
@@ -29,7 +28,7 @@ def erase_subscriber(
     """
     reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
-        suppressions.add(address_hash(reader.email), Cause.UNSUBSCRIBED)
+        suppressions.unsubscribe(address_hash(reader.email), user_id)
     before = {
         run.key for run in readable(context.runs.of_user(user_id)) if not run.key.is_immediate
     }

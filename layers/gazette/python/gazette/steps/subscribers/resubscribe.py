@@ -5,7 +5,6 @@ from dataclasses import replace
 from gazette.domain.identity import address_hash
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
-from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
@@ -16,17 +15,18 @@ from gazette.steps.subscribers.unsubscribe import settle_suppression
 def resubscribe(user_id: str, *, suppressions: Suppressions, context: ScheduleContext) -> bool:
     """Send email again to a reader who had unsubscribed. Safe to repeat.
 
-    False if there is no such reader, or if the address is suppressed for another reason: a reader
-    cannot lift a bounce or a complaint. The schedules enter the due index before the status
-    changes, because after a crash nothing else would do that. They are written again afterwards,
-    because fan-out may be withdrawing what it read while the reader had left.
+    False if there is no such reader, or if the address stays suppressed: a reader can lift neither
+    a bounce nor a complaint, nor what another reader of the address asked for. The schedules enter
+    the due index before the status changes, because after a crash nothing else would do that. They
+    are written again afterwards, because fan-out may be withdrawing what it read while the reader
+    had left.
     """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber):
             return False
         address = address_hash(reader.email)
-        suppressions.lift(address, Cause.UNSUBSCRIBED)
+        suppressions.resubscribe(address, user_id)
         if suppressions.holds(address):
             return False
         context.subscribers.mark_active(user_id, context.clock().date())

@@ -11,7 +11,6 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Engagements, Runs, Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
-from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.schedules import withdraw
 
@@ -31,7 +30,7 @@ def unsubscribe(
     then the address alone is suppressed, because whoever has its mailbox can speak for no other.
     The address is suppressed and the status written first, the schedules and runs follow (rule 11).
     """
-    suppressions.add(address, Cause.UNSUBSCRIBED)
+    suppressions.unsubscribe(address, user_id)
     while True:
         reader = subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or address_hash(reader.email) != address:
@@ -69,7 +68,7 @@ def record_unsubscribed(
 def settle_suppression(
     user_id: str, address: str, *, subscribers: Subscribers, suppressions: Suppressions
 ) -> Reader:
-    """Suppress the address if the reader has unsubscribed, and lift the suppression if not.
+    """Suppress the address if the reader has unsubscribed, and take that back if not.
 
     Called by leaving and by coming back: whichever writes last sees the final status. Returns what
     is known of the reader now.
@@ -78,9 +77,9 @@ def settle_suppression(
     while isinstance(reader, Subscriber):
         status = reader.status
         if status is SubscriberStatus.UNSUBSCRIBED:
-            suppressions.add(address, Cause.UNSUBSCRIBED)
+            suppressions.unsubscribe(address, user_id)
         elif not reader.has_left:
-            suppressions.lift(address, Cause.UNSUBSCRIBED)
+            suppressions.resubscribe(address, user_id)
         reader = subscribers.get(user_id)
         if isinstance(reader, Subscriber) and reader.status is status:
             break

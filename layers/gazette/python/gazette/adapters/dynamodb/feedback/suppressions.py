@@ -26,6 +26,29 @@ class DynamoSuppressions:
             condition |= SuppressionRow.reason.is_in(*(each.value for each in cause.lesser))
         return written(row.save, condition)
 
+    def unsubscribe(self, address_hash: str, user_id: str) -> None:
+        """One conditional UpdateItem."""
+        reason, since = SuppressionRow.reason, SuppressionRow.since
+        written(
+            SuppressionRow(address_hash).update,
+            actions=[
+                reason.set(Cause.UNSUBSCRIBED.value),
+                since.set(since | self._clock()),
+                SuppressionRow.by.add({user_id}),
+            ],
+            condition=reason.does_not_exist() | (reason == Cause.UNSUBSCRIBED.value),
+        )
+
+    def resubscribe(self, address_hash: str, user_id: str) -> None:
+        """One conditional DeleteItem; two more writes where others unsubscribed there as well."""
+        row, by = SuppressionRow(address_hash), SuppressionRow.by
+        unsubscribed = SuppressionRow.reason == Cause.UNSUBSCRIBED.value
+        if written(row.delete, unsubscribed & (by.does_not_exist() | (by == {user_id}))):
+            return
+        asked = unsubscribed & by.contains(user_id)
+        if written(row.update, actions=[by.delete({user_id})], condition=asked):
+            written(row.delete, unsubscribed & by.does_not_exist())  # others did so meanwhile
+
     def holds(self, address_hash: str) -> bool:
         """One strongly consistent GetItem. A row counts even if it is malformed."""
         return self._row(address_hash) is not None
