@@ -72,6 +72,13 @@ class Stage:
 
     1 to 5,000."""
 
+    preferences_concurrency: int = 0
+    """[invocations] How many requests of readers are worked on at once; 0: as many as come.
+
+    0 to 1,000. It is reserved: readers take no more from the account's other functions, nor those
+    from them. Lambda refuses it if less than 100 of the account's limit would be left, so an
+    account with a limit of 100 or less must leave it at 0. Too few: readers are turned away."""
+
     mail_provider: str = "ses"
     """`ses`, or `smtp` for any other provider.
 

@@ -77,6 +77,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     if not 2 <= stage.concurrency <= 1000:
         raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")
+    if not 0 <= stage.preferences_concurrency <= 1000:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: preferences_concurrency must be 0 to 1000; 0 reserves "
+            "nothing."
+        )
     for setting, allowed in RANGES.items():
         if getattr(stage, setting) not in allowed:
             raise StageError(f"Stage {name!r} in cdk.json: {setting} must be {allowed}.")

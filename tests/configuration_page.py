@@ -57,7 +57,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "category_hold",
     ),
     "Unknown outcomes": ("unknown_policy", "evidence_grace", "longest_unknown"),
-    "Where readers' links lead": ("base_url", "requests_per_second", "requests_burst"),
+    "Where readers' links lead": (
+        "base_url",
+        "requests_per_second",
+        "requests_burst",
+        "preferences_concurrency",
+    ),
     "How long data is stored": ("event_retention_days", "run_retention_days", "retain"),
     "Time-outs and clocks, which you should not need": (
         "settle_lag",

@@ -16,7 +16,7 @@ from infra.assets.layers import ROOT
 from infra.constructs.alarms import service_name
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stage import Stage
-from infra.topology import VISIBILITY_FACTOR, Step
+from infra.topology import PREFERENCES, VISIBILITY_FACTOR, Step
 
 
 class StepConstruct(Construct):
@@ -58,6 +58,9 @@ class StepConstruct(Construct):
             memory_size=step.memory,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if step.may_recurse else None,
             tracing=lambda_.Tracing.ACTIVE,
+            reserved_concurrent_executions=(
+                stage.preferences_concurrency or None if step is PREFERENCES else None
+            ),
             log_group=logs.LogGroup(
                 self,
                 "Logs",

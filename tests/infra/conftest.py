@@ -58,6 +58,7 @@ def tracking(stages: Stages) -> Synthesis:
         immediate_pool="at-once",
         requests_per_second=7,
         requests_burst=9,
+        preferences_concurrency=11,
     )
 
 

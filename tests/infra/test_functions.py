@@ -9,7 +9,7 @@ from gazette.settings import Settings
 
 from infra.app import context
 from infra.stages import read_stage
-from infra.topology import STEPS, Step
+from infra.topology import PREFERENCES, STEPS, Step
 from tests.infra.synthesis import Properties, Synthesis
 
 _UNDELIVERED = "{TicksUndelivered}"
@@ -62,11 +62,23 @@ def test_every_function_writes_to_a_log_group_that_forgets(prod: Synthesis) -> N
         assert group["RetentionInDays"] == 30
 
 
-def test_no_function_reserves_concurrency(prod: Synthesis) -> None:
-    """Throttled receives would count against the messages and end in dead-letter queues."""
+def test_no_function_reserves_concurrency_unasked(prod: Synthesis) -> None:
+    """A new account has none to give; and throttled receives of a queue would count against its
+    messages, which end in dead-letter queues.
+    """
     for step in STEPS:
         _, function = prod.function(step.name)
         assert "ReservedConcurrentExecutions" not in function
+
+
+def test_attack_whoever_follows_links_all_day_takes_no_function_from_the_others(
+    tracking: Synthesis,
+) -> None:
+    """Where the stage asks for it: the account may have no room."""
+    for step in STEPS:
+        _, function = tracking.function(step.name)
+        bound = 11 if step is PREFERENCES else None
+        assert function.get("ReservedConcurrentExecutions") == bound, step.name
 
 
 def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:

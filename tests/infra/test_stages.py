@@ -181,6 +181,14 @@ def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(
     assert "concurrency" in line.lower()
 
 
+@pytest.mark.parametrize("wrong", [-1, 1001])
+def test_a_concurrency_that_cannot_be_reserved_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, wrong: int
+) -> None:
+    (line,) = _ends_in(monkeypatch, _canary(preferences_concurrency=wrong))
+    assert line.endswith("preferences_concurrency must be 0 to 1000; 0 reserves nothing.")
+
+
 def test_a_layer_that_cannot_be_built_ends_in_the_words_of_uv(tmp_path: Path) -> None:
     ended = _run_app(
         tmp_path,
