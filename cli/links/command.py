@@ -21,6 +21,12 @@ _KEPT_FOR_MAIL = (
 """The law where many readers live.
 https://www.ftc.gov/business-guidance/resources/can-spam-act-compliance-guide-business"""
 
+_LEAKED = (
+    "Whoever has the key can act for any reader until it is retired. Emails that it signed, also "
+    "within the next minute, keep dead links: their readers can leave by the next email, by the "
+    "preferences in your own product, or by writing to you."
+)
+
 links = typer.Typer(
     help="The keys that sign the links in emails: list, rotate and retire them.",
     no_args_is_help=True,
@@ -43,7 +49,7 @@ def rotate(stage: StageName = "prod") -> None:
     """Add a key, which signs from now on. Links in older emails keep working."""
     with _refusals(stage):
         keys = link_keys.rotate(store=_store(stage), draw_key=draw_key)
-    say(f"{keys.newest} signs the links of stage {stage} within five minutes; all others work on")
+    say(f"{keys.newest} signs the links of stage {stage} within a minute; all others work on")
     if older := keys.ids[:-1]:
         note(
             f"Where {older[-1]} leaked, or is too old: `gazette links retire {older[-1]} "
@@ -56,21 +62,25 @@ def rotate(stage: StageName = "prod") -> None:
 def retire(
     key_id: Annotated[str, typer.Argument(metavar="KEY", help="Its id, as `list` shows it.")],
     stage: StageName = "prod",
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="It leaked: retire it even if it signs, by adding the next."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Remove a key: links signed with it stop working, in all emails."""
     with _refusals(stage):
         store = _store(stage)
-        link_keys.refuse_to_retire(key_id, store.read())
+        link_keys.refuse_to_retire(key_id, store.read(), leaked=now)
         if not yes:
-            note(f"This cannot be undone. {_KEPT_FOR_MAIL}")
+            note(f"This cannot be undone. {_LEAKED if now else _KEPT_FOR_MAIL}")
             typer.confirm(
                 f"End every link that {key_id} signed, also those to unsubscribe, in all emails "
                 f"of stage {stage} that are older than the key after it?",
                 abort=True,
             )
-        left = link_keys.retire(key_id, store=store)
-    say(f"{key_id} of stage {stage} is retired: links signed with it stop within five minutes")
+        left = link_keys.retire(key_id, store=store, draw_key=draw_key if now else None)
+    say(f"{key_id} of stage {stage} is retired: links signed with it stop within a minute")
     note(f"Left: {', '.join(left.ids)}; {left.newest} signs.")
 
 

@@ -20,6 +20,10 @@ from tests.functions.messages import http
 from tests.functions.test_handlers import send_one_digest
 
 LEFT = "You are unsubscribed"
+SIGNS = (
+    "k2 is the newest key and signs: rotate first, then retire it. If it leaked, retire it with "
+    "--now."
+)
 
 
 @pytest.fixture
@@ -59,9 +63,7 @@ def test_the_keys_are_listed_by_id_and_never_shown(stage: Cloud) -> None:
 def test_rotating_adds_a_key_that_nobody_could_guess_and_says_what_happens() -> None:
     before = stored()
     done = run("rotate")
-    assert done.stdout == (
-        "k2 signs the links of stage prod within five minutes; all others work on\n"
-    )
+    assert done.stdout == ("k2 signs the links of stage prod within a minute; all others work on\n")
     assert "`gazette links retire k1 --stage prod` ends it" in done.stderr
     after = stored()
     assert after.by_id["k1"] == before.by_id["k1"]
@@ -108,7 +110,7 @@ def test_no_key_is_retired_without_a_yes(answer: str, left: str) -> None:
 @pytest.mark.parametrize(
     ("key_id", "words"),
     [
-        ("k2", "k2 is the newest key and signs: rotate first, then retire it."),
+        ("k2", SIGNS),
         ("k3", "There is no key 'k3'. The keys are k1, k2."),
         ("", "There is no key ''. The keys are k1, k2."),
     ],
@@ -119,6 +121,22 @@ def test_a_key_that_cannot_go_is_refused_before_anybody_is_asked(key_id: str, wo
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == f"gazette: {words}\n"
     assert stored().ids == ("k1", "k2")
+
+
+@pytest.mark.usefixtures("stage")
+def test_a_key_that_leaked_goes_at_once_and_the_next_takes_its_place_if_it_signed() -> None:
+    before = stored()
+    done = run("retire", "k1", "--now", said="y\n")
+    assert done.exit_code == 0
+    assert "Whoever has the key can act for any reader" in done.stderr
+    assert "Left: k2; k2 signs." in done.stderr
+    after = stored()
+    assert (after.ids, len(after.by_id["k2"])) == (("k2",), 64)
+    assert after.by_id["k2"] != before.by_id["k1"]
+    run("rotate")
+    assert run("retire", "k2", "--now", "--yes").exit_code == 0
+    assert stored().ids == ("k3",), "it did not sign, so no other is needed"
+    assert run("retire", "k9", "--now", "--yes").exit_code == 2
 
 
 @pytest.mark.usefixtures("stage")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.aws.link_keys import TTL
 from gazette.adapters.cached import READ_INTERVAL, Cached
 from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.domain.errors import InvalidKeys, InvalidToken, Unavailable
@@ -37,13 +36,13 @@ class Installation:
 
     @property
     def reader(self) -> LinkReader:
-        return LinkReader(keys=self.cached.get, newer_keys=self.cached.refreshed, clock=self.clock)
+        return LinkReader(keys=self.cached.get, clock=self.clock)
 
 
 @pytest.fixture
 def process(clock: SettableClock) -> Installation:
     secret = FakeSecret(OLD)
-    return Installation(secret, Cached(FakeKeyStore(secret).read, ttl=TTL, clock=clock), clock)
+    return Installation(secret, Cached(FakeKeyStore(secret).read, clock=clock), clock)
 
 
 def leave(keys: LinkKeys) -> str:
@@ -103,16 +102,14 @@ def test_the_newest_key_is_never_taken_out() -> None:
     assert NEW.without("k1").ids == ("k2",)
 
 
-def test_a_new_key_is_known_to_a_running_process_by_the_first_link_that_names_it(
-    process: Installation,
-) -> None:
+def test_a_new_key_is_known_to_a_running_process_within_a_minute(process: Installation) -> None:
     process.wait(READ_INTERVAL)
     process.secret.keys = NEW
     assert process.reader.read(leave(NEW), Purpose.UNSUBSCRIBE) == a_link()
     assert process.reader.read(leave(OLD), Purpose.UNSUBSCRIBE) == a_link()
 
 
-def test_made_up_key_ids_cost_one_look_a_minute(process: Installation) -> None:
+def test_attack_made_up_links_cost_one_look_a_minute(process: Installation) -> None:
     for number in range(2, 122):
         process.wait(SECOND)
         with pytest.raises(InvalidToken):
@@ -120,26 +117,26 @@ def test_made_up_key_ids_cost_one_look_a_minute(process: Installation) -> None:
     assert process.secret.reads == 1 + 2
 
 
-def test_what_names_no_key_costs_no_look(process: Installation) -> None:
-    process.wait(READ_INTERVAL)
-    for token in ("", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
+def test_what_names_no_key_is_refused(process: Installation) -> None:
+    for token in ("", ".", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
         with pytest.raises(InvalidToken):
             process.reader.read(token, Purpose.UNSUBSCRIBE)
-    assert process.secret.reads == 1
 
 
-def test_a_new_key_signs_within_minutes(process: Installation) -> None:
+def test_a_new_key_signs_within_a_minute(process: Installation) -> None:
     process.secret.keys = NEW
-    process.wait(TTL)
+    process.wait(READ_INTERVAL - SECOND)
     assert process.cached.get() == OLD
     process.wait(SECOND)
     assert process.cached.get() == NEW
     assert process.secret.reads == 2
 
 
-def test_a_retired_key_is_refused_within_minutes(process: Installation) -> None:
+def test_attack_a_leaked_key_that_was_retired_is_refused_within_a_minute(
+    process: Installation,
+) -> None:
     process.secret.keys = NEW.without("k1")
-    process.wait(TTL + SECOND)
+    process.wait(READ_INTERVAL)
     with pytest.raises(InvalidToken):
         process.reader.read(leave(OLD), Purpose.UNSUBSCRIBE)
 
@@ -150,7 +147,7 @@ def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
     """And it is asked again each minute, not for each email."""
     process.secret.keys = NEW
     process.secret.refusal = Unavailable("no answer")
-    process.wait(TTL + SECOND)
+    process.wait(READ_INTERVAL)
     for _ in range(59):
         assert process.cached.get() == OLD
         process.wait(SECOND)
@@ -163,7 +160,6 @@ def test_where_secrets_manager_does_not_answer_the_keys_that_are_known_do(
 def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Installation) -> None:
     """Loud enough for an alarm, and yet the links of most emails are made."""
     process.secret.refusal = InvalidKeys("it is not JSON")
-    process.wait(TTL)
     complaints = 0
     for _ in range(120):
         process.wait(SECOND)
@@ -177,7 +173,7 @@ def test_a_secret_that_was_spoiled_is_complained_of_once_a_minute(process: Insta
 def test_the_first_look_must_succeed(clock: SettableClock) -> None:
     store = FakeKeyStore(FakeSecret(OLD, refusal=Unavailable("no answer")))
     with pytest.raises(Unavailable):
-        Cached(store.read, ttl=TTL, clock=clock)
+        Cached(store.read, clock=clock)
 
 
 def link_of(maker: Callable[[], LinkKeys], name: str, key: RunKey = KEY) -> str:

@@ -52,9 +52,7 @@ class WhichLinksWork(RuleBasedStateMachine):
 
     @property
     def reader(self) -> LinkReader:
-        return LinkReader(
-            keys=lambda: self.keys, newer_keys=lambda: self.keys, clock=self.world.clock
-        )
+        return LinkReader(keys=lambda: self.keys, clock=self.world.clock)
 
     @rule(mailbox=st.sampled_from(MAILBOXES))
     def change_address(self, mailbox: str) -> None:
@@ -199,7 +197,7 @@ def test_attack_who_had_the_id_before_cannot_choose_not_even_from_the_same_mailb
 def test_attack_an_old_link_opens_no_page(clock: SettableClock) -> None:
     """A mailbox is lost, an email is forwarded: some day its links end."""
     keys = LinkKeys({"k1": b"1" * 32})
-    reader = LinkReader(keys=lambda: keys, newer_keys=lambda: keys, clock=clock)
+    reader = LinkReader(keys=lambda: keys, clock=clock)
     token = sign(a_link().to_text(), purpose=Purpose.PREFERENCES, keys=keys)
     assert reader.read(token, Purpose.PREFERENCES) == a_link()
     clock.now += timedelta(days=91)

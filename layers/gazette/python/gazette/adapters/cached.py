@@ -1,6 +1,7 @@
 """A value that a process reads from its source at most once a minute, and caches in between."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from enum import Enum
 from typing import Final, Generic, TypeVar
@@ -24,7 +25,7 @@ _NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """Reads the value at once, and again when it is older than `ttl`.
+    """Reads the value at once, and again when it is a minute old.
 
     If the source does not answer (Unavailable) or has a row that cannot be read (UnreadableRow),
     the value stays as it is. If that happens on the first read, the value is `default`; without a
@@ -36,13 +37,11 @@ class Cached(Generic[ValueT]):
         read: Callable[[], ValueT],
         *,
         clock: Clock,
-        ttl: timedelta = READ_INTERVAL,
         default: ValueT | _Nothing = _NOTHING,
     ) -> None:
         self._read = read
         self._clock = clock
-        self._ttl = ttl
-        self._read_at = self._tried_at = clock()
+        self._tried_at = clock()
         try:
             self._value = read()
         except (Unavailable, UnreadableRow):
@@ -51,18 +50,11 @@ class Cached(Generic[ValueT]):
             self._value = default
 
     def get(self) -> ValueT:
-        """The value, at most `ttl` old; older only if the source does not answer."""
-        return self.refreshed() if self._clock() - self._read_at > self._ttl else self._value
-
-    def refreshed(self) -> ValueT:
         """The value, at most a minute old; older only if the source does not answer."""
         now = self._clock()
         if now - self._tried_at < READ_INTERVAL:
             return self._value
         self._tried_at = now
-        try:
+        with suppress(Unavailable, UnreadableRow):
             self._value = self._read()
-        except (Unavailable, UnreadableRow):
-            return self._value
-        self._read_at = now
         return self._value

@@ -60,7 +60,7 @@ def build() -> Preferences:
     """Built once per process."""
     settings = PreferencesSettings.from_env()
     keys = cached_keys(settings.links_secret, clock=now)
-    links = LinkReader(keys=keys.get, newer_keys=keys.refreshed, clock=now)
+    links = LinkReader(keys=keys.get, clock=now)
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
     preference_pages = PreferencePages(sheets, templates())

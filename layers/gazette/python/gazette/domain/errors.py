@@ -16,10 +16,6 @@ class InvalidToken(GazetteError):
     """
 
 
-class UnknownKey(InvalidToken):
-    """A link whose token names a key that is not known here: a newer one, or one made up."""
-
-
 class InvalidKeys(GazetteError):
     """Keys of the links that cannot be used. The text says what is wrong, and holds no key."""
 

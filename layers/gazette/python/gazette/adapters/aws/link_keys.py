@@ -1,7 +1,6 @@
 """The keys that sign links, in Secrets Manager: cached, and changed by one person at a time."""
 
 import hashlib
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import boto3
@@ -15,9 +14,6 @@ from gazette.domain.ports.clock import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
-
-TTL = timedelta(minutes=5)
-"""After a rotation, a process may still sign with the previous key for this long."""
 
 _CONFIG = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
 """Short, because an email waits for the answer: a process rather signs with the cached key."""
@@ -67,5 +63,9 @@ class SecretKeyStore:
 
 
 def cached_keys(secret: str, *, clock: Clock) -> Cached[LinkKeys]:
-    """The keys, cached for a process. Makes one GetSecretValue now, which must succeed."""
-    return Cached(SecretKeyStore(secret).read, clock=clock, ttl=TTL)
+    """The keys, cached for a process. Makes one GetSecretValue now, which must succeed.
+
+    After a rotation a process may sign with the previous key for a minute, and after a leak it may
+    take links of the retired one for as long.
+    """
+    return Cached(SecretKeyStore(secret).read, clock=clock)

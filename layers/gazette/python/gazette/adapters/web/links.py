@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gazette.domain.errors import InvalidToken, UnknownKey
+from gazette.domain.errors import InvalidToken
 from gazette.domain.links import LinkKeys, LinkToken, Purpose, read_link, sign, verify
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.rendering import Links
@@ -43,24 +43,15 @@ def links_of_view(token: str, *, base_url: str) -> Links:
 
 
 class LinkReader:
-    """Reads the tokens of links. `newer_keys` is read if a token names a key not in `keys`."""
+    """Reads the tokens of links."""
 
-    def __init__(
-        self, *, keys: Callable[[], LinkKeys], newer_keys: Callable[[], LinkKeys], clock: Clock
-    ) -> None:
+    def __init__(self, *, keys: Callable[[], LinkKeys], clock: Clock) -> None:
         self._keys = keys
-        self._newer_keys = newer_keys
         self._clock = clock
 
     def read(self, token: str, purpose: Purpose) -> LinkToken:
         """What a token says. Raises InvalidToken, also if the link has expired."""
-        link = read_link(self._payload(token, purpose))
+        link = read_link(verify(token, purpose=purpose, keys=self._keys()))
         if link.has_expired(purpose, self._clock().date()):
             raise InvalidToken("This link has expired.")
         return link
-
-    def _payload(self, token: str, purpose: Purpose) -> str:
-        try:
-            return verify(token, purpose=purpose, keys=self._keys())
-        except UnknownKey:
-            return verify(token, purpose=purpose, keys=self._newer_keys())

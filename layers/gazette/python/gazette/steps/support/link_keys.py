@@ -16,23 +16,29 @@ def rotate(*, store: KeyStore, draw_key: Callable[[], str]) -> LinkKeys:
     return _stored(keys, store)
 
 
-def retire(key_id: str, *, store: KeyStore) -> LinkKeys:
-    """Remove a key that no longer signs. Returns the remaining keys.
+def retire(key_id: str, *, store: KeyStore, draw_key: Callable[[], str] | None = None) -> LinkKeys:
+    """Remove a key. Returns the remaining keys.
 
-    Raises InvalidKeys if there is no such key or it is the newest, and Overtaken if another process
-    changed the keys at the same time.
+    `draw_key`: because of a leak. If the key signs, the next one takes its place in the same write.
+    Raises InvalidKeys if there is no such key or, without `draw_key`, if it is the newest; and
+    Overtaken if another process changed the keys at the same time.
     """
     keys = store.read()
-    refuse_to_retire(key_id, keys)
+    refuse_to_retire(key_id, keys, leaked=draw_key is not None)
+    if draw_key and key_id == keys.newest:
+        keys = keys.with_next(draw_key())
     return _stored(keys.without(key_id), store)
 
 
-def refuse_to_retire(key_id: str, keys: LinkKeys) -> None:
+def refuse_to_retire(key_id: str, keys: LinkKeys, *, leaked: bool) -> None:
     """Raise InvalidKeys if `retire` would."""
     if key_id not in keys.by_id:
         raise InvalidKeys(f"There is no key {key_id!r}. The keys are {', '.join(keys.ids)}.")
-    if key_id == keys.newest:
-        raise InvalidKeys(f"{key_id} is the newest key and signs: rotate first, then retire it.")
+    if key_id == keys.newest and not leaked:
+        raise InvalidKeys(
+            f"{key_id} is the newest key and signs: rotate first, then retire it. If it leaked, "
+            "retire it with --now."
+        )
 
 
 def _stored(keys: LinkKeys, store: KeyStore) -> LinkKeys:
