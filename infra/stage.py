@@ -52,6 +52,13 @@ class Stage:
 
     A second stage of an account and region needs another name."""
 
+    sources: dict[str, list[str]] = field(default_factory=dict)
+    """Which sources may put a detail type, such as `{"subscriber.deleted": ["shop.accounts"]}`. A
+    detail type that is not named: every source.
+
+    A list that is empty, or of another detail type, is refused. What another source puts waits in
+    the quarantine (alarm `events-foreign`)."""
+
     templates: str = ""
     """A folder beside cdk.json whose files replace those of `templates/`.
 

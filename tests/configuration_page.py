@@ -15,7 +15,7 @@ PAGE = ROOT / "docs" / "configuration.md"
 SOURCE = ROOT / "infra" / "stage.py"
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Who you are": ("sender", "list_id", "alarm_email", "bus", "templates"),
+    "Who you are": ("sender", "list_id", "alarm_email", "bus", "sources", "templates"),
     "What readers get": (
         "default_frequencies",
         "collapse",

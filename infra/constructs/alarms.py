@@ -103,6 +103,21 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="events-foreign",
+        metric="ingest_foreign",
+        minutes=5,
+        bad=1,
+        meaning=(
+            "A source put events that the setting sources keeps to other sources. Nothing of them "
+            "is stored: they wait in the quarantine. What to do: `gazette quarantine list --stage "
+            "{stage}` names detail type and source. If the source should put them, add it to the "
+            "setting sources, deploy, and run `gazette quarantine redrive --stage {stage}`. If "
+            "not, find out who put them (field account, and who has events:PutEvents on the bus), "
+            "take that permission away, and delete the messages. See "
+            "docs/runbook.md#events-foreign."
+        ),
+    ),
+    Counted(
         name="events-forgotten",
         metric="audit_armed",
         minutes=5,

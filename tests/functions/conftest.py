@@ -254,7 +254,8 @@ class Cloud:
             for entry in request["Entries"]
         ]
         for entry in said:
-            self.say(entry["DetailType"], json.loads(entry["Detail"]))
+            detail = json.loads(entry["Detail"])
+            self.work("ingest", envelope(entry["DetailType"], detail, source=entry["Source"]))
         return len(said)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
@@ -432,6 +433,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "event_retention_days": 35,
         "run_retention_days": 200,
         "default_frequencies": "{}",
+        "sources": "{}",
         "mail_provider": "ses",
         "sender": "Gazette <digest@example.com>",
         "list_id": "digest.example.com",

@@ -32,14 +32,14 @@ def records(*bodies: str) -> dict[str, Any]:
     }
 
 
-def envelope(detail_type: str, detail: object) -> str:
+def envelope(detail_type: str, detail: object, *, source: str = "test") -> str:
     """A message as EventBridge puts it on the ingest queue."""
     return json.dumps(
         {
             "version": "0",
             "id": "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
             "detail-type": detail_type,
-            "source": "test",
+            "source": source,
             "account": "123456789012",
             "time": ago(),
             "region": "us-east-1",

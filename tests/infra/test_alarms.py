@@ -5,6 +5,7 @@ from pathlib import Path
 
 import gazette
 import pytest
+from gazette.domain.outcome import Outcome
 from gazette.steps.sweep.unknown import Swept
 
 from infra.constructs.alarms import COUNTED, RATES, SHARES, Counted, Rate, Share
@@ -109,7 +110,7 @@ def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: 
         "late_shards",
         "page_failed",
     }
-    known |= {"unreadable_rows"}
+    known |= {"unreadable_rows", f"ingest_{Outcome.FOREIGN}"}
     assert counted.metric in known
 
 
@@ -125,6 +126,20 @@ def test_one_event_that_the_audit_found_fires_it_and_the_log_names_its_reader(
     assert f'count("{alarm["MetricName"]}", ' in handler
     (logged,) = re.findall(r"\(`(.+?)`\)", alarm["AlarmDescription"])
     assert f'"{logged}"' in handler
+
+
+def test_attack_one_event_of_a_source_that_may_not_put_it_fires_an_alarm_of_its_own(
+    prod: Synthesis,
+) -> None:
+    """Also while something waits in the quarantine: its alarm is on then, and tells nothing new."""
+    alarm = prod.service.of_type("AWS::CloudWatch::Alarm")["EventsForeign"]
+    assert alarm["MetricName"] == "ingest_foreign"
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("GreaterThanThreshold", 0)
+    assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "notBreaching")
+    assert (alarm["Period"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (60, 5, 1)
+    assert alarm["Dimensions"] == [{"Name": "service", "Value": "gazette-prod"}]
+    for what in ("`gazette quarantine list --stage prod`", "setting sources", "events:PutEvents"):
+        assert what in alarm["AlarmDescription"]
 
 
 @pytest.mark.parametrize("share", SHARES, ids=lambda share: share.name)

@@ -10,6 +10,7 @@ from gazette.settings import Settings
 from infra.app import context
 from infra.stages import read_stage
 from infra.topology import PREFERENCES, STEPS, Step
+from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
 _UNDELIVERED = "{TicksUndelivered}"
@@ -105,6 +106,13 @@ def test_every_function_is_told_what_its_stage_says(local: Synthesis) -> None:
         assert {name: told[name] for name in told.keys() & said.keys()} == {
             name: said[name] for name in told.keys() & said.keys()
         }
+
+
+def test_ingest_alone_is_told_which_sources_may_put_what(stages: Stages) -> None:
+    sources = {"subscriber.deleted": ["shop.accounts"]}
+    kept = stages("kept", "prod", bundled=False, sources=sources)
+    told = {step.name: _environment(kept, step).get("GAZETTE_SOURCES") for step in STEPS}
+    assert {name: each for name, each in told.items() if each} == {"ingest": json.dumps(sources)}
 
 
 def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(

@@ -174,6 +174,25 @@ def test_a_setting_that_a_function_would_refuse_ends_in_one_line(
     assert f"cdk.json: {next(iter(wrong))} is " in line
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (
+            {"subscriber.erased": ["shop.accounts"]},
+            "sources names 'subscriber.erased', which is no detail type",
+        ),
+        ({"subscriber.deleted": []}, "sources gives 'subscriber.deleted' []"),
+        ({"subscriber.deleted": "shop.accounts"}, "sources gives 'subscriber.deleted' "),
+    ],
+)
+def test_sources_that_keep_nobody_or_everybody_away_end_in_one_line_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any], words: str
+) -> None:
+    (line,) = _ends_in(monkeypatch, _canary(sources=wrong))
+    assert f"cdk.json: {words}" in line
+    assert "remove it" in line
+
+
 def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

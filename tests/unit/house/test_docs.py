@@ -1,11 +1,13 @@
 """The pages for people: links lead somewhere, commands exist, and the README is short."""
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import typer
+from gazette.domain.sources import DETAIL_TYPES, FEEDBACK, PREFERENCES
 
 from cli.main import app
 
@@ -121,6 +123,21 @@ def test_each_page_says_first_for_whom_it_is_or_what_it_answers() -> None:
     assert [
         page for page, line in first.items() if not line.startswith(("For ", "This page"))
     ] == []
+
+
+def test_policies_and_sources_on_the_page_of_events_are_json_of_detail_types_that_exist() -> None:
+    told = (ROOT / "docs" / "events" / "README.md").read_text()
+    *policies, sources = re.findall(r"^```json\n(.+?)^```", told, re.MULTILINE | re.DOTALL)
+    assert set(json.loads(f"{{{sources}}}")["sources"]) <= set(DETAIL_TYPES)
+    statements = [each for policy in policies for each in json.loads(policy)["Statement"]]
+    assert len(statements) == 2
+    for statement in statements:
+        assert (statement["Effect"], statement["Action"]) == ("Allow", "events:PutEvents")
+        condition = statement["Condition"]
+        assert condition["Null"] == {"events:source": "false"}, "ForAllValues holds without any"
+        (source,) = condition["ForAllValues:StringEquals"]["events:source"]
+        assert source not in {PREFERENCES, FEEDBACK}
+        assert set(condition["StringEquals"]["events:detail-type"]) <= set(DETAIL_TYPES)
 
 
 def test_the_readme_is_short() -> None:

@@ -34,6 +34,7 @@ CLASSES = (
 VALID: dict[str, Any] = {
     "collapse": 20,
     "default_frequencies": '{"comment": "weekly"}',
+    "sources": '{"subscriber.deleted": ["shop.accounts"]}',
     "max_lateness": 3600,
     "spread": 540,
     "mail_provider": "ses",
@@ -259,6 +260,40 @@ def test_every_frequency_may_be_a_default(kind: type[Settings], given: str) -> N
 def test_defaults_that_are_no_frequencies_are_refused(kind: type[Settings], given: str) -> None:
     with pytest.raises(InvalidSetting, match=r"^GAZETTE_DEFAULT_FREQUENCIES is .+ one of custom,"):
         build(kind, default_frequencies=given)
+
+
+@pytest.mark.parametrize(
+    "given", ["{}", '{"subscriber.deleted": ["shop.accounts"], "event.created": ["a", "b c"]}']
+)
+def test_a_detail_type_may_be_kept_to_its_sources(given: str) -> None:
+    assert build(IngestSettings, sources=given).to_env()["GAZETTE_SOURCES"] == given
+
+
+@pytest.mark.parametrize("given", ["", "shop", '"shop"', '["shop.accounts"]', "null"])
+def test_sources_that_are_no_lists_by_detail_type_are_refused(given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_SOURCES is .+ such as \{"):
+        build(IngestSettings, sources=given)
+
+
+def test_sources_of_a_detail_type_that_does_not_exist_are_refused() -> None:
+    """It would keep nobody from what was meant."""
+    with pytest.raises(
+        InvalidSetting,
+        match=r"^GAZETTE_SOURCES names 'subscriber\.erased'.+ of activity\.created, .+ remove it",
+    ):
+        build(IngestSettings, sources='{"subscriber.erased": ["shop.accounts"]}')
+
+
+@pytest.mark.parametrize(
+    "listed", ["[]", '"shop.accounts"', '[""]', '["a", " b"]', "[1]", "null", "{}", '["a\\n"]']
+)
+def test_a_list_that_lets_nobody_put_a_detail_type_or_is_none_is_refused(listed: str) -> None:
+    """Nobody at all is never meant: that would be no list, or a rule on the bus."""
+    with pytest.raises(
+        InvalidSetting,
+        match=r"^GAZETTE_SOURCES gives 'subscriber\.deleted' .+ remove it: every source may then",
+    ):
+        build(IngestSettings, sources=f'{{"subscriber.deleted": {listed}}}')
 
 
 @pytest.mark.parametrize("provider", ["", "SES", "sendmail"])

@@ -101,6 +101,7 @@ def test_the_name_of_a_stage_is_its_key_and_no_setting() -> None:
         ("default_frequencies", "weekly", "dict"),
         ("default_frequencies", ["weekly"], "dict"),
         ("default_frequencies", None, "dict"),
+        ("sources", ["shop.accounts"], "dict"),
     ],
 )
 def test_a_setting_of_another_type_is_named_with_its_type(

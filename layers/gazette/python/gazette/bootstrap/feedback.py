@@ -20,6 +20,7 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.feedback.delivery_events import DeliveryEventType
+from gazette.domain.sources import FEEDBACK
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.run_metrics import record_category_held
 from gazette.settings import FeedbackSettings
@@ -46,7 +47,7 @@ def build() -> Callable[[str], Feedback | None]:
             evidence_log=DynamoEvidenceLog(settings.control_table),
             engagements=DynamoEngagements(settings.engagement_table, retention=retention),
             quarantine=SqsQuarantine(boto3.client("sqs"), settings.quarantine_queue_url),
-            bus=EventBridgeBus(events_client(), settings.bus, source="gazette.feedback"),
+            bus=EventBridgeBus(events_client(), settings.bus, source=FEEDBACK),
             signs_of_life=frozenset(type_ for type_, is_one in signs.items() if is_one),
             category_stats=_category_stats(settings),
             suppression=_suppression(settings, runs),

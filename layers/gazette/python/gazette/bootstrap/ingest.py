@@ -1,5 +1,6 @@
 """The function `ingest`, joined."""
 
+import json
 from collections.abc import Callable
 from functools import cache, partial
 
@@ -12,6 +13,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.sources import Sources
 from gazette.settings import IngestSettings
 from gazette.steps.ingest.ingest import ingest
 
@@ -24,10 +26,15 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     sqs = boto3.client("sqs")
     return partial(
         ingest,
-        decode=decode,
+        decode=partial(decode, sources=_sources(settings)),
         activities=activities(settings),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
         context=routing_context(settings, sqs),
     )
+
+
+def _sources(settings: IngestSettings) -> Sources:
+    listed: dict[str, list[str]] = json.loads(settings.sources)
+    return Sources({detail_type: frozenset(names) for detail_type, names in listed.items()})

@@ -23,6 +23,7 @@ from gazette.bootstrap.parts.templates import renderer, templates
 from gazette.domain.links import LinkToken, Purpose
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
+from gazette.domain.sources import PREFERENCES
 from gazette.domain.subscribers.preference_form import Fields
 from gazette.settings import PreferencesSettings
 from gazette.steps.preferences.requests import PageContext, Shown, leave, show, submit
@@ -72,7 +73,7 @@ def build() -> Preferences:
         engagements=DynamoEngagements(
             settings.engagement_table, retention=timedelta(days=settings.run_retention_days)
         ),
-        bus=EventBridgeBus(events_client(), settings.bus, source="gazette.preferences"),
+        bus=EventBridgeBus(events_client(), settings.bus, source=PREFERENCES),
         announce=cache(partial(announce, settings)),
         categories=preference_pages.categories,
         zones=zones,

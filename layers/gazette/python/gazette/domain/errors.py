@@ -9,6 +9,10 @@ class InvalidEvent(GazetteError):
     """A message from a service that does not fit the contract. The text names the field."""
 
 
+class ForeignEvent(InvalidEvent):
+    """A message of a detail type that its source may not put. The text names both."""
+
+
 class InvalidToken(GazetteError):
     """A link whose token was not signed by this installation, or was altered on the way.
 

@@ -18,3 +18,4 @@ class Outcome(StrEnum):
     OUTDATED = "outdated"
     ACTIVE = "active"
     QUARANTINED = "quarantined"
+    FOREIGN = "foreign"

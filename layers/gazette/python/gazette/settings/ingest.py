@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from gazette.domain.identity import CATEGORY_NAME
+from gazette.domain.sources import DETAIL_TYPES
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings.environment import InvalidSetting, Settings
 
@@ -53,10 +54,16 @@ class ActivitiesSettings(RoutingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class IngestSettings(ActivitiesSettings):
-    """What `ingest` needs."""
+    """What `ingest` needs. `sources` is JSON: detail type to the sources that may put it."""
 
     suppressions_table: str
     quarantine_queue_url: str
+    sources: str
+
+    def __post_init__(self) -> None:
+        """Raises InvalidSetting also for sources that are no lists by detail type."""
+        super().__post_init__()
+        _check_sources(self.sources)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,3 +85,30 @@ def _check_frequencies(given: str) -> None:
             f"GAZETTE_DEFAULT_FREQUENCIES is {given!r}; it must give each category one of "
             f"{', '.join(sorted(Frequency))}."
         )
+
+
+def _check_sources(given: str) -> None:
+    try:
+        listed = json.loads(given)
+    except ValueError:
+        listed = None
+    if not isinstance(listed, dict):
+        raise InvalidSetting(
+            f"GAZETTE_SOURCES is {given!r}; it must give detail types the sources that may put "
+            'them, such as {"subscriber.deleted": ["shop.accounts"]}.'
+        )
+    for detail_type, names in listed.items():
+        if detail_type not in DETAIL_TYPES:
+            raise InvalidSetting(
+                f"GAZETTE_SOURCES names {detail_type!r}, which is no detail type; name one of "
+                f"{', '.join(DETAIL_TYPES)}, or remove it."
+            )
+        if not isinstance(names, list) or not names or not all(map(_is_source, names)):
+            raise InvalidSetting(
+                f"GAZETTE_SOURCES gives {detail_type!r} {json.dumps(names)}; list the sources that "
+                'may put it, such as ["shop.accounts"], or remove it: every source may then.'
+            )
+
+
+def _is_source(name: object) -> bool:
+    return isinstance(name, str) and name.isprintable() and name == name.strip() != ""

@@ -28,8 +28,9 @@ from gazette.adapters.contract.subscribers import (
 )
 from gazette.adapters.contract.wording import in_words, quoted, sentence
 from gazette.domain.commands import Command, CreateEvents
-from gazette.domain.errors import InvalidEvent
+from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.model import Event
+from gazette.domain.sources import EVERYBODY, Sources
 
 REASONS = 3
 """How many problems a reason names; it counts the others."""
@@ -64,10 +65,13 @@ class Reading:
     more: int = 0
 
 
-def decode(body: str) -> Command:
-    """The command in an EventBridge envelope. Raises InvalidEvent, naming the field."""
+def decode(body: str, sources: Sources = EVERYBODY) -> Command:
+    """The command in an EventBridge envelope. Raises InvalidEvent, naming the field.
+
+    Raises ForeignEvent for a detail type that the envelope's source may not put.
+    """
     try:
-        return _decode(read_json(body))
+        return _decode(read_json(body), sources)
     except UnreadableError as err:
         raise InvalidEvent(f"The message is {err}.") from err
     except RecursionError as err:
@@ -84,13 +88,16 @@ def read_detail(detail_type: Any, detail: Any) -> Reading:
     return _read(DETAIL_MODELS[detail_type][0], detail)
 
 
-def _decode(envelope: Any) -> Command:
+def _decode(envelope: Any, sources: Sources) -> Command:
     given = envelope if isinstance(envelope, dict) else {}
     detail_type, detail = given.get("detail-type"), given.get("detail")
     problem = _no_detail(detail_type, detail)
     if problem:
         raise InvalidEvent(f"{problem}.")
     _check_envelope(given)
+    refusal = sources.refusal(str(detail_type), given["source"])
+    if refusal:
+        raise ForeignEvent(refusal)
     reading = read_detail(detail_type, detail)
     if not reading.problems and reading.command:
         return reading.command

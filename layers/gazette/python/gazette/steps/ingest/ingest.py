@@ -17,7 +17,7 @@ from gazette.domain.commands import (
     RetractEvent,
     from_the_future,
 )
-from gazette.domain.errors import InvalidEvent
+from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import FollowersQueue, Quarantine
@@ -46,7 +46,8 @@ def ingest(
     """Apply one message; returns its outcome, or one outcome for each event of a list.
 
     Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for a message that
-    does not fit the contract. Raises Unavailable if a port does, and NotYet if something kept
+    does not fit the contract, ForeignEvent for one that its source may not put: both are
+    quarantined. Raises Unavailable if a port does, and NotYet if something kept
     changing or `time_left` is too short: the message must then be delivered again.
     """
     require_time(time_left)
@@ -54,7 +55,7 @@ def ingest(
         command = _without_the_future(decode(body), context.clock())
     except InvalidEvent as err:
         quarantine.keep(body, str(err))
-        return [Outcome.QUARANTINED]
+        return [Outcome.FOREIGN if isinstance(err, ForeignEvent) else Outcome.QUARANTINED]
     match command:
         case CreateEvents(events, problems):
             outcomes = route(events, context=context)
